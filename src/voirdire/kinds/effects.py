@@ -13,6 +13,7 @@ from voirdire.kinds.further_terms import Resolved
 from voirdire.model.added_terms import ALONE, STEP, label
 from voirdire.model.design import Term
 from voirdire.model.problem import Problem
+from voirdire.model.term_rows import TIMES
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.further import Further
@@ -36,9 +37,11 @@ def told_by_terms(
     found: dict[str, Any] = {}
     if slopes:
         found["covariates"] = records(_slopes(posterior, slopes, further, prob))
+    of_judges = next((name for name in names if {*label(name).split(TIMES)} == {"judge", OWN_FAMILY}), None)
     if ALONE + OWN_FAMILY in names:
-        found["own_family"] = records(_own_family(problem, posterior, prob))
-    others = [term for name, term in names.items() if name not in slopes and OWN_FAMILY not in name]
+        found["own_family"] = records(_own_family(problem, posterior, of_judges, prob))
+        slopes |= {of_judges: OWN_FAMILY} if of_judges else {}
+    others = [term for name, term in names.items() if name not in slopes]
     if others:
         found["terms"] = [row for term in others for row in _values(problem, added, posterior, term, prob)]
     return found
@@ -58,10 +61,10 @@ def _slopes(posterior: Posterior, names: Mapping[str, str], further: Further, pr
     return columns | {"clear": (wide.low > 0) | (wide.high < 0)}
 
 
-def _own_family(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+def _own_family(problem: Problem, posterior: Posterior, of_judges: str | None, prob: float) -> Columns:
     def every(values: Values) -> Values:
         whole = values[ALONE + OWN_FAMILY][..., None]
-        own = values.get(f"judge:{OWN_FAMILY}", np.zeros(len(problem.judges)))
+        own = np.zeros(len(problem.judges)) if of_judges is None else values[of_judges]
         return {"effect": np.concatenate([whole, whole + own], axis=-1)}
 
     shown = posterior.shown(every, prob)["effect"]

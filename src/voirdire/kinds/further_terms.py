@@ -10,7 +10,8 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
-from voirdire.model.added_terms import STEP, TIME, added_terms, walk_numbers
+from voirdire.kinds.own_families import asked_families
+from voirdire.model.added_terms import STEP, TIME, added_terms, equation, walk_numbers
 from voirdire.model.design import Term
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
@@ -84,7 +85,9 @@ def attached(
     _check_rows(rows, of)
     if rows:
         notes.append(f"Terms beside those of {model.name}: {', '.join(row.words for row in rows)}.")
-    return of, replace(model, terms=tuple(rows)), notes
+        more = equation(rows, of.further.covariates)
+        model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{more}")
+    return of, model, notes
 
 
 def _of_covariates(names: Sequence[str], judges: int) -> list[TermRow]:
@@ -108,16 +111,10 @@ def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
 
 def _own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
     """With the covariate of own families, or without the answers about them."""
-    if request.item_families is None:
-        if request.without_own_family:
-            raise InputError(
-                "without_own_family needs the families of judges and of items: families=, item_families="
-            )
+    families = asked_families(request, table.judges, table.items)
+    if families is None:
         return table, []
-    if request.families is None:
-        raise InputError("item_families= needs families=, the family of each judge; pass both")
-    of_judges = read_families(request.families, table.judges)
-    of_items = read_families(request.item_families, table.items, who="item")
+    of_judges, of_items = families
     judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
     own: Bools = np.array([of_items[name] for name in table.items], dtype=object)[table.item] == judge
     if request.without_own_family:
@@ -224,7 +221,9 @@ def of_terms(
     others = tuple(
         row for row, of in zip(rows, named, strict=True) if of not in always and of not in sections.values()
     )
-    return replace(base, name=text, title=f"Sum of terms: {text}", terms=others, **absent)
+    less = ", ".join(":".join(sorted(sections[name])) for name in absent if getattr(base, name) is not None)
+    said = f"{base.equation.rstrip()}\nhere without {less}" if less else base.equation
+    return replace(base, name=text, title=f"Sum of terms: {text}", terms=others, equation=said, **absent)
 
 
 def _no_item(rows: Sequence[TermRow], text: str) -> str:

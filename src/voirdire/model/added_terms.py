@@ -72,6 +72,30 @@ def _scale(row: TermRow, name: str, *, slopes: bool, alone: bool) -> Scale:
     return Scale(rate=row.rate or (SLOPE_RATE if slopes else RATE), spread=f"log_{name}_spread")
 
 
+def equation(rows: Sequence[TermRow], covariates: Sequence[str]) -> str:
+    """The line that rows add to a model's equation.
+
+    Examples
+    --------
+    >>> equation([TermRow(("length",)), TermRow(("judge", "time"))], ["length"])
+    'eta has more: length ~ Normal(0, 1.5) * length; judge:time, s ~ Exponential(2), a random walk over periods; ...'
+    """
+    said = []
+    for row in rows:
+        number = next((one for one in row.factors if one in covariates), None)
+        alone = all(one in (*covariates, TIME) for one in row.factors)
+        scale = _scale(row, row.words, slopes=number is not None or TIME in row.factors, alone=alone)
+        prior = f", s ~ Exponential({scale.rate:g})" if scale.rate else f" ~ Normal(0, {scale.sd:g})"
+        walk = ", a random walk over periods" if TIME in row.factors else ""
+        said.append(f"{row.words}{prior}{walk}{'' if number is None else f' * {number}'}")
+    more = (
+        "; values ~ Normal(0, s) for each combination of levels"
+        if any(", s ~" in one for one in said)
+        else ""
+    )
+    return f"eta has more: {'; '.join(said)}{more}"
+
+
 def added_parameters(terms: Sequence[Term]) -> tuple[Parameter, ...]:
     """The parameters of terms, each once."""
     found = {parameter.name: parameter for term in terms for parameter in parameters_of(term)}

@@ -16,6 +16,9 @@ from voirdire.model.terms.strength import SharedStrength
 from voirdire.tables.scores import Scores
 
 BASE, WITH_FAMILIES = "rating-contexts", "rating-families"
+CONTEXTS = (
+    "eta has u_c,i,x more in context x, u ~ Normal(0, s_context), s_context ~ Exponential(context.rate)"
+)
 #: Sections of models of scores, by what their values are of.
 SECTIONS = {
     "context": frozenset({"item", "context"}),
@@ -57,7 +60,10 @@ def model_of(table: Scores, request: Request) -> Model:
         else:
             untold["taste"] = "no judge scores an item twice"
     base = load_model(WITH_FAMILIES if SECTIONS["families"] in named else BASE)
-    base = replace(base, context=load_model(BASE).context, taste=base.taste if "taste" in sections else None)
+    if base.context is None:
+        equation = f"{base.equation.rstrip()}\n{CONTEXTS}"
+        base = replace(base, context=load_model(BASE).context, equation=equation)
+    base = replace(base, taste=base.taste if "taste" in sections else None)
     return of_terms(base, rows, sections, ALWAYS, untold)
 
 

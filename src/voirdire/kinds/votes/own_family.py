@@ -8,10 +8,10 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
+from voirdire.kinds.own_families import asked_families
 from voirdire.tables.counts import Votes
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.details import Details
-from voirdire.tables.families import read_families
 from voirdire.typing import Bools
 
 
@@ -23,16 +23,10 @@ def own_families(votes: Votes, request: Request) -> tuple[Votes, list[str]]:
     InputError
         Families of items without those of judges, or nothing that they could tell.
     """
-    if request.item_families is None:
-        if request.without_own_family:
-            raise InputError(
-                "without_own_family needs the families of judges and of items: families=, item_families="
-            )
+    families = asked_families(request, votes.judges, votes.items)
+    if families is None:
         return votes, []
-    if request.families is None:
-        raise InputError("item_families= needs families=, the family of each judge; pass both")
-    of_judges = read_families(request.families, votes.judges)
-    of_items = read_families(request.item_families, votes.items, who="item")
+    of_judges, of_items = families
     own = own_family(votes, of_judges, of_items)
     if not request.without_own_family:
         return with_own_family(votes, own), []

@@ -13,6 +13,7 @@ from voirdire.tables.covariates import OWN_FAMILY, attached
 
 #: Sections of models of votes, by what their values are of.
 SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
+TASTES = "d has v_k,first - v_k,second more, v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(taste.rate)"
 #: What every model of votes has.
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
 
@@ -48,8 +49,10 @@ def model_of(table: Votes, request: Request) -> Model:
     base = load_model(
         f"{'unordered-' if table.order_unknown else ''}{'maple' if several else 'crowd-bt'}-contexts"
     )
-    taste = load_model("maple-contexts").taste
-    model = of_terms(replace(base, taste=taste), rows, SECTIONS, (*ALWAYS, *numbers, *slopes), untold)
+    if base.taste is None:
+        taste = load_model("maple-contexts").taste
+        base = replace(base, taste=taste, equation=f"{base.equation.rstrip()}\n{TASTES}")
+    model = of_terms(base, rows, SECTIONS, (*ALWAYS, *numbers, *slopes), untold)
     problems = [
         f"terms: votes take no term {row.words}; their terms are item, item:context, judge:item, judge, and covariates "
         "(covariates=, item_families=) with judge:COVARIATE"

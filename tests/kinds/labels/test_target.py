@@ -95,6 +95,17 @@ def test_a_way_that_is_sure_by_luck_does_not_win() -> None:
     assert found[:, 0].max() < 0.95
 
 
+def test_labels_count_as_independent_ones() -> None:
+    """n labels as n / (1 + (n - 1) dependence), so a single one as itself (Kish 1965)."""
+    chance, labels = np.array([[0.8, 0.2]] * 3), np.zeros((3, 2))
+    odds = [
+        panel[:, 0] / panel[:, 1]
+        for panel in (Panel(chance, labels, np.array([1.0, 2.0, 5.0])).weighed(one) for one in (0.0, 0.5))
+    ]
+    np.testing.assert_allclose(odds[0], 4.0)
+    np.testing.assert_allclose(odds[1], 4.0 ** (1.0 / np.array([1.0, 1.5, 3.0])))
+
+
 def test_fewer_labels_that_depend_on_each_other_say_less() -> None:
     chance = np.array([[0.999, 0.001]])
     few, many = (Panel(chance, np.array([[n, 0.0]]), np.array([n])) for n in (2.0, 40.0))

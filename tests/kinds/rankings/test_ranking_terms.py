@@ -71,25 +71,7 @@ def fit() -> Any:
     return voirdire.fit(TABLE, terms=SUM, method="laplace", **FAMILIES)
 
 
-def covered(fit: Any, truth: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Whether each interval holds what stands behind it."""
-    found = fit.as_dict()
-    rows: dict[str, list[dict[str, Any]]] = {
-        "length": found["covariates"][:1],
-        "own-family": found["own_family"],
-    }
-    for row in found["terms"]:
-        rows.setdefault(row["term"], []).append(row)
-    rows["items"] = sorted(found["items"], key=lambda row: row["item"])
-    return {
-        name: np.array(
-            [row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)]
-        )
-        for name, values in truth.items()
-    }
-
-
-def test_every_term_is_estimated_and_shown(fit: Any, tmp_path: Path) -> None:
+def test_every_term_is_estimated_and_shown(fit: Any, covered: Any, tmp_path: Path) -> None:
     found = fit.as_dict()
     assert fit.covariates()["name"].tolist() == ["length", "own-family"]
     assert {"context", "taste", "judge:length", "item:category", "item:time"} <= {
@@ -141,7 +123,7 @@ def test_a_column_of_names_is_of_whole_rankings() -> None:
 
 
 @pytest.mark.long
-def test_intervals_of_planted_effects_hold_what_they_say() -> None:
+def test_intervals_of_planted_effects_hold_what_they_say(covered: Any) -> None:
     """40 tables: shares within .87 and .93 of 90%, as far as that many can tell."""
     hits: dict[str, list[np.ndarray]] = {}
     for seed in range(40):

@@ -76,25 +76,7 @@ def fit() -> Any:
     return voirdire.fit(TABLE, terms=SUM, method="laplace", **FAMILIES)
 
 
-def covered(fit: Any, truth: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Whether each interval holds what stands behind it."""
-    found = fit.as_dict()
-    rows: dict[str, list[dict[str, Any]]] = {
-        "length": found["covariates"][:1],
-        "own-family": found["own_family"],
-    }
-    for row in found["terms"]:
-        rows.setdefault(row["term"], []).append(row)
-    rows["items"] = sorted(found["items"], key=lambda row: row["item"])
-    return {
-        name: np.array(
-            [row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)]
-        )
-        for name, values in truth.items()
-    }
-
-
-def test_every_term_is_estimated_and_shown(fit: Any) -> None:
+def test_every_term_is_estimated_and_shown(fit: Any, covered: Any) -> None:
     assert fit.model.name == SUM
     assert "Column category is taken as names." in fit.notes
     found = fit.as_dict()
@@ -113,9 +95,15 @@ def test_every_term_is_estimated_and_shown(fit: Any) -> None:
     assert np.concatenate(list(covered(fit, TRUTH).values())).mean() > 0.7
 
 
-def test_the_field_and_the_density_say_the_same(fit: Any) -> None:
-    """Of values at random and answers; so the design of added terms is what the density says."""
-    problem: ScoresProblem = fit.problem
+@pytest.mark.parametrize("people", [False, True])
+def test_the_field_and_the_density_say_the_same(people: bool) -> None:
+    """Of values at random; judges without a family, and people, have no level of some factors."""
+    asked = {"terms": f"{SUM} + family:length + family:category", **FAMILIES}
+    if people:
+        asked["anchors"] = TABLE[["item", "score"]].groupby("item", as_index=False)["score"].median().round()
+    problem: ScoresProblem = voirdire.fit(
+        TABLE, method="map", anchor_mode="joint" if people else None, **asked
+    ).problem
     density, rng = problem.density, np.random.default_rng(0)
     field = density.field(problem.data)
     apart = []
@@ -143,6 +131,25 @@ def test_covariates_and_families_are_terms_of_the_default_model() -> None:
     assert left.problem.table.rows == len(table) - own
     by = voirdire.fit(TABLE, by="category", method="map")
     assert [row.words for row in by.model.terms] == ["item:category"]
+
+
+def test_the_order_of_names_in_a_term_says_nothing() -> None:
+    one, other = (
+        voirdire.fit(TABLE, terms=f"item + own-family + {term}", method="map", **FAMILIES).own_family()[
+            "effect"
+        ]
+        for term in ("judge:own-family", "own-family:judge")
+    )
+    np.testing.assert_allclose(one, other, atol=1e-9)
+    assert len(set(one[1:])) > 1
+
+
+def test_the_card_says_what_the_terms_are(fit: Any) -> None:
+    said = fit.model.equation.splitlines()
+    assert said[-2].startswith("here without ")
+    assert said[-1].startswith(
+        "eta has more: length ~ Normal(0, 1.5) * length; judge:length, s ~ Exponential(2) * length"
+    )
 
 
 def test_a_saved_fit_has_its_terms(fit: Any, tmp_path: Path) -> None:
@@ -229,7 +236,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_intervals_of_planted_effects_hold_what_they_say() -> None:
+def test_intervals_of_planted_effects_hold_what_they_say(covered: Any) -> None:
     """40 tables: shares within .87 and .93 of 90%, as far as that many can tell."""
     hits: dict[str, list[np.ndarray]] = {}
     for seed in range(40):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from voirdire.tables.columns import KNOWN
 from voirdire.tables.covariates import Asked, names_in, numbers, of_items, standardised
 from voirdire.tables.encode import encode, name_of
 from voirdire.tables.numbers import read_number
@@ -201,7 +202,8 @@ def _cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
         problems.table(f"{name!r} is one of the columns that say who answered what; name a further one")
         return [0.0] * table.rows
     if name not in kept:
-        hint = nearest(name, table.further.present) or "; name one that they have"
+        spare = [repr(one) for one in table.further.present if one not in KNOWN]
+        hint = nearest(name, table.further.present) or f"; further columns are {', '.join(spare) or 'none'}"
         problems.table(f"the {table.data} have no column {name!r}{hint}")
         return [0.0] * table.rows
     found: Sequence[object] = kept[name]

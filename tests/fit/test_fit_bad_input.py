@@ -59,7 +59,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
 
-SECTIONS = "strength, reliability, ties, anchors, covariates"
+SECTIONS = "strength, reliability, ties, anchors"
 
 
 @pytest.fixture

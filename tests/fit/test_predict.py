@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -107,3 +108,37 @@ def test_criteria_are_told_apart() -> None:
 def test_names_that_the_fit_does_not_know_are_refused(at_mode: Fit, column: str, name: str) -> None:
     with pytest.raises(InputError, match=f"{column} '{name}' is none of"):
         at_mode.predict(NEW.assign(**{column: name}))
+
+
+RNG = np.random.default_rng(5)
+ASKED = pd.DataFrame(
+    {"judge": ["ann", "bob"] * 12, "item": list("xyzw") * 6, "context": np.repeat(list("pqr"), 8)}
+)
+TABLES = {
+    "votes": table(),
+    "scores": ASKED.assign(score=RNG.integers(1, 4, 24)).drop(columns="context"),
+    "scores between levels": ASKED.assign(score=RNG.random(24)).drop(columns="context"),
+    "rankings": ASKED.drop_duplicates(["judge", "item", "context"]).assign(
+        rank=lambda rows: RNG.permutation(len(rows))
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_the_column_that_is_predicted_need_not_be_there(kind: str, tmp_path: Path) -> None:
+    answered = TABLES[kind]
+    answer = next(name for name in ("winner", "score", "rank") if name in answered)
+    found = fit(answered, method="map")
+    asked = answered.drop(columns=answer)
+    pd.testing.assert_frame_equal(found.predict(asked), found.predict(answered))
+    asked.to_csv(tmp_path / "asked.csv", index=False)
+    pd.testing.assert_frame_equal(found.predict(tmp_path / "asked.csv"), found.predict(answered))
+    with pytest.raises(InputError, match=answer):
+        fit(asked)
+
+
+def test_a_fit_of_votes_and_scores_predicts_both_without_answers() -> None:
+    votes, scores = TABLES["votes"], TABLES["scores"].query("item != 'w'")
+    found = fit([votes, scores], method="map")
+    for answered, answer in ((votes, "winner"), (scores, "score")):
+        pd.testing.assert_frame_equal(found.predict(answered.drop(columns=answer)), found.predict(answered))

@@ -12,12 +12,14 @@ import pytest
 
 from voirdire.kinds.joint.problem import pose_joint
 from voirdire.kinds.joint.tables import read_votes_and_scores
+from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.problem import pose_labels
 from voirdire.kinds.rankings.problem import pose_rankings
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.terms import with_terms
 from voirdire.model.specs import load_model, model_names
-from voirdire.tables.covariates import attached, columns_of
+from voirdire.tables.covariates import columns_of
 from voirdire.tables.labels import read_labels
 from voirdire.tables.rankings import read_rankings
 from voirdire.tables.scores import read_scores
@@ -57,8 +59,8 @@ class Case:
         if self.model.context is not None:
             for table, seed in ((self.votes, 7), (self.new_votes, 8)):
                 table["context"] = np.random.default_rng(seed).choice(CONTEXTS, len(table))
-        # the variant with ties is one with covariates, too, where the model has slopes for them
-        self.covariates = ties and self.model.covariates is not None
+        # the variant with ties is one with covariates, too, where the model is one of single votes
+        self.covariates = ties and self.model.pool == "none"
         if self.covariates:
             for table, seed in ((self.votes, 9), (self.new_votes, 10)):
                 for name in ("length", "lists"):
@@ -67,7 +69,9 @@ class Case:
                         seed += 20
         given = read_votes(self.on_criteria) if self.model.criteria == "separate" else None
         votes = read_votes(self.votes, keep=columns_of(["length", "lists"]))
-        self.problem = pose(self.model, attached(votes, "length,lists") if self.covariates else votes, given)
+        asked = Request(covariates="length,lists" if self.covariates else None)
+        votes, model, _ = with_terms(votes, self.model, asked)
+        self.problem = pose(model, votes, given)
         self.density = self.problem.density
         rng = np.random.default_rng(3)
         # two ordinary points, a wide one with near-certain coins, and the origin

@@ -23,10 +23,14 @@ from voirdire.infer import autodiff, engine
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hessian import hessian
 from voirdire.infer.pymc_model import point, pymc_model
+from voirdire.kinds.further_terms import resolved
+from voirdire.kinds.kind import Request
 from voirdire.kinds.votes.chances import probabilities
-from voirdire.kinds.votes.contexts import by_context, context_of
+from voirdire.kinds.votes.contexts import by_context, context_of, split
+from voirdire.kinds.votes.terms import with_terms
 from voirdire.model.specs import load_model, locate
-from voirdire.tables.covariates import attached, columns_of
+from voirdire.tables.covariates import columns_of
+from voirdire.tables.vote_rows import VoteRows
 from voirdire.tables.votes import read_votes
 
 # PyTensor's wheels come without BLAS and say so; no model here multiplies matrices.
@@ -558,8 +562,8 @@ def in_context(v: dict[str, Any], k: int, c: int, i: int, j: int, x: int | None)
 def by_covariates(v: dict[str, Any], k: int, first: list[float], second: list[float]) -> float:
     """What covariates of both items, in standard deviations, add to the difference that judge k perceives."""
     return sum(
-        (v["slope"][c] + v["judge_slope"][c][k]) * (a - b)
-        for c, (a, b) in enumerate(zip(first, second, strict=True))
+        (v[f"effect:{name}"] + v[f"judge:{name}"][k]) * (a - b)
+        for name, a, b in zip(("length", "lists"), first, second, strict=True)
     )
 
 
@@ -722,8 +726,8 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "log_noise_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),
         "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
         "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
-        "slope": lambda v: normal(v, 0.0, file["covariates"]["sd"]),
-        "judge_slope": lambda v: normal(v, 0.0, file["covariates"]["judge_sd"]),
+        **{f"effect:{name}": lambda v: normal(v, 0.0, 1.5) for name in ("length", "lists")},
+        **{f"judge:{name}": lambda v: normal(v, 0.0, 0.3) for name in ("length", "lists")},
     }
     for x in case.points[:2]:
         values = case.values(x)
@@ -800,11 +804,9 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         found[name] = over(f"log_{section}_spread")
         rates[f"log_{section}_spread"] = file.get(section, {}).get("rate")
     found["taste"] = tastes
-    if "judge_slope" in v:
-        found["judge_slope"] = lambda value: float(
-            stats.norm.logpdf(np.asarray(value) / np.exp(v["log_slope_spread"])[:, None]).sum()
-        )
-        rates["log_slope_spread"] = file["covariates"]["rate"]
+    for name in ("length", "lists"):
+        found[f"judge:{name}"] = over(f"log_judge:{name}_spread")
+        rates[f"log_judge:{name}_spread"] = 2.0
     found |= {name: lambda value, rate=rate: exponential(value, rate) for name, rate in rates.items()}
     if file["strength"]["kind"] == "divided-scale" and "general" in v:
         n = len(v["log_spread"]) + 1
@@ -926,15 +928,16 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
     }
     votes = read_votes(case.new_votes, **known, keep=columns_of(COVARIATES))
     if case.covariates:
-        votes = attached(votes, COVARIATES)
-    votes = by_context(votes) if case.model.context is not None or case.covariates else votes
+        votes, model, _ = with_terms(votes, case.model, Request(covariates=COVARIATES))
+        votes = split(votes, votes.row_context is not None, resolved(model, VoteRows(votes), {}))
+    votes = by_context(votes) if case.model.context is not None else votes
     separate = case.model.criteria == "separate"
     for one in case.points:
         values = case.values(one)
         got = probabilities(case.model, case.density, [values], votes)
         assert (got >= 0).all()
         np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-13)
-        context, sides = context_of(votes), getattr(votes, "sides", None)
+        context, sides = context_of(votes), getattr(votes, "numbers", None)
         cells = zip(votes.judge, votes.criterion, votes.first, votes.second, strict=True)
         for n, (row, (k, c, first, second)) in enumerate(zip(got, cells, strict=True)):
             theta, more, habit = values["strength"][c if separate else 0], 0.0, 0.0

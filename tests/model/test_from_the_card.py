@@ -225,7 +225,5 @@ def test_a_card_names_every_parameter_of_a_fit() -> None:
     """With ties and human answers all terms of a model take part."""
     people = pd.DataFrame({"first": ["i0"], "second": ["i1"], "winner": ["first"]})
     for name in ("crowd-bt-position", "learned-crowd-bt-position", "bt-sigma-position"):
-        lengths = pd.DataFrame({"item": [f"i{n}" for n in range(5)], "length": range(5)})
-        lengths = lengths if "covariates" in card_of(name)["prior"] else None
-        found = voirdire.fit(votes(), model=name, method="map", anchors=people, covariates=lengths)
+        found = voirdire.fit(votes(), model=name, method="map", anchors=people)
         assert {one["name"] for one in card_of(name)["parameters"]} == set(found.problem.density.slices)

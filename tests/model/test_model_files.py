@@ -28,7 +28,9 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
         for x in simple.points[:3]:
             values = simple.values(x)
             if simple.covariates and not case.covariates:  # it holds where there is no slope
-                values |= {name: 0.0 * values[name] for name in ("slope", "judge_slope") if name in values}
+                values |= {
+                    name: 0.0 * of for name, of in values.items() if name.startswith(("effect:", "judge:"))
+                }
             expected = simple.log_likelihood(values)
             for section, terms in SECTIONS[case.model.data].items():
                 if section not in case.model.sections or section not in simple.model.sections:
@@ -97,16 +99,11 @@ def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
         "repeats",
         "context",
         "taste",
-        "covariates",
         *["anchors"] * (content["data"] == "scores"),
     ):
         for key in content.get(section, {}):
             # "sd" belongs to several sections, so the equation must say whose it is
-            wanted = (
-                rf"\b{section}\.{key}\b"
-                if key in ("sd", "mean", "judge_sd") or section == "covariates"
-                else rf"\b{key}\b"
-            )
+            wanted = rf"\b{section}\.{key}\b" if key in ("sd", "mean", "judge_sd") else rf"\b{key}\b"
             assert key == "kind" or re.search(wanted, content["equation"]), f"{section}.{key}"
 
 
@@ -115,7 +112,7 @@ def turned(values: dict[str, Any]) -> dict[str, Any]:
     out = {**values, "strength": -values["strength"]}
     for name in (
         *("general", "weight", "reliability", "reliability_deviation", "raw_discrimination"),
-        *("context_strength", "taste", "slope", "judge_slope"),
+        *("context_strength", "taste", *(name for name in values if name.startswith(("effect:", "judge:")))),
     ):
         if name in values:
             out[name] = -values[name]

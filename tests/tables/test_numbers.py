@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from voirdire import InputError, fit, read
 from voirdire.cli import app
-from voirdire.tables.covariates import attached
+from voirdire.tables.further import with_covariates
 from voirdire.tables.scores import read_scores
+from voirdire.tables.vote_rows import VoteRows
 from voirdire.tables.votes import read_votes
 
 NUMBERS = {"12": 12.0, "-0.5": -0.5, "1e-3": 0.001, "1E3": 1000.0, "+3": 3.0, ".5": 0.5, "007": 7.0}
@@ -51,8 +52,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "score": lambda text: read_scores(pd.DataFrame({"judge": ["a"], "item": "x", "score": text})),
     "degree": lambda text: read_votes(votes(degree=["0.7", text])),
     "time": lambda text: read_votes(votes(time=["1", text])),
-    "covariate": lambda text: attached(
-        read_votes(votes()), pd.DataFrame({"item": ["x", "y", "z"], "length": ["1", "2", text]})
+    "covariate": lambda text: with_covariates(
+        VoteRows(read_votes(votes())), pd.DataFrame({"item": ["x", "y", "z"], "length": ["1", "2", text]})
     ),
     "level": lambda text: fit(pd.DataFrame({"judge": "a", "item": ["x"], "score": [1]}), levels=[1, text]),
 }
@@ -75,7 +76,7 @@ def test_numbers_that_cannot_be_computed_with_are_refused(value: float) -> None:
         read_scores(table)
     items = pd.DataFrame({"item": ["x", "y", "z"], "length": pd.Series([1, 2, value], dtype=object)})
     with pytest.raises(InputError, match="row 3: length"):
-        attached(read_votes(votes()), items)
+        with_covariates(VoteRows(read_votes(votes())), items)
 
 
 def test_numbers_of_options(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.next_rankings import send_rankings
+from voirdire.cli.options import Terms
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import load
@@ -93,6 +94,7 @@ def next(
             metavar="NAME|FILE", help="A model, as for voirdire fit.", autocompletion=complete.model
         ),
     ] = None,
+    terms: Terms = None,
     anchors: Annotated[
         list[Path] | None,
         typer.Option(
@@ -123,6 +125,7 @@ def next(
     given = {
         "criteria": criteria,
         "model": model,
+        "terms": terms,
         "anchors": anchors,
         "families": families,
     }
@@ -144,6 +147,7 @@ def next(
                 tables[0] if len(tables) == 1 else tables,
                 reading.people(criteria),
                 model=model,
+                terms=terms,
                 anchors=reading.of_people(anchors),
                 families=families,
                 levels=reading.levels,

@@ -45,7 +45,7 @@ Terms = Annotated[
     str | None,
     typer.Option(
         metavar="SUM",
-        help="In the place of a model, of scores and rankings: the sum that answers depend on, such as 'item + "
+        help="In the place of a model, of votes, scores and rankings: the sum that answers depend on, such as 'item + "
         "item:context + judge:item + judge:length': item, judge, context, criterion, run, time, group, family, "
         "covariates, columns of the table.",
     ),

@@ -29,7 +29,7 @@ _NEEDED = {
 }
 WITHOUT_DRAWS = ("map", "adam")  # methods that give a mode alone
 _OUTCOMES = 3  # first won, second won, tie
-_PER_VOTE = ("row_outcome", "row_context", "details_degree", "details_sides", "details_group", "details_time")
+_PER_VOTE = ("row_outcome", "row_context", "details_degree", "details_group", "details_time")
 
 
 def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: str) -> list[str]:
@@ -85,16 +85,13 @@ def _numbers(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
 
 def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
     details = names.get("details") or {}
-    covariates = len(details.get("covariates") or ())
-    shapes = [np.shape(own.get(f"details_{name}", ())) for name in ("units", "sides")]
-    if covariates and (shapes[0] != (covariates,) or shapes[1][1:] != (2, covariates)):
-        yield f"details are not those of {covariates} covariates"
-        return
     further = names.get("further") or {}
-    yield from _further(own, len(further.get("covariates") or ()), further.get("factors") or {})
+    rated = "has_items" in names
+    sides = () if rated else (2,)  # a vote has numbers of both its items
+    yield from _further(own, (*sides, len(further.get("covariates") or ())), further.get("factors") or {})
     known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
-    needed = _NEEDED["rated" if "has_items" in names else "votes"]
-    if names.get("contexts") and "has_items" not in names:
+    needed = _NEEDED["rated" if rated else "votes"]
+    if names.get("contexts") and not rated:
         needed = (*needed, "row_cell", "row_outcome", "row_context")
     missing = [name for name in needed if name not in own]
     if missing:
@@ -114,18 +111,19 @@ def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{name} are no numbers of answers"
         elif not np.isfinite(value).all():
             yield f"{name} holds numbers that are none"
-    of_rows = [name for name in own if not name.startswith(("row_", "details_")) and name != "further_units"]
-    for names_of in (_PER_VOTE, of_rows):
-        base = "row_cell" if names_of is _PER_VOTE else "judge"
+    of_votes = () if rated else (*_PER_VOTE, "further_covariate", "further_factor")
+    apart = (*of_votes, "row_cell", "further_units")
+    of_rows = [name for name in own if name not in apart]
+    for base, names_of in (("row_cell", of_votes), ("judge", of_rows)):
         length = {np.shape(own[name])[:1] for name in (*names_of, base) if name in own}
         if len(length) > 1:
             yield f"{base} and what goes with it have different lengths"
 
 
-def _further(own: Mapping[str, Any], covariates: int, factors: Mapping[str, Any]) -> Iterator[str]:
+def _further(own: Mapping[str, Any], shape: tuple[int, ...], factors: Mapping[str, Any]) -> Iterator[str]:
     shapes = [np.shape(own.get(name, ())) for name in ("further_units", "further_covariate")]
-    if covariates and (shapes[0] != (covariates,) or shapes[1][1:] != (covariates,)):
-        yield f"further columns are not those of {covariates} covariates"
+    if shape[-1] and (shapes[0] != shape[-1:] or shapes[1][1:] != shape):
+        yield f"further columns are not those of {shape[-1]} covariates"
     code = own.get("further_factor", np.zeros((1, 0), dtype=np.int64))
     if code.ndim != 2 or code.shape[1] != len(factors):
         yield f"further columns are not those of {len(factors)} factors"

@@ -20,7 +20,7 @@ from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import MODES
 from voirdire.kinds.joint.tables import read_votes_and_scores
-from voirdire.kinds.kind import Request
+from voirdire.kinds.kind import Request, columns_of_terms
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
@@ -96,7 +96,7 @@ def fit(
         ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
         (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).
     terms : str, optional
-        Of scores and rankings, in the place of a model: the sum that answers depend on, such as
+        Of votes, scores and rankings, in the place of a model: the sum that answers depend on, such as
         ``"item + item:context + judge:item + judge:length"``. Names are item, judge, context, criterion, run, time,
         group, family, covariates, and columns of the table: of numbers, which values are multiplied by, or of names.
         Each term has values for all combinations of its names, independent with a spread that is learned; those of time
@@ -232,7 +232,8 @@ def fit(
         () if terms is None else parse_terms(terms),
     )
     with listening(notes.append):
-        table = read_answers(votes, levels, keep=request.columns)
+        of_model = () if model is None else columns_of_terms(load_model(model).terms)
+        table = read_answers(votes, levels, keep=(*request.columns, *of_model))
     kind = KINDS[table.data]
     if board:
         _check_draws(how)

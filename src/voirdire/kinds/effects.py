@@ -16,30 +16,28 @@ from voirdire.model.problem import Problem
 from voirdire.model.term_rows import TIMES
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.covariates import OWN_FAMILY
-from voirdire.tables.further import Further
 from voirdire.typing import Floats
 
 CLEAR = 0.99  # an interval clear of 0 says that a covariate counts
 
 
-def told_by_terms(
-    problem: Problem, added: Resolved, further: Further, posterior: Posterior, prob: float
-) -> dict[str, Any]:
-    """Tables by name, those that there are.
+def told_by_terms(problem: Any, posterior: Posterior, prob: float) -> dict[str, Any]:
+    """Tables by name, those that there are, of a problem with ``added`` terms.
 
     ``covariates``: name, effect (log-odds for each unit), low, high, unit, clear (the 99% interval is clear of 0, all
     together: at the mode alone, never). ``own_family``: judge (None: over
     all), effect, low, high. ``terms``: term, level, value, low, high, of each level of every other term.
     """
+    added: Resolved = problem.added
     names = {term.name: term for term in added.terms}
-    of = {ALONE + name: name for name in further.covariates}
+    of = {ALONE + name: name for name in added.units}
     slopes = {name: of[name] for name in names if name in of}
     found: dict[str, Any] = {}
     if slopes:
-        found["covariates"] = records(_slopes(posterior, slopes, further, prob))
-    of_judges = next((name for name in names if {*label(name).split(TIMES)} == {"judge", OWN_FAMILY}), None)
+        found["covariates"] = records(_slopes(posterior, slopes, added.units, prob))
+    of_judges = _of_judges(added, OWN_FAMILY)
     if ALONE + OWN_FAMILY in names:
-        found["own_family"] = records(_own_family(problem, posterior, of_judges, prob))
+        found["own_family"] = records(own_family(problem, posterior, prob))
         slopes |= {of_judges: OWN_FAMILY} if of_judges else {}
     others = [term for name, term in names.items() if name not in slopes]
     if others:
@@ -47,29 +45,41 @@ def told_by_terms(
     return found
 
 
-def _slopes(posterior: Posterior, names: Mapping[str, str], further: Further, prob: float) -> Columns:
+def _slopes(
+    posterior: Posterior, names: Mapping[str, str], units: Mapping[str, float], prob: float
+) -> Columns:
     def every(values: Values) -> Values:
         return {"slope": np.stack([values[name] for name in names], axis=-1)}
 
     shown, wide = (
         posterior.shown(every, level)["slope"] for level in (prob, 1.0 - (1.0 - CLEAR) / len(names))
     )
-    unit = dict(zip(further.covariates, further.units, strict=True))
     columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
     columns |= {"effect": shown.point, "low": shown.low, "high": shown.high}
-    columns["unit"] = np.array([unit[name] for name in names.values()])
+    columns["unit"] = np.array([units[name] for name in names.values()])
     return columns | {"clear": (wide.low > 0) | (wide.high < 0)}
 
 
-def _own_family(problem: Problem, posterior: Posterior, of_judges: str | None, prob: float) -> Columns:
+def own_family(problem: Any, posterior: Posterior, prob: float) -> Columns:
+    """Preference for the own family: judge (None: over all; those who were asked), effect, low, high."""
+    judges = problem.added.concerned
+    at = [problem.judges.index(judge) for judge in judges]
+    of_judges = _of_judges(problem.added, OWN_FAMILY)
+
     def every(values: Values) -> Values:
         whole = values[ALONE + OWN_FAMILY][..., None]
-        own = np.zeros(len(problem.judges)) if of_judges is None else values[of_judges]
+        own = np.zeros(len(at)) if of_judges is None else values[of_judges][..., at]
         return {"effect": np.concatenate([whole, whole + own], axis=-1)}
 
     shown = posterior.shown(every, prob)["effect"]
-    columns: Columns = {"judge": np.array([None, *problem.judges], dtype=object)}
+    columns: Columns = {"judge": np.array([None, *judges], dtype=object)}
     return columns | {"effect": shown.point, "low": shown.low, "high": shown.high}
+
+
+def _of_judges(added: Resolved, covariate: str) -> str | None:
+    """Name of judges' slopes of a covariate; None without them."""
+    names = (term.name for term in added.terms)
+    return next((name for name in names if {*label(name).split(TIMES)} == {"judge", covariate}), None)
 
 
 def _values(

@@ -1,9 +1,9 @@
-"""Terms that a fit of scores or rankings was asked for beside its model's: columns, covariates, families, time."""
+"""Terms that a fit was asked for beside its model's: columns, covariates, families, time."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.own_families import asked_families
-from voirdire.model.added_terms import STEP, TIME, added_terms, equation, walk_numbers
+from voirdire.model.added_terms import STEP, TIME, added_terms, equation, label, walk_numbers
 from voirdire.model.design import Term
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
@@ -26,22 +26,25 @@ PERIOD = "period"
 #: Factors that are columns of every table, with the names of their levels.
 COLUMNS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
 OF_SCORES = {"phase": "phases", "system": "systems"}  # of tables that have them
-T = TypeVar("T")  # a table of scores or rankings
+FAMILY = "family"
+T = TypeVar("T")  # a table of scores or rankings, or the rows of one of votes
 
 
 def attached(
-    table: T, model: Model, request: Request, of_judges: Collection[str] = ()
+    table: T, model: Model, request: Request, of_judges: Collection[str] = (), judge_sd: float | None = None
 ) -> tuple[T, Model, list[str]]:
     """A table with what the terms of a model and a request are of, and the model with the terms that were asked for.
 
     Parameters
     ----------
-    table : Scores or Rankings
+    table : Scores, Rankings or VoteRows
     model : Model
     request : Request
         Covariates, families of items, groups of contexts.
     of_judges : collection of str
         Factors of judges that are known apart from the table's columns.
+    judge_sd : float, optional
+        Standard deviation of judges' slopes that no term names, where the model learns none.
 
     Returns
     -------
@@ -62,13 +65,15 @@ def attached(
         )
     if request.covariates is not None:
         of = with_covariates(of, request.covariates)
-    of, said = _own_families(of, request)
-    notes += said
+    of, left = _own_families(of, request)
+    notes += left
     if request.terms:
         _check_named(request, rows, of)
     else:
-        rows += _of_covariates(of.further.covariates, len(of.judges))
-        rows += [] if request.by is None else [TermRow(("item", request.by))]
+        more = _of_covariates(of.further.covariates, len(of.judges), judge_sd)
+        more += [] if request.by is None else [TermRow(("item", request.by))]
+        named = {frozenset(row.factors) for row in rows}
+        rows += [row for row in more if frozenset(row.factors) not in named]
     for name in dict.fromkeys(name for row in rows for name in row.factors):
         if name == TIME:
             of = _with_periods(of)
@@ -76,6 +81,9 @@ def attached(
             _check_own(name, of)
         elif name in of_judges:
             _check_of_judges(name, of, request)
+        elif name == FAMILY and name not in of.further.columns:
+            _check_of_judges(name, of, request)
+            of = _with_families(of, request.families)
         elif name == OWN_FAMILY and name not in of.further.covariates:
             raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
         elif name not in (*of.further.covariates, *of.further.factors):
@@ -85,15 +93,23 @@ def attached(
     _check_rows(rows, of)
     if rows:
         notes.append(f"Terms beside those of {model.name}: {', '.join(row.words for row in rows)}.")
-        more = equation(rows, of.further.covariates)
-        model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{more}")
+        said = equation(rows, of.further.covariates)
+        model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{said}")
     return of, model, notes
 
 
-def _of_covariates(names: Sequence[str], judges: int) -> list[TermRow]:
+def _of_covariates(names: Sequence[str], judges: int, judge_sd: float | None) -> list[TermRow]:
     """A slope of each, and one of each judge where there are several."""
     rows = [TermRow((name,)) for name in names]
-    return rows + ([TermRow(("judge", name)) for name in names] if judges > 1 else [])
+    return rows + ([TermRow(("judge", name), sd=judge_sd) for name in names] if judges > 1 else [])
+
+
+def _with_families(table: Any, families: object) -> Any:
+    """With the factor of families of judges."""
+    of_each = read_families(families, table.judges)
+    levels = tuple(sorted(set(of_each.values())))
+    code = np.array([levels.index(of_each[judge]) for judge in table.judges])[table.judge]
+    return table.with_further(table.further.with_factor(FAMILY, levels, code))
 
 
 def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
@@ -116,18 +132,27 @@ def _own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
         return table, []
     of_judges, of_items = families
     judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
-    own: Bools = np.array([of_items[name] for name in table.items], dtype=object)[table.item] == judge
+    item = np.array([of_items[name] for name in table.items], dtype=object)[table.item]
+    own: Bools = judge == item.T  # of votes of each item
     if request.without_own_family:
-        if own.all():
-            raise InputError(f"all {len(own):,} {table.data} are of judges on items of their own family")
-        left = f"{int(own.sum()):,} of {table.rows:,} {table.data} are of a judge on an item of its family: left out."
-        return table.subset(~own), [left]
-    if own.all() or not own.any():
+        any_own = own.reshape(-1, table.rows).any(axis=0)
+        if any_own.all():
+            raise InputError(
+                f"all {table.rows:,} {table.data} are of judges on items of their own family; nothing is left"
+            )
+        count = f"{int(any_own.sum()):,} of {table.rows:,} {table.data}"
+        return table.subset(~any_own), [f"{count} are of a judge on an item of its family: left out."]
+    said = (
+        "answered about an item of its own family and another about it, too"
+        if own.ndim == 1
+        else ("compared an item of its own family with one of another")
+    )
+    if own.all() or not own.any() or (own.ndim > 1 and (own[0] == own[1]).all()):
         raise InputError(
-            "no judge answered about an item of its own family and another about it, too: an effect of own families "
-            "cannot be told; check that judges and items name their families alike, or leave the families of items out"
+            f"no judge {said}: an effect of own families cannot be told; check that judges and items name their "
+            "families alike, or leave the families of items out"
         )
-    further = table.further.with_covariates((OWN_FAMILY,), own[:, None].astype(float), np.ones(1))
+    further = table.further.with_covariates((OWN_FAMILY,), own.T[..., None].astype(float), np.ones(1))
     return table.with_further(further), []
 
 
@@ -243,11 +268,16 @@ class Resolved:
     levels : dict of str to tuple of str
         Names of the levels of each factor that is none of the table's own columns.
     codes : dict of str to int array, shape (rows,)
-        Levels of the factors of all terms; and ``numbers``, the row of ``numbers`` that each has.
+        Levels of the factors of all terms; and ``numbers``, the row of ``numbers`` that each has (of votes, that each
+        of both items has).
     numbers : array, shape (different rows + 1, numbers)
         Covariates, then steps of time; the last row, of zeros, is for answers without.
     walk : array, shape (periods, steps)
         The numbers of the steps of time in each period.
+    units : dict of str to float
+        How much of each covariate, in the table's numbers, is one unit of its effect.
+    concerned : tuple of str
+        Judges that an effect of own families is told of.
     """
 
     terms: tuple[Term, ...]
@@ -255,6 +285,8 @@ class Resolved:
     codes: Mapping[str, Ints]
     numbers: Floats
     walk: Floats
+    units: Mapping[str, float] = field(default_factory=dict)
+    concerned: tuple[str, ...] = ()
 
 
 NOTHING_ADDED = Resolved((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
@@ -283,8 +315,9 @@ def resolved(
     steps, walk = 0, np.zeros((1, 0))
     if TIME in named:
         steps, period = len(further.factors[PERIOD]) - 1, further.codes[PERIOD]
-        parts.append(walk_numbers(period, steps + 1))
-        walk = parts[-1][np.unique(period, return_index=True)[1]]
+        after = walk_numbers(period, steps + 1)
+        parts.append(after if table.item.ndim == 1 else np.repeat(after[:, None], 2, axis=1))
+        walk = after[np.unique(period, return_index=True)[1]]
         levels[STEP] = further.factors[PERIOD][1:]
     for name in named - {*covariates, TIME}:
         if name in judges:
@@ -297,8 +330,50 @@ def resolved(
             levels[name] = getattr(table, (COLUMNS | OF_SCORES)[name])
     numbers = np.zeros((1, 0))
     if parts:
-        different, row = np.unique(np.concatenate(parts, axis=1), axis=0, return_inverse=True)
+        each = np.concatenate(parts, axis=-1)
+        different, row = np.unique(each.reshape(-1, each.shape[-1]), axis=0, return_inverse=True)
         numbers = np.concatenate([different, np.zeros((1, different.shape[1]))])
-        codes["numbers"] = row.ravel()
+        codes["numbers"] = row.reshape(each.shape[:-1])
     terms = added_terms(rows, covariates, steps, apart=apart)
-    return Resolved(terms, levels, codes, numbers, walk)
+    units = dict(zip(further.covariates, further.units.tolist(), strict=True))
+    return Resolved(terms, levels, codes, numbers, walk, units, _concerned(table))
+
+
+def _concerned(table: Any) -> tuple[str, ...]:
+    """Judges that answered about an item of their own family, of votes beside another."""
+    if OWN_FAMILY not in table.further.covariates:
+        return ()
+    own = table.further.covariate[..., table.further.covariates.index(OWN_FAMILY)]
+    some = own > 0 if own.ndim == 1 else own[:, 0] != own[:, 1]
+    return tuple(table.judges[judge] for judge in np.unique(table.judge[some]))
+
+
+def check_sided(added: Resolved, what: str, differ: Bools | None = None) -> None:
+    """Refuse terms that are the same for all items of an answer: they say nothing of their order.
+
+    Parameters
+    ----------
+    what : str
+        What an answer is, in words.
+    differ : bool array, shape (numbers,), optional
+        Which numbers differ between the items of some answer; by default all but steps of time.
+
+    Raises
+    ------
+    InputError
+    """
+    alike = [
+        label(term.name)
+        for term in added.terms
+        if "item" not in term.factors
+        and (
+            term.covariate is None
+            or STEP in term.factors
+            or (differ is not None and not differ[term.covariate])
+        )
+    ]
+    if said := ", ".join(dict.fromkeys(alike)):
+        raise InputError(
+            f"terms: {said} is the same for all items of a {what}, so it says nothing of their order; name item or a "
+            "number in it, too"
+        )

@@ -31,6 +31,8 @@ def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[st
             if votes.details is not None:
                 names[key]["details"], more = votes.details.pack()
                 codes |= {f"details_{name}": value for name, value in more.items()}
+            names[key]["further"], more = votes.further.pack()
+            codes |= {f"further_{name}": value for name, value in more.items()}
             arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
     return names, arrays
 
@@ -40,11 +42,10 @@ def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Vot
     content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
     content |= listed(names[key])
     if "details" in content:
-        start = f"{key}_details_"
-        found = {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
-        content["details"] = Details(**listed(content["details"]), **found)
+        content["details"] = Details(**listed(content["details"]), **_starting(f"{key}_details_", arrays))
+    content["further"] = Further.unpacked(content["further"], _starting(f"{key}_further_", arrays))
     if content["row_cell"] is None:
-        for name in ("contexts", *_ROWS):
+        for name in ("contexts", "further", *_ROWS):
             del content[name]
         return CountedVotes(**content)
     return Votes(**content)
@@ -71,10 +72,14 @@ def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, A
 
 def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dict[str, Any]:
     """The arguments of a table's class, from what :func:`pack_rated` made."""
-    start, further = f"{key}_", "further_"
-    codes = {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+    further = "further_"
+    codes = _starting(f"{key}_", arrays)
     more = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
     return listed(names) | codes | {"further": Further.unpacked(names["further"], more)}
+
+
+def _starting(start: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
 def listed(names: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Results of fits of scores and of rankings for terms beside those of their model."""
+"""Results of fits of votes, scores and rankings for terms beside those of their model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TermsFit:
     prob: float
 
     def covariates(self) -> pd.DataFrame:
-        """Effects of covariates, which scores hold fixed: name, effect (log-odds), low, high, unit, clear (of 0).
+        """Effects of covariates, which are held fixed: name, effect (log-odds), low, high, unit, clear (of 0).
 
         Raises
         ------
@@ -53,8 +53,7 @@ class TermsFit:
     def _told(self, name: str, otherwise: str) -> pd.DataFrame:
         import pandas as pd
 
-        problem = self.problem
-        found = told_by_terms(problem, problem.added, problem.table.further, self.posterior, self.prob)
+        found = told_by_terms(self.problem, self.posterior, self.prob)
         if name not in found:
             raise InputError(otherwise)
         return pd.DataFrame(found[name])

@@ -103,7 +103,7 @@ def added_parameters(terms: Sequence[Term]) -> tuple[Parameter, ...]:
 
 
 def contribution(
-    terms: Sequence[Term], values: Values, about: Mapping[str, Array], numbers: Array | None, xp: Any
+    terms: Sequence[Term], values: Values, about: Mapping[str, Array], numbers: Array | None
 ) -> Array:
     """Sum of the terms for each row, shape (..., rows); 0 without terms.
 
@@ -121,7 +121,7 @@ def contribution(
         if len(codes) < len(found) or (term.covariate is not None and numbers is None):
             continue
         columns = [code for code in codes if np.ndim(code)]
-        value = values[term.name][(..., *(xp.maximum(code, 0) for code in codes))]
+        value = values[term.name][(..., *(code * (code >= 0) for code in codes))]
         value = value if columns else value[..., None]
         for code in columns:
             value = value * (code >= 0)

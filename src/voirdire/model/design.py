@@ -99,7 +99,7 @@ class Cells:
     items : tuple of int array, shape (cells,)
         One item, the first and the second, or those at each place; -1 for none.
     numbers : array, shape (cells, covariates) or (items, cells, covariates), or None
-        Of comparisons the differences of both items; of terms that are apart those of each item.
+        Of each item of a cell, or what both items of a comparison differ by.
     """
 
     number: int
@@ -217,7 +217,8 @@ def _columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Float
         number = np.ones(cells.number)
         if term.covariate is not None:
             number = number * 0.0 if cells.numbers is None else cells.numbers[..., term.covariate]
-            number = number if number.ndim == 1 else number[side]
+            if number.ndim > 1:  # without a side of its own a term has the difference of both
+                number = number[0] - number[1] if side is None else number[side]
         found.append((np.where(known, place, places.size), np.where(known, sign * number, 0.0), predictor))
     return found
 

@@ -16,7 +16,6 @@ from voirdire.model.terms import (
     CLASSES,
     CONFUSION,
     CONTEXT,
-    COVARIATES,
     CUTPOINTS,
     FAMILIES,
     JOINT_STRENGTH,
@@ -75,10 +74,10 @@ GRAMMARS = {
             "anchors": ANCHORS,
             "context": CONTEXT,
             "taste": {JudgeTaste.kind: TASTE[JudgeTaste.kind]},
-            "covariates": COVARIATES,
         },
         ("strength", "reliability"),
         weighs=True,
+        terms=True,
     ),
     "labels": Grammar({"classes": CLASSES, "reliability": CONFUSION}, ("classes", "reliability")),
     "scores": Grammar(
@@ -198,7 +197,6 @@ class Model:
     context: Section | None = None
     taste: Section | None = None
     families: Section | None = None
-    covariates: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()
     terms: tuple[TermRow, ...] = ()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from voirdire.tables.details import Details
 from voirdire.tables.encode import IntArray
+from voirdire.tables.further import NOTHING, Further
 
 _CODES = ("judge", "criterion", "first", "second", "counts")
 _KEPT = ("judges", "criteria", "items", *_CODES, "has_criteria", "order_unknown")
@@ -49,6 +50,8 @@ class Votes:
         Whether it is not known which item was shown first (a column ``order`` says ``unknown``).
     details : Details or None
         What is known of single votes beside these.
+    further : Further
+        Further columns of the table; covariates are of both items, shape (rows, 2, covariates).
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Votes:
     has_criteria: bool = False
     order_unknown: bool = False
     details: Details | None = None
+    further: Further = NOTHING
 
     def groupings(self) -> dict[str, IntArray | None]:
         """Unit that each vote belongs to, by the unit's name, as codes of shape (rows,); None without such a column."""
@@ -175,6 +179,7 @@ class Votes:
         ).recoded(
             order_unknown=self.order_unknown,
             details=None if self.details is None else self.details.subset(mask),
+            further=self.further.subset(mask),
         )
 
 
@@ -211,7 +216,8 @@ class CountedVotes(Votes):
         codes = {"judge": judge, "criterion": criterion, "first": first, "second": second, "counts": counts}
         names = {"judges": judges, "criteria": criteria, "items": items, "has_criteria": has_criteria}
         names["order_unknown"] = order_unknown
-        for name, value in {**codes, **names, "contexts": (), "row_context": None, "details": None}.items():
+        nothing = {"contexts": (), "row_context": None, "details": None, "further": NOTHING}
+        for name, value in {**codes, **names, **nothing}.items():
             object.__setattr__(self, name, value)  # the class is frozen
 
     @property
@@ -231,8 +237,8 @@ class CountedVotes(Votes):
 
     def recoded(self, **changes: Any) -> Votes:
         """As :meth:`.Votes.recoded`."""
-        if changes.pop("details", None) is not None:
-            raise ValueError("votes that are only counted have no details")
+        if changes.pop("details", None) is not None or changes.pop("further", NOTHING) is not NOTHING:
+            raise ValueError("votes that are only counted have no details and no further columns")
         return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
 
 

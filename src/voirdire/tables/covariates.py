@@ -1,7 +1,7 @@
-"""Covariates of items (length, style, anything counted): read, checked, and laid beside both sides of every vote.
+"""Covariates of items (length, style, anything counted): read, checked, and laid beside the items of every answer.
 
-They come from a table with a row per item (or per item and context), or from columns of the votes that end in
-``_first`` and ``_second``. Each is measured from its mean over all sides of the votes, in its standard deviation there.
+They come from a table with a row per item (or per item and context), or from columns of the answers, of votes those
+that end in ``_first`` and ``_second``. Each is measured from its mean over all answers, in standard deviations.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.tables.counts import Votes
-from voirdire.tables.details import Details
 from voirdire.tables.encode import Refused, encode, name_of, positions
 from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
@@ -25,12 +22,11 @@ from voirdire.tables.read import read_columns
 from voirdire.tables.text_counts import text
 from voirdire.typing import Floats, Ints
 
-__all__ = ["OWN_FAMILY", "attached", "columns_of", "text"]
+__all__ = ["OWN_FAMILY", "columns_of", "text"]
 
 OWN_FAMILY = "own-family"
 SIDES = ("first", "second")
 TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".gz", ".zst", ".xlsx")
-COLLINEAR = 1e-8  # smallest eigenvalue of the correlations of differences
 SHOWN = 3
 
 
@@ -63,44 +59,6 @@ def names_in(given: object) -> tuple[str, ...]:
     return ()
 
 
-def attached(votes: Votes, given: object) -> Votes:
-    """Votes with the covariates of both sides.
-
-    Parameters
-    ----------
-    votes : Votes
-        Read with the columns of :func:`columns_of`, where covariates are read from those.
-    given : str, sequence of str, path or dataframe
-        As in :func:`columns_of`; a table has columns ``item``, optionally ``context``, and the covariates.
-
-    Raises
-    ------
-    InputError
-        A covariate is missing for an item, no number, the same everywhere, or a sum of others; names clash.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.tables.votes import read_votes
-    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "y"], "second": "z", "winner": "first"})
-    >>> items = pd.DataFrame({"item": ["x", "y", "z"], "length": [3, 5, 1]})
-    >>> found = attached(read_votes(table), items).details
-    >>> found.covariates, found.units.round(3).tolist(), found.sides[0, :, 0].round(3).tolist()
-    (('length',), [1.658], [0.302, -0.905])
-    """
-    names = names_in(given)
-    problems = Problems("covariates")
-    if not votes.has_rows:
-        problems.stop("the votes were only counted, not kept; give the table itself")
-    names, raw = _of_columns(votes, names, problems) if names else _of_items(votes, given, problems)
-    problems.raise_any()
-    sides, unit = standardised(names, raw, problems)
-    _check_differences(names, sides, problems)
-    problems.raise_any()
-    details = replace(votes.details or Details(), covariates=names, units=unit, sides=sides)
-    return votes.recoded(details=details)
-
-
 def standardised(names: tuple[str, ...], raw: Floats, problems: Problems) -> tuple[Floats, Floats]:
     """Covariates, shape (..., covariates), from their means in their standard deviations; and these.
 
@@ -116,35 +74,6 @@ def standardised(names: tuple[str, ...], raw: Floats, problems: Problems) -> tup
             problems.table(f"{name!r} is {mean:g} throughout; leave it out")
     problems.raise_any()
     return (raw - centre) / unit, unit
-
-
-def _of_columns(votes: Votes, names: tuple[str, ...], problems: Problems) -> tuple[tuple[str, ...], Floats]:
-    """Names, and covariates of both sides of every vote, shape (rows, 2, covariates)."""
-    kept: Any = {} if votes.details is None else votes.details.columns
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    for name in repeated:
-        problems.table(f"{name!r} is named twice; name it once")
-    out = np.zeros((votes.rows, 2, len(names)))
-    for c, name in enumerate(names):
-        for s, side in enumerate(SIDES):
-            column = f"{name}_{side}"
-            if column not in kept:
-                problems.table(
-                    f"the votes have no column {column!r}; name covariates without _first and _second"
-                )
-                continue
-            out[:, s, c] = numbers(column, kept[column], problems)
-    _check_names(names, problems)
-    return names, out
-
-
-def _of_items(votes: Votes, given: object, problems: Problems) -> tuple[tuple[str, ...], Floats]:
-    """As :func:`_of_columns`, of a table of items."""
-    context = None if votes.row_context is None else np.stack([votes.row_context] * 2)
-    item = np.stack([votes.first, votes.second])[:, votes.row_cell]
-    asked = Asked("votes", votes.items, votes.contexts, item, context)
-    names, values = of_items(asked, given, problems)
-    return names, values.transpose(1, 0, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,19 +201,3 @@ def numbers(column: str, cells: Sequence[object], problems: Problems) -> Floats:
     for said, rows in wrong.items():
         problems.rows(rows, f"{column} {said}")
     return out
-
-
-def _check_differences(names: tuple[str, ...], sides: Floats, problems: Problems) -> None:
-    """Covariates must differ between the sides of votes, and none be a sum of others."""
-    d = sides[:, 0] - sides[:, 1]
-    size = np.sqrt((d**2).mean(axis=0))
-    same = size < 1e-9
-    for name in np.array(names, dtype=object)[same]:
-        problems.table(f"{name!r} never differs between the two sides of a vote; leave it out")
-    if same.any() or len(names) < 2:
-        return
-    z = d / size
-    values, vectors = np.linalg.eigh(z.T @ z / len(z))
-    if values[0] < COLLINEAR:
-        among = [repr(name) for name, part in zip(names, vectors[:, 0], strict=True) if abs(part) > 1e-3]
-        problems.table(f"{', '.join(among)} are collinear: one follows from the others; leave one out")

@@ -1,9 +1,9 @@
-"""Details of single votes beside who compared what: how sure the judge was, covariates of both sides, groups."""
+"""Details of single votes beside who compared what: how sure the judge was, when, in which group of contexts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,18 +19,10 @@ class Details:
 
     Attributes
     ----------
-    columns : mapping of str to sequence
-        Cells of columns that were asked for, as they stood in the table.
     time : array, shape (rows,), or None
         When each vote was given; see :func:`voirdire.tables.times.times`.
     degree : array, shape (rows,), or None
         Probability that the winner is the better one, as the judge says (of a tie: nothing).
-    covariates : tuple of str
-        Names of the covariates.
-    units : array, shape (covariates,)
-        How much of a covariate, in the table's numbers, is one unit of its effect.
-    sides : array, shape (rows, 2, covariates), or None
-        Covariates of the first and of the second item, in units from the mean.
     groups : tuple of str
         Names of the groups of contexts, sorted.
     group : int array, shape (rows,), or None
@@ -43,11 +35,7 @@ class Details:
     [0.9]
     """
 
-    columns: Mapping[str, Sequence[object]] = field(default_factory=dict)
     degree: Floats | None = None
-    covariates: tuple[str, ...] = ()
-    units: Floats = field(default_factory=lambda: np.zeros(0))
-    sides: Floats | None = None
     groups: tuple[str, ...] = ()
     group: Ints | None = None
     by: str = ""
@@ -56,23 +44,26 @@ class Details:
     @property
     def told(self) -> bool:
         """True where anything was made of the details."""
-        return bool(self.covariates or self.groups) or self.degree is not None
+        return bool(self.groups) or self.degree is not None
 
     def subset(self, rows: Bools) -> Details:
         """Those of some votes."""
-        at = np.flatnonzero(rows)
-        columns = {name: [cells[int(row)] for row in at] for name, cells in self.columns.items()}
-        kept = {name: getattr(self, name)[at] for name in ROWS if getattr(self, name) is not None}
-        return replace(self, columns=columns, **kept)
+        return self.take(np.flatnonzero(rows))
+
+    def take(self, rows: Ints) -> Details:
+        """Those of the votes at some places."""
+        return replace(
+            self, **{name: getattr(self, name)[rows] for name in ROWS if getattr(self, name) is not None}
+        )
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Details for JSON, and arrays by name; columns that nothing was made of are left out."""
-        arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.name in (*ROWS, "units")}
-        names = {"covariates": self.covariates, "groups": self.groups, "by": self.by}
+        """Details for JSON, and arrays by name."""
+        arrays = {name: getattr(self, name) for name in ROWS}
+        names = {"groups": self.groups, "by": self.by}
         return names, {name: value for name, value in arrays.items() if value is not None}
 
 
-ROWS = ("degree", "sides", "group", "time")  # what has an entry per vote
+ROWS = ("degree", "group", "time")  # what has an entry per vote
 DEGREE = "degree"  # the column that says how sure a judge is of the winner
 
 

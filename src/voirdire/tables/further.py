@@ -1,4 +1,4 @@
-"""What rows of scores or rankings say beside who answered what: numbers and factors that terms of a model are of."""
+"""What rows of a table say beside who answered what: numbers and factors that terms of a model are of."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from voirdire.tables.columns import KNOWN
-from voirdire.tables.covariates import Asked, names_in, numbers, of_items, standardised
+from voirdire.tables.covariates import Asked, columns_of, names_in, numbers, of_items, standardised
 from voirdire.tables.encode import encode, name_of
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest
 from voirdire.typing import Bools, Floats, Ints
 
-ANSWERS = ("judge", "item", "context", "criterion", "run", "system", "score", "rank")  # of every table
+#: Columns of every table.
+ANSWERS = (
+    "judge", "item", "context", "criterion", "run", "system", "score", "rank", "first", "second", "winner"
+)  # fmt: skip
 COLLINEAR = 1e-8  # smallest eigenvalue of the correlations of covariates
 
 
@@ -31,8 +34,8 @@ class Further:
         Names of numbers.
     units : array, shape (covariates,)
         How much of a covariate, in the table's numbers, is one unit of its effect.
-    covariate : array, shape (rows, covariates)
-        In units from the mean.
+    covariate : array, shape (rows, covariates), of votes (rows, 2, covariates)
+        In units from the mean; of votes those of the first and of the second item.
     factors : dict of str to tuple of str
         Levels of each factor.
     factor : int array, shape (rows, factors)
@@ -64,21 +67,24 @@ class Further:
 
     def subset(self, rows: Bools) -> Further:
         """Those of some rows."""
+        return self.take(np.flatnonzero(rows))
+
+    def take(self, at: Ints) -> Further:
+        """Those of the rows at some places."""
         if self is NOTHING:
             return self
-        at = np.flatnonzero(rows)
         columns = {name: [cells[int(row)] for row in at] for name, cells in self.columns.items()}
         kept = {name: getattr(self, name)[at] for name in ROWS if getattr(self, name) is not None}
         return replace(self, columns=columns, **kept)
 
     def with_covariates(self, names: tuple[str, ...], values: Floats, units: Floats) -> Further:
-        """With more covariates, values of shape (rows, names)."""
-        before = np.zeros((len(values), 0)) if self.covariate is None else self.covariate
+        """With more covariates, values of shape (rows, names), of votes (rows, 2, names)."""
+        before = np.zeros((*values.shape[:-1], 0)) if self.covariate is None else self.covariate
         return replace(
             self,
             covariates=(*self.covariates, *names),
             units=np.append(self.units, units),
-            covariate=np.concatenate([before, values], axis=1),
+            covariate=np.concatenate([before, values], axis=-1),
         )
 
     def with_factor(self, name: str, levels: tuple[str, ...], code: Ints) -> Further:
@@ -109,14 +115,14 @@ T = TypeVar("T")  # a table of rows
 
 
 def with_covariates(table: T, given: object) -> T:
-    """A table of scores or rankings with covariates of its rows.
+    """A table with covariates of its rows.
 
     Parameters
     ----------
-    table : Scores or Rankings
+    table : VoteRows, Scores or Rankings
     given : str, sequence of str, path or dataframe
-        Names of columns of the table (in one string with commas between), or a table with columns ``item``, optionally
-        ``context``, and the covariates.
+        Names of columns of the table (in one string with commas between; of votes NAME_first and NAME_second), or a
+        table with columns ``item``, optionally ``context``, and the covariates.
 
     Raises
     ------
@@ -138,7 +144,8 @@ def with_covariates(table: T, given: object) -> T:
     if names:
         raw = np.stack([_column(of, name, problems) for name in names], axis=-1)
     else:
-        asked = Asked(of.data, of.items, of.contexts, of.item, of.context)
+        context = None if of.context is None else np.broadcast_to(of.context, of.item.T.shape).T
+        asked = Asked(of.data, of.items, of.contexts, of.item, context)
         names, raw = of_items(asked, given, problems)
     problems.raise_any()
     for name in sorted({name for name in names if names.count(name) > 1}):
@@ -153,14 +160,21 @@ def with_covariates(table: T, given: object) -> T:
 
 def _check_collinear(further: Further, problems: Problems) -> None:
     assert further.covariate is not None  # some were added
-    centred = further.covariate - further.covariate.mean(axis=0)
-    values = centred / np.maximum(centred.std(axis=0), 1e-300)
+    values = further.covariate if further.covariate.ndim == 2 else differences(further.covariate)
+    values = values - values.mean(axis=0)
+    size = values.std(axis=0)
+    names, values = np.array(further.covariates, dtype=object)[size > 0], values[:, size > 0] / size[size > 0]
+    if len(names) < 2:
+        return
     lowest, direction = (part[..., 0] for part in np.linalg.eigh(values.T @ values / len(values)))
     if lowest < COLLINEAR:
-        among = [
-            repr(name) for name, part in zip(further.covariates, direction, strict=True) if abs(part) > 1e-3
-        ]
+        among = [repr(name) for name, part in zip(names, direction, strict=True) if abs(part) > 1e-3]
         problems.table(f"{', '.join(among)} are collinear: one follows from the others; leave one out")
+
+
+def differences(covariate: Floats) -> Floats:
+    """Covariates of the first item less those of the second, of shape (..., 2, covariates)."""
+    return np.asarray(covariate[..., 0, :] - covariate[..., 1, :])
 
 
 def with_column(table: T, name: str) -> T:
@@ -172,6 +186,8 @@ def with_column(table: T, name: str) -> T:
         The table has no such column, or it is the same throughout.
     """
     of: Any = table
+    if _has_sides(of, name):
+        return with_covariates(table, (name,))
     cells = _cells(of, name, problems := Problems("terms"))
     problems.raise_any()
     if all(map(_is_number, cells)):
@@ -210,5 +226,14 @@ def _cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
     return found
 
 
+def _has_sides(table: Any, name: str) -> bool:
+    """True if a table of votes has a column for each of its two items."""
+    return table.item.ndim > 1 and set(columns_of((name,))) <= set(table.further.columns)
+
+
 def _column(table: Any, name: str, problems: Problems) -> Floats:
-    return numbers(name, _cells(table, name, problems), problems)
+    """Numbers of a column, of the shape of the items of rows: of votes those of both, which one column has alike."""
+    sided = table.item.ndim > 1 and name not in table.further.columns
+    names = columns_of((name,)) if sided else (name,) * (table.item.size // max(table.rows, 1))
+    found = [numbers(one, _cells(table, one, problems), problems) for one in names]
+    return np.stack(found, axis=-1).reshape(table.item.shape)

@@ -84,7 +84,12 @@ def _numbered(columns: Iterable[Any]) -> IntArray:
 
 
 def read_rankings(
-    table: object, *, name: str = "rankings", judge: str | None = None, keep: Sequence[str] = ()
+    table: object,
+    *,
+    name: str = "rankings",
+    judge: str | None = None,
+    keep: Sequence[str] = (),
+    answered: bool = True,
 ) -> Rankings:
     """Read and check a table of rankings, one row an item of a ranking.
 
@@ -102,6 +107,8 @@ def read_rankings(
         Who ranked all items, of a table without a column of judges.
     keep : sequence of str
         More columns to keep as they are (``Rankings.further.columns``), those of them that there are.
+    answered : bool
+        Whether there must be a column ``rank``; where there is none and none is needed, all are 0.
 
     Returns
     -------
@@ -125,8 +132,12 @@ def read_rankings(
     if isinstance(table, Rankings):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "rank", judge, problems, keep=keep)
-    rank = numbers(cells["rank"], problems, "rank") if "rank" in cells else np.empty(0)
+    cells, found = read_rated(table, "rank", judge, problems, keep=keep, answered=answered)
+    rank = (
+        numbers(cells["rank"], problems, "rank")
+        if "rank" in cells
+        else np.zeros(0 if answered else len(found["item"]))
+    )
     fields = {name: of for name, of in found.items() if name not in ("systems", "system", "phases", "phase")}
     read = Rankings(rank=rank, **fields)
     if len(rank) == read.rows:

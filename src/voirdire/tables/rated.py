@@ -171,6 +171,7 @@ def read_rated(
     problems: Problems,
     more: Sequence[str] = (),
     keep: Sequence[str] = (),
+    answered: bool = True,
 ) -> tuple[Cells, dict[str, Any]]:
     """Read the columns and code the names; problems are collected, not raised.
 
@@ -188,6 +189,8 @@ def read_rated(
         Further columns of names that the table may have, in which cells may be empty (code -1).
     keep : sequence of str
         Columns to keep as they are, those of them that there are.
+    answered : bool
+        Whether the column of answers must be there.
 
     Returns
     -------
@@ -205,7 +208,9 @@ def read_rated(
     """
     own = (*_OPTIONAL, TIME, *more)
     kept = [name for name in keep if name not in (*own, "judge", value)]
-    cells = read_columns(table, [value] if judge else ["judge", value], (*own, *kept), problems)
+    required = [] if judge else ["judge"]
+    required, own = ([*required, value], own) if answered else (required, (*own, value))
+    cells = read_columns(table, required, (*own, *kept), problems)
     time = times(cells, problems)
     cells.pop(TIME, None)
     further = NOTHING

@@ -51,7 +51,12 @@ class Scores(Rated):
 
 
 def read_scores(
-    table: object, *, name: str = "scores", judge: str | None = None, keep: Sequence[str] = ()
+    table: object,
+    *,
+    name: str = "scores",
+    judge: str | None = None,
+    keep: Sequence[str] = (),
+    answered: bool = True,
 ) -> Scores:
     """Read and check a table of scores, one row per score.
 
@@ -71,6 +76,8 @@ def read_scores(
         The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
     keep : sequence of str
         More columns to keep as they are (``Scores.further.columns``), those of them that there are.
+    answered : bool
+        Whether there must be a column ``score``; where there is none and none is needed, all are 0.
 
     Returns
     -------
@@ -94,8 +101,12 @@ def read_scores(
     if isinstance(table, Scores):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "score", judge, problems, ("group",), keep)
-    score = numbers(cells["score"], problems) if "score" in cells else np.empty(0)
+    cells, found = read_rated(table, "score", judge, problems, ("group",), keep, answered)
+    score = (
+        numbers(cells["score"], problems)
+        if "score" in cells
+        else np.zeros(0 if answered else len(found["item"]))
+    )
     problems.raise_any()
     return Scores(score=score, **found)
 

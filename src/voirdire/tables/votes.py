@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.details import DEGREE, Details, degrees
 from voirdire.tables.encode import Column, IntArray, encode, positions
+from voirdire.tables.further import Further
 from voirdire.tables.grouped import grouped_columns, is_grouped
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
@@ -18,6 +19,7 @@ from voirdire.tables.vote_columns import Known, outcomes, placed
 
 _REQUIRED = ("judge", "first", "second", "winner")
 _OPTIONAL = ("criterion", "context", "order")
+ANSWER, TIED = "winner", 2
 
 
 def read_votes(
@@ -30,6 +32,7 @@ def read_votes(
     items: Iterable[str] | None = None,
     rows: bool = True,
     keep: Iterable[str] = (),
+    answered: bool = True,
 ) -> Votes:
     """Read, check and count a table of votes, one row per judgement.
 
@@ -58,7 +61,10 @@ def read_votes(
         only the counts come here, without contexts (:class:`CountedVotes`), and
         problems say how many rows have them, not which.
     keep : iterable of str
-        More columns to keep as they are (``Votes.details.columns``), those of them that there are.
+        More columns to keep as they are (``Votes.further.columns``), those of them that there are.
+
+    answered : bool
+        Whether there must be a column ``winner``; where there is none and none is needed, all outcomes are ties.
 
     Returns
     -------
@@ -86,6 +92,8 @@ def read_votes(
         return table if judges is criteria is items is None else _recode(table, known, problems)
     required = _REQUIRED if judge is None else _REQUIRED[1:]
     optional = _OPTIONAL if judge is None else (*_OPTIONAL, "judge")
+    if not answered:
+        required, optional = required[:-1], (*optional, ANSWER)
     times: IntArray | None = None
     more = [name for name in (*keep, DEGREE) if name not in (*_REQUIRED, *_OPTIONAL)]
     if not rows and is_grouped(table) and not columns_among(table, more, problems):
@@ -119,14 +127,20 @@ def read_votes(
     context = columns.pop("context", None)
     order = columns.pop("order", None)
     names, codes = placed(columns, known, problems)
-    outcome = outcomes(winner, names[2], codes[2], codes[3], problems)
+    if answered or ANSWER in cells:
+        outcome = outcomes(winner, names[2], codes[2], codes[3], problems)
+    else:
+        outcome = np.full(size, TIED)
     problems.raise_any()
 
     contexts = () if context is None else tuple(sorted(context.levels))
     row_context = None if context is None else positions(context.levels, contexts)[context.codes]
     votes = count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
-    if kept_cells or degree is not None or time is not None:
-        votes = votes.recoded(details=Details(kept_cells, degree, time=time))
+    if degree is not None or time is not None:
+        votes = votes.recoded(details=Details(degree, time=time))
+    if times is None and tuple(keep):
+        present = tuple(columns_among(table, None, problems))
+        votes = votes.recoded(further=Further(kept_cells, present=present))
     return votes if order is None or "unknown" not in order.levels else votes.recoded(order_unknown=True)
 
 
@@ -149,4 +163,4 @@ def _recode(votes: Votes, known: Known, problems: Problems) -> Votes:
     found = count_votes(
         names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria
     )
-    return found.recoded(order_unknown=votes.order_unknown, details=votes.details)
+    return found.recoded(order_unknown=votes.order_unknown, details=votes.details, further=votes.further)

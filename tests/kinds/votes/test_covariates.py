@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.tables.covariates import attached, columns_of
-from voirdire.tables.votes import read_votes
+from voirdire.model.specs import load_model
+from voirdire.model.term_rows import TermRow
 
 ITEMS, PROMPTS, JUDGES = 6, 8, 4
 EFFECT, OWN = 0.8, (1.5, -0.3)
@@ -145,10 +146,10 @@ def test_what_is_right_is_what_a_logistic_regression_says(given: tuple[pd.DataFr
     table = given[0].assign(judge="one")
     found = voirdire.fit(
         table,
-        model="bradley-terry",
+        model=replace(load_model("bradley-terry"), terms=(TermRow(("length",), sd=1e4),)),
         covariates="length",
         method="map",
-        priors={"strength": {"sd": 1e4}, "covariates": {"sd": 1e4}},
+        priors={"strength": {"sd": 1e4}},
     )
     names = sorted(set(table["first"]))
     design = np.stack(
@@ -267,10 +268,15 @@ def test_bad_covariates_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     refused(given, "'length' is named twice", covariates=["length", "length"])
     refused(given, "no column beside item and context", covariates=items.drop(columns="length"))
     refused(given, "neither a table of items nor names", covariates=3)
-    refused(given, "has no \\[covariates\\] section", covariates=items, model="bt-sigma")
+    refused(
+        given,
+        "pools votes before it looks at them, so it takes no terms",
+        covariates=items,
+        model="majority-vote",
+    )
     same = given[0].assign(n_first=given[0].index, n_second=given[0].index)
-    with pytest.raises(InputError, match="'n' never differs between the two sides"):
-        attached(read_votes(same, keep=columns_of("n")), "n")
+    with pytest.raises(InputError, match="n, judge:n is the same for all items of a vote"):
+        voirdire.fit(same, covariates="n", method="map")
 
 
 def test_bad_families_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) -> None:

@@ -36,7 +36,7 @@ def panel(seed: int, judges: int = 5, items: int = 8, contexts: int = 12, each: 
     return pd.DataFrame(rows, columns=names)
 
 
-TABLE = panel(0)
+TABLE = panel(0).assign(twice_first=1.0, twice_second=np.arange(1200) % 3)
 
 
 def test_the_sum_says_which_terms_there_are() -> None:
@@ -47,7 +47,7 @@ def test_the_sum_says_which_terms_there_are() -> None:
         method="laplace",
     )
     spreads = whole.spreads().set_index("name")
-    assert set(spreads.index) == {"item", "coin_mean", "coin", "context", "taste", "slope"}
+    assert set(spreads.index) == {"item", "coin_mean", "coin", "context", "taste", "judge:length"}
     for name in ("context", "taste"):
         assert spreads.loc[name, "low"] < 0.8
         assert spreads.loc[name, "high"] > 0.6
@@ -78,9 +78,12 @@ def test_the_field_and_the_density_say_the_same() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"terms": "item + judge:time"}, "votes take no term judge:time"),
-        ({"terms": "item + length", "covariates": "length"}, "go with judge:length"),
-        ({"terms": "item", "covariates": "length"}, "go with length"),
+        ({"terms": "item + judge:time"}, "have no column 'time'"),
+        ({"terms": "item + judge:context"}, "judge:context is the same for all items of a vote"),
+        ({"terms": "item + judge:own"}, "no column 'own'"),
+        ({"terms": "item + family:item"}, "family"),
+        ({"terms": "item + length:twice"}, "has several numbers"),
+        ({"terms": "item", "covariates": "length"}, "'length' is given, and no term names it"),
         ({"terms": "judge"}, "no term item"),
     ],
 )

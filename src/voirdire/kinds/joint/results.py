@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.joint.problem import JointProblem
@@ -14,7 +13,9 @@ from voirdire.kinds.scores import results as score_results
 from voirdire.kinds.scores.predict import predict as predict_scores
 from voirdire.kinds.votes import results as summaries
 from voirdire.kinds.votes.chances import predict as predict_votes
-from voirdire.tables.detect import read_table
+from voirdire.tables.counts import Votes
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among
 
 _OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
 _OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
@@ -65,13 +66,7 @@ def groups(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
 
 def predict(problem: JointProblem, posterior: Posterior, table: Any) -> Columns:
     """Probabilities of the answers of a table of votes or of scores; see :meth:`.Fit.predict`."""
-    read = read_table(table, votes=True)
-    part = problem.part(read.data)
-    predicted: dict[str, Any] = {
-        problem.of_votes.model.data: predict_votes,
-        problem.of_scores.model.data: predict_scores,
-    }
-    if part is None:
-        raise InputError(f"the table has {read.data}; a fit of votes and scores predicts votes or scores")
-    found: Columns = predicted[read.data](part, posterior, read)
-    return found
+    of_pairs = isinstance(table, Votes) or columns_among(table, ["first", "second"], Problems("table"))
+    if of_pairs:
+        return predict_votes(problem.of_votes, posterior, table)
+    return predict_scores(problem.of_scores, posterior, table)

@@ -159,7 +159,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     def structure(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """The spreads that were learned, and what scores are over where there are contexts."""
         over = {} if self.in_contexts(problem, posterior) is None else {"over": problem.density.over}
-        told = told_by_terms(problem, problem.added, problem.table.further, posterior, prob)
+        told = told_by_terms(problem, posterior, prob)
         return {**over, "spreads": records(spreads(problem, posterior, prob)), **told}
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})

@@ -26,8 +26,8 @@ def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Co
     Parameters
     ----------
     table : path, dataframe or Rankings
-        Judges, items and criteria (and contexts, where the fit has some) that the fit knows; ``rank`` is read but not
-        used.
+        Judges, items and criteria (and contexts, where the fit has some) that the fit knows; ``rank`` is not
+        needed.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Co
     InputError
         An item, judge, criterion or context that the fit does not know.
     """
-    problems, given = Problems("rankings"), read_rankings(table)
+    problems, given = Problems("rankings"), read_rankings(table, answered=False)
     known = {"judge": "judges", "criterion": "criteria", "item": "items"}
     if "context_strength" in posterior.central_values:
         known["context"] = "contexts"

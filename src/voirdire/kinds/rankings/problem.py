@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolved
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolved
 from voirdire.kinds.rankings.density import RankingsDensity, no_contexts, terms_of
 from voirdire.kinds.rankings.human import RankedAnchors, read_ranked_anchors
-from voirdire.model.added_terms import STEP, label
 from voirdire.model.design import Cells
 from voirdire.model.family.ranking import ranking, tied_places
 from voirdire.model.problem import Problem
@@ -204,7 +202,7 @@ def pose_rankings(
         raise InputError(f"model {model.name} has no section [anchors]; leave anchors out, or add it")
     people = None if anchors is None else read_ranked_anchors(anchors, table)
     added = resolved(model, table, {}, apart=True)
-    _check_sided(added)
+    check_sided(added, "ranking")
     terms = (*terms_of(model, table, people is not None), *added.terms)
     orders = [in_order(one) for one in ((table,) if people is None else (table, people.table))]
     places = max(len(order.row) for order in orders)
@@ -254,25 +252,4 @@ def check_numbers(problem: RankingsProblem) -> None:
         return
     order, numbers = problem.order, added.numbers[problem.order.at(added.codes["numbers"])]
     differ = ((numbers != numbers[0]) & (order.row >= 0)[..., None]).any(axis=(0, 1))
-    _refuse_alike(
-        term.name
-        for term in added.terms
-        if "item" not in term.factors and term.covariate is not None and not differ[term.covariate]
-    )
-
-
-def _check_sided(added: Resolved) -> None:
-    """Raise for terms that are the same for all items of a ranking: they say nothing of their order."""
-    _refuse_alike(
-        term.name
-        for term in added.terms
-        if "item" not in term.factors and (term.covariate is None or STEP in term.factors)
-    )
-
-
-def _refuse_alike(names: Iterable[str]) -> None:
-    if said := ", ".join(dict.fromkeys(label(name) for name in names)):
-        raise InputError(
-            f"terms: {said} is the same for all items of a ranking, so it says nothing of "
-            "their order; name item or a number in it, too"
-        )
+    check_sided(added, "ranking", differ)

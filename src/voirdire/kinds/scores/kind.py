@@ -155,7 +155,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             found |= {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
         if problem.density.is_nested:
             found["spreads"] = records(spreads(problem, posterior, prob))
-        return found | told_by_terms(problem, problem.added, problem.table.further, posterior, prob)
+        return found | told_by_terms(problem, posterior, prob)
 
     def entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""

@@ -76,4 +76,4 @@ def perceived(
     if "severity_criterion" in values:
         seen = seen - values["severity_criterion"][..., criterion, judge]
     numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
-    return seen + contribution(density.added, values, about, numbers, xp)
+    return seen + contribution(density.added, values, about, numbers)

@@ -25,7 +25,7 @@ def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Colu
     Parameters
     ----------
     table : path, dataframe or Scores
-        Judges, items and criteria that the fit knows; ``score`` is read but not used. Where the model tells contexts
+        Judges, items and criteria that the fit knows; ``score`` is not needed. Where the model tells contexts
         apart, rows without a context, and those of one that the fit does not know, are of any context like those known.
 
     Returns
@@ -38,7 +38,7 @@ def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Colu
     InputError
         An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
     """
-    problems, given = Problems("scores"), read_scores(table)
+    problems, given = Problems("scores"), read_scores(table, answered=False)
     form = form_of(problem.model)
     if form not in (ordinal, continuous):
         problems.stop(f"predict() needs a model of single scores, and {problem.model.name} has none")

@@ -72,7 +72,7 @@ def _plain(problem: VotesProblem) -> bool:
         model.reliability.kind == "fixed"
         and model.strength.kind == "normal"
         and model.pool == "none"
-        and not (density.ties or density.anchors or "criteria" in problem.data)
+        and not (density.ties or density.anchors or density.added or "criteria" in problem.data)
         and problem.answer_weight is None
         and density.criteria * density.items <= LARGEST
     )

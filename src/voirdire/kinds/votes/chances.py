@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,14 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.votes.contexts import by_context, context_of, covariates_of
+from voirdire.kinds.votes.contexts import by_context, context_of, further_of
 from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.perceived import perceived, tie_habits
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
-from voirdire.model.terms.structure import perceived, tie_habits
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.tables.counts import Votes
 from voirdire.tables.votes import read_votes
@@ -33,7 +33,7 @@ def predict(problem: VotesProblem, posterior: Posterior, table: object) -> Colum
     posterior : Posterior
         Of its parameters (and perhaps others).
     table : path, dataframe or Votes
-        Comparisons among the items and judges (and criteria) that the problem knows; ``winner`` is read but not used.
+        Comparisons among the items and judges (and criteria) that the problem knows; ``winner`` is not needed.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def predict(problem: VotesProblem, posterior: Posterior, table: object) -> Colum
         An item, judge or criterion that the fit does not know.
     """
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    votes = _in_known_contexts(problem, read_votes(table, **known))  # type: ignore[arg-type]
+    votes = _in_known_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
     cell = probabilities(problem.model, problem.density, some_draws(posterior), votes)
     rows = cell[votes.row_cell]
     columns: Columns = {
@@ -78,10 +78,10 @@ def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Fl
     ----------
     rows : tuple of int array
         Judge, criterion, first and second of each row (and context, -1 for any; and a cell of the problem's votes
-        whose covariates it has), in the problem's coding.
+        which it is like in what further terms are of), in the problem's coding.
     """
     judge, criterion, first, second, *more = rows
-    covariate = covariates_of(problem.votes) if len(more) > 1 else None
+    of_cells = further_of(problem.votes) if len(more) > 1 else {}
     return answer_probabilities(
         problem.density,
         values,
@@ -90,7 +90,7 @@ def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Fl
         first,
         second,
         more[0] if more else None,
-        None if covariate is None else covariate[:, more[1]],
+        {name: of[:, more[1]] if name == "numbers" else of[more[1]] for name, of in of_cells.items()},
     )
 
 
@@ -101,7 +101,7 @@ def probabilities(model: Model, density: VotesDensity, draws: list[Values], vote
     what they add to strengths and tie habits is drawn for every draw (seed 0), with either sign.
     """
     criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
-    context, covariate = context_of(votes), covariates_of(votes)
+    context, further = context_of(votes), further_of(votes)
 
     if density.contexts and (context is None or (context < 0).any()):
         rng = np.random.default_rng(0)
@@ -109,9 +109,7 @@ def probabilities(model: Model, density: VotesDensity, draws: list[Values], vote
 
     def at(values: Values) -> Floats:
         first, second = votes.first, votes.second
-        return answer_probabilities(
-            density, values, votes.judge, criterion, first, second, context, covariate
-        )
+        return answer_probabilities(density, values, votes.judge, criterion, first, second, context, further)
 
     return sum((at(values) for values in draws), np.zeros(())) / len(draws)
 
@@ -124,15 +122,15 @@ def answer_probabilities(
     first: Ints,
     second: Ints,
     context: Ints | None = None,
-    covariate: Floats | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
     Of many sets at once (arrays with leading dimensions) the shape is (..., comparisons, 3).
 
     Where the model has contexts and none is given (or -1), it is that of a context in which items are worth what they
-    are over all of them, and ties are as frequent as in the typical one. Covariates of both items are
-    the same where none is given, shape (covariates, comparisons).
+    are over all of them, and ties are as frequent as in the typical one. What further terms are of
+    (:func:`.votes.contexts.further_of`) is any level, and numbers of both items the same, where none are given.
 
     Examples
     --------
@@ -144,10 +142,10 @@ def answer_probabilities(
     """
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
-    values, part = _asked(density, values, judge, criterion, first, second, context, covariate)
+    values, part = _asked(density, values, judge, criterion, first, second, context, further)
     d = difference(values["strength"], criterion, first, second)
     if "pair_context" in part:
-        d = d + perceived(values, part)
+        d = d + perceived(values, part, density.added)
     log = [
         reliability.log_decided(
             values,
@@ -177,12 +175,12 @@ def differences(
     first: Ints,
     second: Ints,
     context: Ints | None = None,
-    covariate: Floats | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Floats:
     """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
-    values, part = _asked(density, values, judge, criterion, first, second, context, covariate)
+    values, part = _asked(density, values, judge, criterion, first, second, context, further)
     d = difference(values["strength"], criterion, first, second)
-    return np.asarray(d + perceived(values, part) if "pair_context" in part else d)
+    return np.asarray(d + perceived(values, part, density.added) if "pair_context" in part else d)
 
 
 def _asked(
@@ -193,7 +191,7 @@ def _asked(
     first: Ints,
     second: Ints,
     context: Ints | None,
-    covariate: Floats | None,
+    further: Mapping[str, Any] | None,
 ) -> tuple[Values, dict[str, Any]]:
     """Values with a context that is none, and comparisons as terms take them."""
     part: dict[str, Any] = {
@@ -202,9 +200,8 @@ def _asked(
         "pair_second": second,
         "pair_judge": judge,
     }
-    if covariate is not None:
-        part["pair_covariate"] = covariate
-    if density.contexts or density.tastes or covariate is not None:
+    part |= {f"pair_{name}": of for name, of in (further or {}).items()}
+    if density.contexts or density.tastes or density.added:
         part["pair_context"] = judge * 0 - 1 if context is None else context
     return _anywhere(density, values), part
 

@@ -1,61 +1,70 @@
-"""Votes counted by what models tell apart beside judge and pair: context, covariates; and how sure judges were."""
+"""Votes counted by what models tell apart beside judge and pair: context, further terms; and how sure judges were."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from voirdire.infer.nested.sparse import FEW
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved
 from voirdire.tables.counts import Votes
+from voirdire.tables.further import NOTHING
 from voirdire.typing import Floats, Ints
 
 MOST_LATENT = 60_000, 200_000  # latent values of a default; and where votes say little of each
 MOST_SHARED = 4_000  # that all contexts, or all judges, have in common
 MOST_CELLS = 100_000, 200_000  # combinations of judge, pair and context, and likewise
 MOST_ALONE = 300, 5_000  # latent values and cells of a default where no contexts have to be told apart
+OF_CELLS = ("judge", "criterion", "item")  # what cells are of anyway
 SHARED = 0.5  # share of the items above which must meet in several contexts
 
 
 @dataclass(frozen=True, eq=False)
 class ContextVotes(Votes):
-    """Votes whose cells are of one context each, and have the same covariates.
+    """Votes whose cells are of one context each, and alike in what further terms are of.
 
     Attributes
     ----------
     context : int array, shape (cells,), or None
         Context of each cell.
-    sides : array, shape (cells, 2, covariates), or None
-        Covariates of both items of each cell; see :class:`.Details`.
+    codes : dict of str to int array, shape (cells,)
+        Levels of further terms' factors.
+    numbers : array, shape (cells, 2, numbers), or None
+        Numbers of further terms, of both items of each cell; see :class:`.Resolved`.
     degree : array, shape (cells, 2), or None
         Mean probability that the winner is better, of the cell's votes for the first item and for the second.
     """
 
     context: Ints | None = None
-    sides: Floats | None = None
+    codes: Mapping[str, Ints] = field(default_factory=dict)
+    numbers: Floats | None = None
     degree: Floats | None = None
 
     def with_counts(self, counts: Ints) -> ContextVotes:
         """The same cells with other counts; the order of the votes is made up, cell by cell."""
         row_cell = np.repeat(np.arange(len(counts)), counts.sum(axis=1))
         row_outcome = np.repeat(np.tile(np.arange(3), len(counts)), counts.ravel())
-        details = self.details
-        if details is not None:
-            sides = None if self.sides is None else self.sides[row_cell]
-            details = replace(details, columns={}, sides=sides, degree=None)
+        of_cell = np.unique(self.row_cell, return_index=True)[1]  # a vote of each cell
+        further = replace(self.further, columns={}) if self.further is not NOTHING else NOTHING
+        details = (
+            None if self.details is None else replace(self.details.take(of_cell), degree=None).take(row_cell)
+        )
         return self.recoded(  # type: ignore[return-value]
             counts=counts,
             row_cell=row_cell,
             row_outcome=row_outcome,
             row_context=None if self.context is None else self.context[row_cell],
             details=details,
+            further=further.take(of_cell).take(row_cell),
             degree=None,
         )
 
 
 def by_context(votes: Votes) -> ContextVotes:
-    """Count votes by context, too, and by covariates, where the table has them.
+    """Count votes by context, too.
 
     Examples
     --------
@@ -68,29 +77,28 @@ def by_context(votes: Votes) -> ContextVotes:
     return split(votes, contexts=votes.row_context is not None)
 
 
-def split(votes: Votes, contexts: bool) -> ContextVotes:
-    """As :func:`by_context`, by ``contexts`` or not."""
+def split(votes: Votes, contexts: bool, added: Resolved = NOTHING_ADDED) -> ContextVotes:
+    """As :func:`by_context`, by ``contexts`` or not, and by what further terms are of."""
     if isinstance(votes, ContextVotes):
         return votes
     details = votes.details
-    sides = None if details is None else details.sides
-    parts = [votes.row_cell]
+    codes = {name: code for name, code in added.codes.items() if name not in OF_CELLS}
+    parts = [votes.row_cell, *(code.T for code in codes.values())]
     if contexts:
         assert votes.row_context is not None
         parts.append(votes.row_context)
-    if sides is not None:
-        parts.append(np.unique(sides.reshape(votes.rows, -1), axis=0, return_inverse=True)[1].ravel())
-    _, one, row_cell = np.unique(np.stack(parts), axis=1, return_index=True, return_inverse=True)
+    _, one, row_cell = np.unique(np.vstack(parts), axis=1, return_index=True, return_inverse=True)
     row_cell = row_cell.ravel()
     counts = np.bincount(row_cell * 3 + votes.row_outcome, minlength=3 * len(one)).reshape(-1, 3)
-    kept: dict[str, Any] = {field.name: getattr(votes, field.name) for field in fields(votes)}
+    kept: dict[str, Any] = {of.name: getattr(votes, of.name) for of in fields(votes)}
     for name in ("judge", "criterion", "first", "second"):
         kept[name] = kept[name][votes.row_cell[one]]
     kept |= {"counts": counts, "row_cell": row_cell}
     if contexts and votes.row_context is not None:
         kept["context"] = votes.row_context[one]
-    if sides is not None:
-        kept["sides"] = sides[one]
+    at = codes.pop("numbers", None)
+    kept["numbers"] = None if at is None else added.numbers[at[one]]
+    kept["codes"] = {name: code[one] for name, code in codes.items() if not (contexts and name == "context")}
     if details is not None and details.degree is not None:
         total = np.bincount(row_cell * 3 + votes.row_outcome, details.degree, 3 * len(one)).reshape(-1, 3)
         kept["degree"] = np.where(counts > 0, total / np.maximum(counts, 1), 1.0)[:, :2]
@@ -102,10 +110,12 @@ def context_of(votes: Votes) -> Ints | None:
     return votes.context if isinstance(votes, ContextVotes) else None
 
 
-def covariates_of(votes: Votes) -> Floats | None:
-    """Covariates of the first item less those of the second of each cell, shape (covariates, cells); None without."""
-    sides = votes.sides if isinstance(votes, ContextVotes) else None
-    return None if sides is None else (sides[:, 0] - sides[:, 1]).T
+def further_of(votes: Votes) -> dict[str, Any]:
+    """Codes of each cell by further factors, and ``numbers``, shape (2, cells, numbers), where there are such."""
+    if not isinstance(votes, ContextVotes):
+        return {}
+    numbers = {} if votes.numbers is None else {"numbers": votes.numbers.transpose(1, 0, 2)}
+    return {**votes.codes, **numbers}
 
 
 def counts_of(votes: Votes) -> Floats:

@@ -14,14 +14,16 @@ from voirdire.kinds.in_contexts import over_contexts
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.field import field_of
 from voirdire.kinds.votes.layout import VotesLayout
+from voirdire.kinds.votes.perceived import mirrored, perceived, tie_habits
 from voirdire.kinds.votes.starts import starting_point
+from voirdire.model.added_terms import added_parameters
 from voirdire.model.density import Data
-from voirdire.model.terms import ANCHORS, CONTEXT, COVARIATES, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
+from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
-from voirdire.model.terms.structure import habits, mirrored, perceived, tie_habits
+from voirdire.model.terms.structure import habits
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
 
@@ -57,9 +59,7 @@ class VotesDensity(VotesLayout):
             found += CONTEXT[model.context.kind].parameters(model.context.numbers)
         if self.tastes and model.taste is not None:
             found += TASTE[model.taste.kind].parameters(model.taste.numbers)
-        if self.covariates and model.covariates is not None:
-            slopes = COVARIATES[model.covariates.kind].parameters(model.covariates.numbers)
-            found += slopes if self.judges > 1 else slopes[:1]
+        found += added_parameters(self.added)
         if self.anchors and model.anchors is not None:
             found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
         return found
@@ -96,7 +96,7 @@ class VotesDensity(VotesLayout):
             strength = values["weight"][..., None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
             if "pair_judge" in part:
-                d = d + perceived(values, part)
+                d = d + perceived(values, part, self.added)
             obs = Observations(
                 part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria
             )
@@ -165,7 +165,7 @@ class VotesDensity(VotesLayout):
         for name in ("strength", "general", "weight"):
             if name in values:
                 turned[name] = -values[name]
-        turned |= mirrored(values)
+        turned |= mirrored(values) | {term.name: -values[term.name] for term in self.added}
         return self.flat({**values, **turned}, xp)
 
 

@@ -20,6 +20,7 @@ from voirdire.infer.nested.latent import flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.kinds.votes.people import are_apart, cells_of_people, set_apart
+from voirdire.kinds.votes.perceived import about_of
 from voirdire.kinds.votes.vote_terms import criteria_terms, people_terms, vote_terms
 from voirdire.model.density import Data
 from voirdire.model.design import COMMON, Cells, Places, design, stacked
@@ -28,7 +29,7 @@ from voirdire.model.family.two_coin import two_coin
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-TOLD = {"judge", "covariate"}  # of what many votes tell
+TOLD = {"judge"}  # of what many votes tell
 LARGEST = 4e8  # numbers that a factor may take
 
 
@@ -105,11 +106,11 @@ def _cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
         counts[:, 2] = np.bincount(at, part["tied"], len(cells))
         counts[:, 3] = np.bincount(at, part["decided"], len(cells))
     judge, pair = cells // pairs, cells % pairs
-    factors = {"judge": judge, "criterion": part["pair_criterion"][pair]}
-    if "pair_context" in part:
-        factors["context"] = part["pair_context"][pair]
-    numbers = part["pair_covariate"][:, pair].T if "pair_covariate" in part else None
-    return Cells(len(cells), factors, (part["pair_first"][pair], part["pair_second"][pair]), numbers), counts
+    about = about_of(part)
+    factors = {name: code[pair] for name, code in about.items() if name not in ("first", "second", "numbers")}
+    numbers = about["numbers"][:, pair] if "numbers" in about else None
+    items = (part["pair_first"][pair], part["pair_second"][pair])
+    return Cells(len(cells), {"judge": judge, **factors}, items, numbers), counts
 
 
 def _apart(values: Values) -> Values:

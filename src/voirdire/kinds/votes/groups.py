@@ -39,9 +39,10 @@ def grouped(votes: Votes, by: str) -> tuple[Votes, list[str]]:
     """
     problems = Problems("votes")
     details = votes.details or Details()
-    if by not in details.columns:
+    columns = votes.further.columns
+    if by not in columns:
         problems.stop(f"there is no column {by!r} to group contexts by")
-    column = encode(details.columns[by], by, problems)
+    column = encode(columns[by], by, problems)
     problems.raise_any()
     groups = tuple(sorted(column.levels))
     code = positions(column.levels, groups)[column.codes]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.mode import find_mode
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolved
 from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.contexts import split
@@ -15,6 +16,7 @@ from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
+from voirdire.tables.vote_rows import VoteRows
 from voirdire.typing import Bools, Ints
 
 
@@ -35,7 +37,8 @@ def held_out(model: Model, votes: Votes, fold: Ints) -> Seen:
     >>> bool(log[0] > np.log(0.5)), right.tolist()
     (True, [1.0, 1.0])
     """
-    return of_votes(votes, fold, lambda seen: pose(model, seen, ties=votes.has_ties, keep_empty=True))
+    added = resolved(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
+    return of_votes(votes, fold, lambda seen: pose(model, seen, ties=votes.has_ties, keep_empty=True), added)
 
 
 def _without(votes: Votes, here: Bools) -> Votes:
@@ -45,12 +48,13 @@ def _without(votes: Votes, here: Bools) -> Votes:
     return replace(votes, counts=counts)
 
 
-def of_votes(votes: Votes, fold: Ints, posed: Callable[[Votes], Problem]) -> Seen:
+def of_votes(
+    votes: Votes, fold: Ints, posed: Callable[[Votes], Problem], added: Resolved = NOTHING_ADDED
+) -> Seen:
     """As :func:`held_out`, of any problem with votes that ``posed`` makes of those that are seen."""
     out = np.zeros((votes.rows, 3))
-    apart = votes.details is not None and votes.details.sides is not None
-    if apart or votes.row_context is not None:
-        votes = split(votes, votes.row_context is not None)
+    if added.terms or votes.row_context is not None:
+        votes = split(votes, votes.row_context is not None, added)
     for number in np.unique(fold):
         here = fold == number
         # the same cells with other counts: all folds share one compilation

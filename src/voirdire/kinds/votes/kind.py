@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import records
+from voirdire.kinds.effects import told_by_terms
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.in_contexts import over_note, strengths
@@ -23,14 +24,12 @@ from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, in_contexts_of, read_anchors
 from voirdire.kinds.votes.over_time import over_time
-from voirdire.kinds.votes.own_family import own_families
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, check_numbers, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.shares import calibration, shares
-from voirdire.kinds.votes.terms import model_of
+from voirdire.kinds.votes.terms import model_of, uses_families, with_terms
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
-from voirdire.tables.covariates import OWN_FAMILY, attached
 from voirdire.tables.detect import read_new
 from voirdire.tables.graph import one_place
 from voirdire.tables.joined import joined
@@ -109,12 +108,8 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""
-        notes = []
         table = shown(table, request)
-        if request.covariates is not None:
-            table = attached(table, request.covariates)
-        table, said = own_families(table, request)
-        notes += said
+        table, model, notes = with_terms(table, model, request)
         if request.by is not None:
             if model.context is None:
                 raise InputError(
@@ -137,6 +132,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if people is not None and model.context is not None and len(table.contexts) > 1:
             people = in_contexts_of(people, table)
         problem = pose(model, table, on_criteria, anchors=people, over=request.over)
+        check_numbers(problem)
         if problem.density.contexts:
             notes.append(over_note(request.over, len(table.contexts)))
         elif request.over != "new":
@@ -159,7 +155,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         times = votes.counts[cell, outcome]
         columns: tuple[Ints, ...] = (votes.judge, criterion, votes.first, votes.second)
         context = context_of(votes)
-        if problem.density.covariates:  # each cell has its own
+        if problem.added.terms:  # each cell has its own numbers and levels
             columns = (
                 *columns,
                 votes.judge * 0 - 1 if context is None else context,
@@ -174,17 +170,14 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return [over_time(problem, posterior)]
 
     def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """Contexts that scores are over, the spreads that were learned, and effects of covariates and own families."""
+        """Contexts that scores are over, the spreads that were learned, and effects of further terms."""
         found: dict[str, Any] = {}
         density = problem.density
         if density.contexts:
             found["over"] = density.over
-        if density.contexts or density.tastes or (density.is_nested and density.covariates):
+        if density.contexts or density.tastes or (density.is_nested and density.added):
             found["spreads"] = records(spreads(problem, posterior, prob))
-        if density.covariates:
-            found["covariates"] = records(adjusted.covariates(problem, posterior, prob))
-        if OWN_FAMILY in problem.covariates:
-            found["own_family"] = records(adjusted.by_judge(problem, posterior, prob, OWN_FAMILY))
+        found |= told_by_terms(problem, posterior, prob)
         details = problem.votes.details
         if details is not None and details.group is not None and problem.density.contexts:
             found["groups"] = groups.nested(groups.groups(problem, posterior, prob))
@@ -220,9 +213,9 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
         details = problem.votes.details
-        if details is not None and details.told:
+        if problem.added.terms or (details is not None and details.told):
             raise InputError(
-                "a fit with covariates, groups or degrees takes no new votes alone; fit old and new ones together"
+                "a fit with further terms, groups or degrees takes no new votes alone; fit old and new ones together"
             )
         both: Votes = joined(problem.votes, read_new(new, problem.votes))
         return both
@@ -246,8 +239,16 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     def held_out(self, model: Model, table: Votes, fold: Ints, request: Request) -> Seen:
         """See :func:`.votes.held_out.held_out`."""
-        given = request.covariates
-        return held_out(model, table if given is None else attached(table, given), fold)
+        table, model, _ = with_terms(table, model, request)
+        return held_out(model, table, fold)
+
+    def can_weigh_answers(self, problem: VotesProblem) -> bool:
+        """True if the model is one of single votes, and does not know by itself what families of judges share."""
+        return super().can_weigh_answers(problem) and not uses_families(problem.model)
+
+    def uses_families(self, problem: VotesProblem) -> bool:
+        """True if the model has a term of families."""
+        return uses_families(problem.model)
 
     def pack(self, problem: VotesProblem) -> Packed:
         """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from voirdire.model.density import LogDensity
+from voirdire.model.design import Term
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,12 @@ class VotesLayout(LogDensity):
         Number of contexts, 0 where the model or the table has none.
     tastes : bool
         Whether judges have tastes: the model has, and they were asked of an item under several criteria.
-    covariates : int
-        Number of covariates.
     over : str
         Whether scores are over contexts like those of the table ("new") or over these alone ("these").
+    added : tuple of Term
+        Terms beside those of the sections of the model.
+    added_levels : tuple of (str, int)
+        Number of levels of each factor of these that is none of the others.
     """
 
     ties: bool
@@ -36,14 +39,14 @@ class VotesLayout(LogDensity):
     contexts: int = 0
     tastes: bool = False
     over: str = "new"
-    covariates: int = 0
+    added: tuple[Term, ...] = ()
+    added_levels: tuple[tuple[str, int], ...] = ()
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Number of levels of each dimension."""
         sizes = {"judge": self.judges, "criterion": self.criteria, "item": self.items}
-        more = {"context": self.contexts, "covariate": self.covariates}
-        return sizes | {name: size for name, size in more.items() if size}
+        return dict(self.added_levels) | sizes | ({"context": self.contexts} if self.contexts else {})
 
     @cached_property
     def coins(self) -> tuple[str, ...]:

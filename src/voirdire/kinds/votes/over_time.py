@@ -6,7 +6,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.chances import differences, probabilities
-from voirdire.kinds.votes.contexts import context_of, covariates_of
+from voirdire.kinds.votes.contexts import context_of, further_of
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import sigmoid
 from voirdire.model.terms.reliability import Values
@@ -28,7 +28,7 @@ def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
     p = probabilities(problem.model, problem.density, [values], votes)
     criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
     codes = (votes.judge, criterion, votes.first, votes.second)
-    d = differences(problem.density, values, *codes, context_of(votes), covariates_of(votes))
+    d = differences(problem.density, values, *codes, context_of(votes), further_of(votes))
     cell = votes.row_cell
     r = np.array([1.0, -1.0, 0.0])[votes.row_outcome] - (p[:, 0] - p[:, 1])[cell]
     if votes.row_context is not None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation
-from voirdire.kinds.votes.contexts import context_of, counts_of, covariates_of, split
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolved
+from voirdire.kinds.votes.contexts import ContextVotes, context_of, counts_of, further_of, split
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.model.check import Check
@@ -18,6 +19,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.tables.counts import Votes
+from voirdire.tables.vote_rows import VoteRows
 from voirdire.typing import Floats, Ints
 
 COLLAPSED = "overall"
@@ -31,7 +33,8 @@ class VotesProblem(Problem):
     ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
     decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
     (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); of anchors, the distinct answers (``criterion``, ``first``,
-    ``second``, ``counts``). ``beside_scores`` says that the items have scores, too, which link them.
+    ``second``, ``counts``). ``beside_scores`` says that the items have scores, too, which link them; ``added`` are
+    terms beside those of the sections of the model.
     """
 
     density: VotesDensity
@@ -40,6 +43,7 @@ class VotesProblem(Problem):
     anchors: Anchors | None = None
     answer_weight: Floats | None = None
     beside_scores: bool = False
+    added: Resolved = NOTHING_ADDED
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation`."""
@@ -54,13 +58,14 @@ class VotesProblem(Problem):
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
-        more = {"context": self.votes.contexts, "covariate": self.covariates}
-        return super().coords | {name: list(more[name]) for name in more if name in self.density.sizes}
+        added = {name: list(names) for name, names in self.added.levels.items()}
+        contexts = {"context": list(self.votes.contexts)} if self.density.contexts else {}
+        return added | super().coords | contexts
 
     @property
     def covariates(self) -> tuple[str, ...]:
         """Names of the covariates that the model has slopes for."""
-        return () if self.votes.details is None else self.votes.details.covariates
+        return tuple(self.added.units)
 
 
 def pose(
@@ -102,11 +107,10 @@ def pose(
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
     structured = model.context is not None and votes.row_context is not None and len(votes.contexts) > 1
-    details = votes.details
-    if structured or (details is not None and (details.sides is not None or details.degree is not None)):
-        votes = split(votes, structured)
+    added = resolved(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
+    if structured or added.terms or (votes.details is not None and votes.details.degree is not None):
+        votes = split(votes, structured, added)
     contexts = len(votes.contexts) if structured else 0
-    covariates = 0 if details is None else len(details.covariates)
     told = len(votes.criteria) > 1 if separate else len(judges) > 1
     tastes = model.taste is not None and told
     criteria = votes.criteria if separate else (COLLAPSED,)
@@ -123,12 +127,12 @@ def pose(
         ties = any(table.counts[:, 2].any() for table in tables.values())
         ties |= anchors is not None and anchors.votes.has_ties
     sizes = (len(judges), len(criteria), len(votes.items))
-    density = VotesDensity(model, *sizes, ties, anchors is not None, contexts, tastes, over, covariates)
-    data = {
-        "votes": encode(
-            model, tables["votes"], len(votes.items), ties, keep_empty, bool(contexts or tastes or covariates)
-        )
-    }
+    levels = tuple((name, len(names)) for name, names in added.levels.items())
+    density = VotesDensity(
+        model, *sizes, ties, anchors is not None, contexts, tastes, over, added.terms, levels
+    )
+    apart = bool(contexts or tastes or added.terms)
+    data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty, apart)}
     if "criteria" in tables:
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
@@ -145,14 +149,29 @@ def pose(
         criteria_votes,
         anchors,
         answer_weight,
+        added=added,
     )
+
+
+def check_numbers(problem: VotesProblem) -> None:
+    """Refuse terms that are the same for both items of each vote, which say nothing of which is better.
+
+    Raises
+    ------
+    InputError
+    """
+    votes = problem.votes
+    if problem.added.terms and isinstance(votes, ContextVotes):
+        same = None if votes.numbers is None else (votes.numbers[:, 0] != votes.numbers[:, 1]).any(axis=0)
+        check_sided(problem.added, "vote", same)
 
 
 @dataclass(frozen=True)
 class Cells:
     """Distinct (judge, criterion, first, second) with ``counts`` of first, second and tie, shape (cells, 3).
 
-    Where the model tells them apart also of a ``context`` and with a ``covariate``, shape (covariates, cells).
+    Where the model tells them apart also by ``more``: of a context, and by what further terms are of, codes of shape
+    (cells,) and ``numbers`` of both items, shape (2, cells, numbers).
     """
 
     judge: Ints
@@ -160,8 +179,7 @@ class Cells:
     first: Ints
     second: Ints
     counts: Floats
-    context: Ints | None = None
-    covariate: Floats | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 def cells(
@@ -176,15 +194,9 @@ def cells(
     if items is not None:
         first, second = items[first], items[second]
     column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
-    return Cells(
-        _levels(votes.judges, judges)[votes.judge],
-        column,
-        first,
-        second,
-        counts_of(votes),
-        context_of(votes),
-        covariates_of(votes),
-    )
+    context = context_of(votes)
+    more = further_of(votes) | ({} if context is None else {"context": context})
+    return Cells(_levels(votes.judges, judges)[votes.judge], column, first, second, counts_of(votes), more)
 
 
 def encode(
@@ -202,13 +214,11 @@ def encode(
     judge_free = not reliability.keys
     tie_judge = table.judge * 0 if judge_free and not _ties_by_judge(model) else table.judge
     pair_key = (table.criterion * items + table.first) * items + table.second
-    context = np.zeros_like(pair_key) if table.context is None else table.context
     if structured:
-        levels = int(context.max(initial=0)) + 1
-        pair_key = (pair_key * levels + context) * (int(table.judge.max(initial=0)) + 1) + table.judge
-    if table.covariate is not None:
-        _, rank = np.unique(table.covariate, axis=1, return_inverse=True)
-        pair_key = np.unique(np.stack([pair_key, rank.ravel()]), axis=1, return_inverse=True)[1].ravel()
+        numbers = table.more.get("numbers", np.zeros((2, len(pair_key), 0)))
+        apart = [code for name, code in table.more.items() if name != "numbers"]
+        parts = [pair_key, table.judge, *apart, *numbers.transpose(0, 2, 1).reshape(-1, len(pair_key))]
+        pair_key = np.unique(np.stack(parts), axis=1, return_inverse=True)[1].ravel()
     _, one_of, pair = np.unique(pair_key, return_index=True, return_inverse=True)
     pairs = ((table.criterion * items + table.first) * items + table.second)[one_of]
     judge = table.judge * 0 if judge_free else table.judge
@@ -218,9 +228,9 @@ def encode(
         "pair_second": pairs % items,
     }
     if structured:
-        out |= {"pair_context": context[one_of], "pair_judge": table.judge[one_of]}
-    if table.covariate is not None:
-        out["pair_covariate"] = table.covariate[:, one_of]
+        more = {"context": np.zeros_like(pair_key), **table.more, "judge": table.judge}
+        for name, of in more.items():
+            out[f"pair_{name}"] = of[:, one_of] if name == "numbers" else of[one_of]
     size = max(len(pairs), 1)
     outcome_key = np.concatenate([judge * size + pair, (judge * size + pair) + 2**62])
     keys, inverse = np.unique(outcome_key, return_inverse=True)
@@ -295,11 +305,6 @@ def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: An
                 f"{name}: {count} ties, but model {model.name} refuses ties; "
                 "use a model with a [ties] section or ask the judges for a forced choice"
             )
-    if votes.details is not None and votes.details.covariates and model.covariates is None:
-        problems.append(
-            f"covariates were given, but model {model.name} has no [covariates] section; take crowd-bt-position, "
-            "maple-position or a model with contexts"
-        )
     if criteria_votes is not None:
         if model.criteria == "collapse":
             problems.append(
@@ -338,8 +343,10 @@ def _unordered(table: Cells) -> Cells:
     swap = table.first > table.second
     counts = np.where(swap[:, None], table.counts[:, [1, 0, 2]], table.counts)
     first, second = np.where(swap, table.second, table.first), np.where(swap, table.first, table.second)
-    covariate = None if table.covariate is None else np.where(swap, -table.covariate, table.covariate)
-    return Cells(table.judge, table.criterion, first, second, counts, table.context, covariate)
+    more = dict(table.more)
+    if "numbers" in more:
+        more["numbers"] = np.where(swap[:, None], more["numbers"][::-1], more["numbers"])
+    return Cells(table.judge, table.criterion, first, second, counts, more)
 
 
 def _majority(table: Cells, items: int) -> Cells:

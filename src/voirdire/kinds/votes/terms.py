@@ -1,21 +1,23 @@
-"""Models of votes that are sums of terms: which sections a sum names, and what no model of votes takes."""
+"""Models of votes that are sums of terms: which sections a sum names, and its further terms."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import of_terms
+from voirdire.kinds.further_terms import FAMILY, attached, of_terms
 from voirdire.kinds.kind import Request
 from voirdire.model.specs import Model, load_model
+from voirdire.model.terms.strength import NormalStrength
 from voirdire.tables.counts import Votes
-from voirdire.tables.covariates import OWN_FAMILY, attached
+from voirdire.tables.vote_rows import VoteRows
 
 #: Sections of models of votes, by what their values are of.
 SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
 TASTES = "d has v_k,first - v_k,second more, v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(taste.rate)"
 #: What every model of votes has.
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}))
+JUDGE_SD = 0.3  # of judges' slopes, where a model learns no spreads
 
 
 def model_of(table: Votes, request: Request) -> Model:
@@ -24,7 +26,7 @@ def model_of(table: Votes, request: Request) -> Model:
     Raises
     ------
     InputError
-        A sum without items, or with what the table cannot tell or models of votes do not have.
+        A sum without items, or with what the table cannot tell.
 
     Examples
     --------
@@ -43,41 +45,40 @@ def model_of(table: Votes, request: Request) -> Model:
         "context": None if contexts else "the votes have no column context with several contexts",
         "taste": None if len(table.judges) > 1 else "there is one judge",
     }
-    names = _covariates(table, request)
-    numbers = {frozenset({name}): name for name in names}
-    slopes = {frozenset({"judge", name}): name for name in names}
     base = load_model(
         f"{'unordered-' if table.order_unknown else ''}{'maple' if several else 'crowd-bt'}-contexts"
     )
     if base.taste is None:
         taste = load_model("maple-contexts").taste
         base = replace(base, taste=taste, equation=f"{base.equation.rstrip()}\n{TASTES}")
-    model = of_terms(base, rows, SECTIONS, (*ALWAYS, *numbers, *slopes), untold)
-    problems = [
-        f"terms: votes take no term {row.words}; their terms are item, item:context, judge:item, judge, and covariates "
-        "(covariates=, item_families=) with judge:COVARIATE"
-        for row in model.terms
-    ]
-    named = {frozenset(row.factors) for row in rows}
-    problems += _halves(names, named, len(table.judges))
-    if problems:
-        raise InputError(problems)
-    return replace(model, covariates=base.covariates if names else None)
+    return of_terms(base, rows, SECTIONS, ALWAYS, untold)
 
 
-def _halves(names: tuple[str, ...], named: set[frozenset[str]], judges: int) -> list[str]:
-    """Covariates of which a sum does not name all that models of votes have."""
-    wanted = [((name,), ("judge", name)) if judges > 1 else ((name,),) for name in names]
-    missing = [":".join(one) for each in wanted for one in each if frozenset(one) not in named]
-    return [
-        f"terms: covariates of votes go with {one}; add it, or leave the covariate out" for one in missing
-    ]
+def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Model, list[str]]:
+    """Votes with what the terms of a model and a request are of, and the model with these; see :func:`.attached`.
+
+    Raises
+    ------
+    InputError
+        A term of what the table does not have, or whose spread would be learned beside given ones.
+    """
+    asked = replace(request, by=None)
+    terms = asked.asks_terms or bool(model.terms)
+    if terms and not table.has_rows:
+        raise InputError("terms: the votes were only counted, not kept; give the table itself")
+    if terms and model.pool != "none":
+        raise InputError(f"model {model.name} pools votes before it looks at them, so it takes no terms")
+    learned = model.strength.kind != NormalStrength.kind
+    rows, model, notes = attached(VoteRows(table), model, asked, (), None if learned else JUDGE_SD)
+    open_ended = [row.words for row in model.terms if row.sd is None and len(row.factors) > 1]
+    if open_ended and not learned:
+        raise InputError(
+            f"terms {', '.join(open_ended)}: {model.name} learns no spreads; give sd, or take a model that does, such "
+            "as learned-crowd-bt-position"
+        )
+    return rows.votes, model, notes
 
 
-def _covariates(table: Votes, request: Request) -> tuple[str, ...]:
-    found: tuple[str, ...] = ()
-    if request.covariates is not None:
-        details = attached(table, request.covariates).details
-        found = () if details is None else details.covariates
-    own = request.item_families is not None and not request.without_own_family
-    return (*found, OWN_FAMILY) if own else found
+def uses_families(model: Model) -> bool:
+    """True if a model has a term of families of judges."""
+    return any(FAMILY in row.factors for row in model.terms)

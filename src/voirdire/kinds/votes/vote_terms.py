@@ -11,7 +11,6 @@ NONE = ""  # the name of no values
 #: What votes on items have and votes on criteria have not.
 _ON_ITEMS = (
     "strength", "general", "context_strength", "taste", "tie_context", "tie_judge_context", "tie_item",
-    "slope", "judge_slope",
 )  # fmt: skip
 #: What people's votes share with judges'.
 _OF_PEOPLE = ("strength", "general", "context_strength", "tie")
@@ -41,17 +40,14 @@ def vote_terms(density: VotesLayout) -> list[Term]:
         Term("tie_context", ("context",), TIE),
         Term("tie_judge_context", ("judge", "context"), TIE),
         Term("tie_item", ("item",), TIE, contrast=False),
-        *(
-            Term(name, factors, DIFFERENCE, at=(("covariate", c),), covariate=c)
-            for name, factors in (("slope", ("covariate",)), ("judge_slope", ("covariate", "judge")))
-            for c in range(density.covariates)
-        ),
+        *density.added,
     ]
 
 
 def criteria_terms(density: VotesLayout) -> list[Term]:
     """Terms of votes on criteria, in the same columns: weights are in the place of strengths."""
-    terms = [_without(term) if term.name in _ON_ITEMS else term for term in vote_terms(density)]
+    lost = {*_ON_ITEMS, *(term.name for term in density.added)}
+    terms = [_without(term) if term.name in lost else term for term in vote_terms(density)]
     return [Term("weight", ("item",), DIFFERENCE), *terms[1:]]
 
 

@@ -9,7 +9,6 @@ from voirdire.model.terms.confusion import (
     PooledConfusion,
     SeparateConfusion,
 )
-from voirdire.model.terms.covariates import LearnedSlopes, Slopes
 from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import (
     Discrimination,
@@ -123,4 +122,3 @@ REPEATS = {term.kind: term for term in (JudgeItem(),)}
 CONTEXT = {ItemContext.kind: ItemContext()}
 TASTE: dict[str, JudgeTaste] = {term.kind: term for term in (JudgeTaste(), JudgeTasteEach())}
 FAMILIES = {FamilyItem.kind: FamilyItem()}
-COVARIATES: dict[str, Slopes | LearnedSlopes] = {term.kind: term for term in (Slopes(), LearnedSlopes())}

@@ -1,4 +1,4 @@
-"""Effects of contexts (prompts) and tastes on strengths and tie habits.
+"""Effects of contexts (prompts), tastes and further terms on strengths and tie habits.
 
 Item i is worth theta_c,i over all contexts, theta_c,i + u_c,i,x in context x, and to judge k v_k,i more, under whatever
 criterion (its taste, or halo). In log-odds; u ~ Normal(0, s_context), v ~ Normal(0, s_taste), both spreads learned.
@@ -6,15 +6,9 @@ criterion (its taste, or halo). In log-odds; u ~ Normal(0, s_context), v ~ Norma
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.covariates import by_covariates
 from voirdire.model.terms.parameters import LogExponential, Parameter, Spread
-from voirdire.model.terms.reliability import Values
-
-Part = dict[str, Array]
-CHANGING = ("context_strength", "taste", "slope", "judge_slope")  # sign with the strengths
 
 
 class ItemContext:
@@ -144,44 +138,3 @@ def habits(rates: dict[str, float]) -> tuple[Parameter, ...]:
             Parameter(spread, (), LogExponential(rates[f"{name.removeprefix('tie_')}_rate"])),
         ]
     return tuple(found)
-
-
-def perceived(values: Values, part: Part) -> Array:
-    """Effect of contexts, tastes and covariates on the difference of each pair, shape (pairs,); 0 where there are none.
-
-    Parameters
-    ----------
-    values : dict of array
-    part : dict of array
-        ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each;
-        ``pair_covariate``, shape (covariates, pairs).
-    """
-    total = by_covariates(values, part)
-    first, second = part["pair_first"], part["pair_second"]
-    if "context_strength" in values:
-        criterion, context = part["pair_criterion"], part["pair_context"]
-        u = values["context_strength"]
-        total = total + u[..., criterion, first, context] - u[..., criterion, second, context]
-    if "taste" in values:
-        judge = part["pair_judge"]
-        total = total + values["taste"][..., judge, first] - values["taste"][..., judge, second]
-    return total
-
-
-def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
-    """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
-    if "tie_context" not in values:
-        return 0.0
-    context = part["pair_context"][pair]
-    by_context = values["tie_context"][..., context] + values["tie_judge_context"][..., judge, context]
-    return (
-        by_context
-        + values["tie_item"][..., part["pair_first"][pair]]
-        + values["tie_item"][..., part["pair_second"][pair]]
-    )
-
-
-def mirrored(values: Values) -> Values:
-    """Values that change sign with the strengths, with the opposite sign."""
-    changed: dict[str, Any] = {name: -values[name] for name in CHANGING if name in values}
-    return changed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -142,10 +142,10 @@ def answer_probabilities(
     """
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
-    values, part = _asked(density, values, judge, criterion, first, second, context, further)
+    part = _asked(density, values, judge, criterion, first, second, context, further)
     d = difference(values["strength"], criterion, first, second)
     if "pair_context" in part:
-        d = d + perceived(values, part, density.added)
+        d = d + perceived(density, values, part)
     log = [
         reliability.log_decided(
             values,
@@ -158,7 +158,7 @@ def answer_probabilities(
     found = np.zeros((*d.shape, 3))
     if density.ties and density.model.ties is not None:
         propensity = TIES[density.model.ties.kind].propensity(values, judge) + tie_habits(
-            values, part, judge, cells
+            density, values, part, judge, cells
         )
         tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, np), np)
         found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=-1))
@@ -178,9 +178,9 @@ def differences(
     further: Mapping[str, Any] | None = None,
 ) -> Floats:
     """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
-    values, part = _asked(density, values, judge, criterion, first, second, context, further)
+    part = _asked(density, values, judge, criterion, first, second, context, further)
     d = difference(values["strength"], criterion, first, second)
-    return np.asarray(d + perceived(values, part, density.added) if "pair_context" in part else d)
+    return np.asarray(d + perceived(density, values, part) if "pair_context" in part else d)
 
 
 def _asked(
@@ -192,8 +192,8 @@ def _asked(
     second: Ints,
     context: Ints | None,
     further: Mapping[str, Any] | None,
-) -> tuple[Values, dict[str, Any]]:
-    """Values with a context that is none, and comparisons as terms take them."""
+) -> dict[str, Any]:
+    """Comparisons as terms take them; without a context they are in the one that values have besides, if any."""
     part: dict[str, Any] = {
         "pair_criterion": criterion,
         "pair_first": first,
@@ -202,15 +202,10 @@ def _asked(
     }
     part |= {f"pair_{name}": of for name, of in (further or {}).items()}
     if density.contexts or density.tastes or density.added:
-        part["pair_context"] = judge * 0 - 1 if context is None else context
-    return _anywhere(density, values), part
-
-
-def _anywhere(density: VotesDensity, values: Values) -> Values:
-    """Values with one more context, the last, where there is none: what contexts add is zero there."""
-    if not density.contexts or values["context_strength"].shape[-1] > density.contexts:
-        return values
-    return _with_context(values, lambda value, name: np.zeros((*value.shape[:-1], 1)))
+        context = judge * 0 - 1 if context is None else context
+        besides = density.contexts and values["context_strength"].shape[-1] > density.contexts
+        part["pair_context"] = np.where(context < 0, density.contexts, context) if besides else context
+    return part
 
 
 def elsewhere(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
@@ -219,20 +214,13 @@ def elsewhere(density: VotesDensity, values: Values, rng: np.random.Generator) -
     What it adds is drawn by the spreads that were learned: it is like the contexts of the table.
     """
 
-    def drawn(value: Floats, name: str) -> Floats:
-        spread = np.exp(values[f"log_{name.removesuffix('_strength')}_spread"])
-        return rng.normal(0.0, spread, (*value.shape[:-1], 1))
-
-    there = _with_context(values, drawn)
-    turned = _with_context(values, lambda value, name: -there[name][..., -1:])
-    return [there, turned]
-
-
-def _with_context(values: Values, of: Callable[[Floats, str], Floats]) -> Values:
-    """Values with what one more context, the last, adds to each."""
     names = [name for name in ("context_strength", "tie_context", "tie_judge_context") if name in values]
-    more: Values = {name: np.concatenate([values[name], of(values[name], name)], axis=-1) for name in names}
-    return {**values, **more}
+    spread = {name: np.exp(values[f"log_{name.removesuffix('_strength')}_spread"]) for name in names}
+    there = {name: rng.normal(0.0, spread[name], (*values[name].shape[:-1], 1)) for name in names}
+    return [
+        values | {name: np.concatenate([values[name], sign * there[name]], axis=-1) for name in names}
+        for sign in (1.0, -1.0)
+    ]
 
 
 def check_single(problem: VotesProblem) -> None:

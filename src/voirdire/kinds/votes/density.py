@@ -96,7 +96,7 @@ class VotesDensity(VotesLayout):
             strength = values["weight"][..., None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
             if "pair_judge" in part:
-                d = d + perceived(values, part, self.added)
+                d = d + perceived(self, values, part)
             obs = Observations(
                 part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria
             )
@@ -105,7 +105,7 @@ class VotesDensity(VotesLayout):
                 judge, pair = part["tie_judge"], part["tie_pair"]
                 propensity = TIES[self.model.ties.kind].propensity(values, judge)
                 if "pair_context" in part:
-                    propensity = propensity + tie_habits(values, part, judge, pair)
+                    propensity = propensity + tie_habits(self, values, part, judge, pair)
                 tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, pair, xp), xp)
                 parts += [(tie, part["tied"]), (decided, part["decided"])]
         return parts
@@ -162,11 +162,7 @@ class VotesDensity(VotesLayout):
         turned = RELIABILITY[self.model.reliability.kind].mirror(values)
         if turned is None:
             raise ValueError(f"model {self.model.name} has no mirror")
-        for name in ("strength", "general", "weight"):
-            if name in values:
-                turned[name] = -values[name]
-        turned |= mirrored(values) | {term.name: -values[term.name] for term in self.added}
-        return self.flat({**values, **turned}, xp)
+        return self.flat({**values, **turned, **mirrored(self, values)}, xp)
 
 
 class _Names(dict[str, float]):

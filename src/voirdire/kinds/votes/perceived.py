@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
+from voirdire.kinds.votes.layout import VotesLayout
+from voirdire.kinds.votes.vote_terms import vote_terms
 from voirdire.model.added_terms import contribution
 from voirdire.model.design import Term
+from voirdire.model.family.two_coin_gradient import DIFFERENCE, TIE
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
 
 Part = dict[str, Array]
-CHANGING = ("context_strength", "taste")  # sign with the strengths
+WORTH = ("strength", "general")  # of items, in the differences of their strengths
 
 
 def about_of(part: Part) -> Part:
@@ -19,48 +19,41 @@ def about_of(part: Part) -> Part:
     return {name.removeprefix("pair_"): of for name, of in part.items() if name.startswith("pair_")}
 
 
-def perceived(values: Values, part: Part, added: Sequence[Term]) -> Array:
-    """Effect of contexts, tastes and further terms on the difference of each pair, shape (pairs,); 0 without any.
+def perceived(density: VotesLayout, values: Values, part: Part) -> Array:
+    """Effect of all terms beside strengths on the difference of each pair, shape (pairs,); 0 without any.
 
     Parameters
     ----------
+    density : VotesLayout
     values : dict of array
     part : dict of array
         ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each;
         and of further terms ``pair_...`` of each factor; ``pair_numbers``, shape (2, pairs, numbers).
-    added : sequence of Term
     """
-    total: Any = 0.0
-    first, second = part["pair_first"], part["pair_second"]
-    if added:
-        about = about_of(part)
-        one, other = about.pop("numbers", (None, None))
-        total = contribution(added, values, {**about, "item": first}, one)
-        total = total - contribution(added, values, {**about, "item": second}, other)
-    if "context_strength" in values:
-        criterion, context = part["pair_criterion"], part["pair_context"]
-        u = values["context_strength"]
-        total = total + u[..., criterion, first, context] - u[..., criterion, second, context]
-    if "taste" in values:
-        judge = part["pair_judge"]
-        total = total + values["taste"][..., judge, first] - values["taste"][..., judge, second]
+    terms = [term for term in _of(density, values, DIFFERENCE) if term.name not in WORTH]
+    about = about_of(part)
+    one, other = about.pop("numbers", (None, None))
+    first = contribution(terms, values, {**about, "item": about["first"]}, one)
+    return first - contribution(terms, values, {**about, "item": about["second"]}, other)
+
+
+def tie_habits(density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array) -> Array:
+    """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
+    terms = [term for term in _of(density, values, TIE) if {"context", "item"} & {*term.factors}]
+    about = {name: of[pair] for name, of in about_of(part).items() if name != "numbers"} | {"judge": judge}
+    total = contribution([term for term in terms if not term.sided], values, about, None)
+    for side in ("first", "second"):
+        of_items = [term for term in terms if term.sided]
+        total = total + contribution(of_items, values, {**about, "item": about[side]}, None)
     return total
 
 
-def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
-    """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
-    if "tie_context" not in values:
-        return 0.0
-    context = part["pair_context"][pair]
-    by_context = values["tie_context"][..., context] + values["tie_judge_context"][..., judge, context]
-    return (
-        by_context
-        + values["tie_item"][..., part["pair_first"][pair]]
-        + values["tie_item"][..., part["pair_second"][pair]]
-    )
-
-
-def mirrored(values: Values) -> Values:
+def mirrored(density: VotesLayout, values: Values) -> Values:
     """Values that change sign with the strengths, with the opposite sign."""
-    changed: dict[str, Any] = {name: -values[name] for name in CHANGING if name in values}
-    return changed
+    names = {"weight", *(term.name for term in _of(density, values, DIFFERENCE))}
+    return {name: -values[name] for name in names if name in values}
+
+
+def _of(density: VotesLayout, values: Values, predictor: int) -> list[Term]:
+    """Terms of a predictor that there are values of."""
+    return [term for term in vote_terms(density) if term.predictor == predictor and term.name in values]

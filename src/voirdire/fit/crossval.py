@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.verb import read_answers
-from voirdire.kinds.kind import Kind, Request, columns_of_terms
+from voirdire.kinds.kind import Kind, Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, load_model, model_names
 from voirdire.typing import Floats, Ints
@@ -86,8 +87,8 @@ def cross_validate(
     [20, 20]
     """
     request = Request(levels=levels, classes=classes, covariates=covariates)
-    of_models = [row for model in models or () for row in load_model(model).terms]
-    table = read_answers(votes, levels, rows=True, keep=(*request.columns, *columns_of_terms(of_models)))
+    of_models = tuple(row for model in models or () for row in load_model(model).terms)
+    table = read_answers(votes, levels, rows=True, keep=replace(request, terms=of_models).columns)
     kind = KINDS[table.data]
     if covariates is not None:
         kind.check_request(Request(covariates=covariates))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -20,7 +21,7 @@ from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import MODES
 from voirdire.kinds.joint.tables import read_votes_and_scores
-from voirdire.kinds.kind import Request, columns_of_terms
+from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
@@ -232,8 +233,8 @@ def fit(
         () if terms is None else parse_terms(terms),
     )
     with listening(notes.append):
-        of_model = () if model is None else columns_of_terms(load_model(model).terms)
-        table = read_answers(votes, levels, keep=(*request.columns, *of_model))
+        named = request if model is None else replace(request, terms=load_model(model).terms)
+        table = read_answers(votes, levels, keep=named.columns)
     kind = KINDS[table.data]
     if board:
         _check_draws(how)

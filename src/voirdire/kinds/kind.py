@@ -65,19 +65,8 @@ class Request:
         """Columns that are read for it beside those that every table has, where a table has them."""
         found = () if self.covariates is None else (*columns_of(self.covariates), *names_in(self.covariates))
         found += () if self.by is None else (self.by,)
-        return tuple(dict.fromkeys((*found, *columns_of_terms(self.terms))))
-
-
-def columns_of_terms(terms: Sequence[TermRow]) -> tuple[str, ...]:
-    """Columns that terms may be of: of votes also those of each item.
-
-    Examples
-    --------
-    >>> columns_of_terms([TermRow(("judge", "length"))])
-    ('judge', 'length', 'judge_first', 'judge_second', 'length_first', 'length_second')
-    """
-    names = [name for row in terms for name in row.factors]
-    return (*names, *columns_of(names))
+        names = [name for row in self.terms for name in row.factors]
+        return tuple(dict.fromkeys((*found, *names, *columns_of(names))))  # of votes also those of each item
 
 
 class Entrants(NamedTuple):

@@ -90,7 +90,7 @@ def read_votes(
     known = Known(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode(table, known, problems)
-    required = _REQUIRED if judge is None else _REQUIRED[1:]
+    required: tuple[str, ...] = _REQUIRED if judge is None else _REQUIRED[1:]
     optional = _OPTIONAL if judge is None else (*_OPTIONAL, "judge")
     if not answered:
         required, optional = required[:-1], (*optional, ANSWER)

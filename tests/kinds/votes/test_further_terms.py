@@ -221,9 +221,9 @@ def test_a_term_of_a_model_file_has_the_scale_that_it_says(tmp_path: Path) -> No
 
 @pytest.mark.long
 def test_intervals_of_planted_effects_hold_what_they_say(covered: Any) -> None:
-    """20 tables: shares within .87 and .93 of 90%, as far as that many can tell."""
+    """40 tables: shares within .87 and .93 of 90%, as far as that many can tell."""
     hits: dict[str, list[np.ndarray]] = {}
-    for seed in range(20):
+    for seed in range(40):
         table, families, truth = panel(seed)
         fit = voirdire.fit(table, terms=SUM, method="laplace", seed=seed, **families)
         for name, inside in covered(fit, truth).items():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voirdire import collect, datasets
     from voirdire.agreement.correlation.verb import metaeval
     from voirdire.agreement.verb import agreement
+    from voirdire.decide.rate import rate
     from voirdire.errors import InputError
     from voirdire.fit.crossval import cross_validate
     from voirdire.fit.store import load
@@ -46,6 +47,7 @@ __all__ = [
     "metaeval",
     "models",
     "plan",
+    "rate",
     "read",
     "read_votes",
     "simulate_votes",
@@ -63,6 +65,7 @@ _HOMES = {
     "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.model.catalogue",
     "plan": "voirdire.research.plan",
+    "rate": "voirdire.decide.rate",
     "read": "voirdire.tables.reading",
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",

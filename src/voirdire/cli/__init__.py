@@ -38,6 +38,7 @@ from voirdire.cli.models import models
 from voirdire.cli.next import next
 from voirdire.cli.plan import plan
 from voirdire.cli.prompts import prompts
+from voirdire.cli.rate import rate
 from voirdire.cli.replace import replace
 from voirdire.cli.report import report
 from voirdire.cli.repro import repro
@@ -62,6 +63,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     export,
     next,
     ask,
+    rate,
     replace,
     report,
     compare,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voirdire import collect, datasets
     from voirdire.agreement.correlation.verb import metaeval
     from voirdire.agreement.verb import agreement
+    from voirdire.decide.audit import audit
     from voirdire.decide.rate import rate
     from voirdire.errors import InputError
     from voirdire.fit.crossval import cross_validate
@@ -38,6 +39,7 @@ __all__ = [
     "Fit",
     "InputError",
     "agreement",
+    "audit",
     "collect",
     "covariates",
     "cross_validate",
@@ -59,6 +61,7 @@ _MODULES = ("agreement", "collect", "datasets")
 _HOMES = {
     "Fit": "voirdire.kinds.fit",
     "InputError": "voirdire.errors",
+    "audit": "voirdire.decide.audit",
     "cross_validate": "voirdire.fit.crossval",
     "fit": "voirdire.fit.verb",
     "load": "voirdire.fit.store",

@@ -23,6 +23,7 @@ from voirdire import __version__
 from voirdire.cli import signals
 from voirdire.cli.agree import agree
 from voirdire.cli.ask import ask
+from voirdire.cli.audit import audit
 from voirdire.cli.board import board
 from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
@@ -63,6 +64,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     export,
     next,
     ask,
+    audit,
     rate,
     replace,
     report,

@@ -104,6 +104,17 @@ def _whole_size(sums: tuple[Floats, Floats, Floats]) -> float:
     return float(_size(judges, _excess(*sums)[~np.eye(judges, dtype=bool)].sum()))
 
 
+def sizes_without(found: Residuals | SharedErrors) -> tuple[float, Floats]:
+    """:attr:`Dependence.size`, and the same without each judge, shape (judges,)."""
+    sums = found.sums()
+    judges = np.arange(len(sums[0]))
+    left = [
+        _whole_size(tuple(part[np.ix_(rest, rest)] for part in sums))
+        for rest in (judges[judges != k] for k in judges)
+    ]  # type: ignore[arg-type]
+    return _whole_size(sums), np.array(left)
+
+
 def _size(judges: int, excess: Floats) -> Floats:
     return np.asarray(judges**2 / (judges + np.maximum(excess, 0.0)))
 

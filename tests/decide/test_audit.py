@@ -272,3 +272,30 @@ def test_what_is_wrong_is_refused(people: pd.DataFrame, message: str) -> None:
         voirdire.audit(labels({"gpt": 0.9})[0], people)
     with pytest.raises(InputError, match="the table has no column 'size'"):
         voirdire.audit(labels({"gpt": 0.9})[0], covariates="size")
+
+
+def test_the_judges_of_a_fit_have_verdicts() -> None:
+    table, _ = labels({"a": 0.95, "b": 0.9, "c": 0.9, "coin": 0.5}, items=300)
+    fitted = voirdire.fit(table, method="laplace")
+    found = {row["judge"]: row for row in fitted.as_dict()["judges"]}
+    assert (found["a"]["verdict"], found["coin"]["verdict"]) == ("keep", "drop")
+    assert found["a"]["information"] > found["b"]["information"] > found["coin"]["information"]
+    assert fitted.verdicts()["verdict"].tolist() == [
+        found[name]["verdict"] for name in ("a", "b", "c", "coin")
+    ]
+    entropy = -(0.95 * np.log(0.95) + 0.05 * np.log(0.05))
+    assert found["a"]["information"] == pytest.approx(np.log(2) - entropy, abs=0.12)
+
+
+def test_a_judge_that_picks_what_is_first_is_to_be_recalibrated_in_a_fit() -> None:
+    rng = np.random.default_rng(5)
+    quality = np.linspace(-2, 2, 8)
+    first, second = np.array([rng.choice(8, 2, replace=False) for _ in range(300)]).T
+    frames = []
+    for judge, stuck in (("a", 0.0), ("b", 0.0), ("c", 0.6)):
+        wins = rng.random(300) < 1 / (1 + np.exp(-2 * (quality[first] - quality[second])))
+        wins |= rng.random(300) < stuck
+        names = {"first": [f"m{n}" for n in first], "second": [f"m{n}" for n in second]}
+        frames.append(pd.DataFrame({"judge": judge, **names, "winner": np.where(wins, "first", "second")}))
+    found = voirdire.fit(pd.concat(frames), model="crowd-bt-position", method="laplace").verdicts()
+    assert found["verdict"].tolist() == ["keep", "keep", "recalibrate"]

@@ -237,6 +237,6 @@ def _own(
     if votes:
         judge = of_judge[table.judge[table.row_cell]]
         low, high = (f(table.first, table.second)[table.row_cell] for f in (np.minimum, np.maximum))
-        return (named[low] == judge).astype(float) - (named[high] == judge)
+        return np.asarray((named[low] == judge).astype(float) - (named[high] == judge))
     item = table.system if table.systems else table.item
-    return (named[item] == of_judge[table.judge]).astype(float)
+    return np.asarray((named[item] == of_judge[table.judge]).astype(float))

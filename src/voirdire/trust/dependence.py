@@ -106,12 +106,12 @@ def _whole_size(sums: tuple[Floats, Floats, Floats]) -> float:
 
 def sizes_without(found: Residuals | SharedErrors) -> tuple[float, Floats]:
     """:attr:`Dependence.size`, and the same without each judge, shape (judges,)."""
-    sums = found.sums()
-    judges = np.arange(len(sums[0]))
-    left = [
-        _whole_size(tuple(part[np.ix_(rest, rest)] for part in sums))
-        for rest in (judges[judges != k] for k in judges)
-    ]  # type: ignore[arg-type]
+    t, var, scale = sums = found.sums()
+    left = []
+    for judge in range(len(t)):
+        rest = np.delete(np.arange(len(t)), judge)
+        kept = np.ix_(rest, rest)
+        left.append(_whole_size((t[kept], var[kept], scale[kept])))
     return _whole_size(sums), np.array(left)
 
 

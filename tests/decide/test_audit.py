@@ -73,7 +73,7 @@ def pair_panel(planted: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Fa
         wins = rng.random(VOTES) < 1 / (1 + np.exp(-odds))
         coin = rng.random(VOTES) < 0.5
         if judge == 0:
-            part = {"noise": np.full(VOTES, 0.7), "drift": np.linspace(0, 1, VOTES)}.get(
+            part = {"noise": np.full(VOTES, 0.7), "drift": (np.arange(VOTES) > VOTES / 2).astype(float)}.get(
                 planted, np.zeros(VOTES)
             )
             wins = np.where(rng.random(VOTES) < part, coin, wins)

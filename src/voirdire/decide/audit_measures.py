@@ -93,7 +93,7 @@ def measures_of(answers: Answers, prob: float, confidence: str, needs: dict[str,
     orders = [both_orders(answers, judge) for judge in judges]
     if answers.side is not None:
         beside = of_judges(answers, answers.side, intercept=False)
-        position = [both[0] or other for both, other in zip(orders, beside, strict=True)]
+        position = [_surer(both[0], other) for both, other in zip(orders, beside, strict=True)]
         add(
             "position",
             position,
@@ -180,6 +180,13 @@ def measures_of(answers: Answers, prob: float, confidence: str, needs: dict[str,
         matters=SMALL,
     )
     return [[*_tested(mine, prob), *_told(answers, place, prob)] for place, mine in enumerate(seen)]
+
+
+def _surer(one: Effect | None, other: Effect | None) -> Effect | None:
+    """The effect with the smaller error, of those that there are."""
+    return min(
+        (found for found in (one, other) if found is not None), key=lambda found: found.error, default=None
+    )
 
 
 def _of_others(answers: Answers) -> Floats | None:

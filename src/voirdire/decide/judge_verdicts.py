@@ -53,18 +53,17 @@ def _information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
     """Nats that an answer of each judge tells, and the upper end of its interval; NaN where it is not known."""
     columns, density = fit.tables["judges"], fit.problem.density
     if "p_right" in columns:
-        return tuple(
-            _of_pairs(np.asarray(columns[name], dtype=float)) for name in ("p_right", "p_right_high")
-        )  # type: ignore[return-value]
+        right, most = (np.asarray(columns[name], dtype=float) for name in ("p_right", "p_right_high"))
+        return _of_pairs(right), _of_pairs(most)
     if not getattr(density, "latent", False):
-        return (np.full(judges, np.nan),) * 2  # type: ignore[return-value]
+        return np.full(judges, np.nan), np.full(judges, np.nan)
     shown = fit.posterior.shown(lambda values: {"": _of_classes(density, values)}, fit.prob)[""]
     return shown.point, shown.high
 
 
 def _of_pairs(right: Floats) -> Floats:
     p = np.clip(right, 0.5, 1 - 1e-12)
-    return np.log(2) + p * np.log(p) + (1 - p) * np.log1p(-p)
+    return np.asarray(np.log(2) + p * np.log(p) + (1 - p) * np.log1p(-p))
 
 
 def _of_classes(density: Any, values: Any) -> Floats:

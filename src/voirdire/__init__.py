@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from voirdire import collect, datasets
     from voirdire.agreement.correlation.verb import metaeval
     from voirdire.agreement.verb import agreement
+    from voirdire.decide.audit import audit
+    from voirdire.decide.rate import rate
     from voirdire.errors import InputError
     from voirdire.fit.crossval import cross_validate
     from voirdire.fit.store import load
@@ -37,6 +39,7 @@ __all__ = [
     "Fit",
     "InputError",
     "agreement",
+    "audit",
     "collect",
     "covariates",
     "cross_validate",
@@ -46,6 +49,7 @@ __all__ = [
     "metaeval",
     "models",
     "plan",
+    "rate",
     "read",
     "read_votes",
     "simulate_votes",
@@ -57,12 +61,14 @@ _MODULES = ("agreement", "collect", "datasets")
 _HOMES = {
     "Fit": "voirdire.kinds.fit",
     "InputError": "voirdire.errors",
+    "audit": "voirdire.decide.audit",
     "cross_validate": "voirdire.fit.crossval",
     "fit": "voirdire.fit.verb",
     "load": "voirdire.fit.store",
     "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.model.catalogue",
     "plan": "voirdire.research.plan",
+    "rate": "voirdire.decide.rate",
     "read": "voirdire.tables.reading",
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",
@@ -80,6 +86,7 @@ FIT_VERBS = {
     "report": "voirdire.report.verb",
     "save": "voirdire.fit.store",
     "update": "voirdire.fit.update",
+    "verdicts": "voirdire.decide.judge_verdicts",
 }
 
 

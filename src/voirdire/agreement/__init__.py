@@ -32,6 +32,7 @@ from voirdire.agreement.engine.statistic import PlainStatistic
 from voirdire.agreement.experts.compare import compare_judges
 from voirdire.agreement.experts.detection import detection
 from voirdire.agreement.experts.expert_panel import expert_agreement
+from voirdire.agreement.experts.flips import run_to_run
 from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, gate
 from voirdire.agreement.experts.leave_out import leave_one_expert_out
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
@@ -64,6 +65,7 @@ __all__ = [
     "metric_table",
     "phase_change",
     "run_deviation",
+    "run_to_run",
     "swap_consistency",
     "williams_test",
 ]

@@ -23,6 +23,7 @@ from voirdire import __version__
 from voirdire.cli import signals
 from voirdire.cli.agree import agree
 from voirdire.cli.ask import ask
+from voirdire.cli.audit import audit
 from voirdire.cli.board import board
 from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
@@ -38,6 +39,7 @@ from voirdire.cli.models import models
 from voirdire.cli.next import next
 from voirdire.cli.plan import plan
 from voirdire.cli.prompts import prompts
+from voirdire.cli.rate import rate
 from voirdire.cli.replace import replace
 from voirdire.cli.report import report
 from voirdire.cli.repro import repro
@@ -62,6 +64,8 @@ VERBS: tuple[Callable[..., None], ...] = (
     export,
     next,
     ask,
+    audit,
+    rate,
     replace,
     report,
     compare,

@@ -161,7 +161,7 @@ def agree(
         typer.Option(
             "--runs",
             rich_help_panel=QUESTIONS,
-            help="Scores: how much a judge's scores vary between runs.",
+            help="How much a judge's scores vary between runs, or how often its votes and labels change.",
         ),
     ] = False,
     phases: Annotated[
@@ -237,7 +237,7 @@ def agree(
         expert_agreement,
         leave_one_expert_out,
         phase_change,
-        run_deviation,
+        run_to_run,
         swap_consistency,
     )
     from voirdire.agreement import gate as pass_rates
@@ -272,7 +272,7 @@ def agree(
         "--compare": (compare_judges, (compare,), "Which judge agrees better"),
         "--truth": (detection, (truth,), f"Detection of what {truth} says"),
         "--swap": (swap_consistency, (reference,), "Answers in both orders"),
-        "--runs": (run_deviation, (), "Deviation between runs"),
+        "--runs": (run_to_run, (), "Change between runs"),
         "--phases": (phase_change, phases or (), "Agreement in two phases"),
         "--gate": (pass_rates, (thresholds(gate or ()),), "Pass rates"),
         "--between": (compare_systems, (*(between or ()), thresholds(gate or ()) or None), "A/B test"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,14 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.settings import PROB
+
+
+class Agreement(StrEnum):
+    """Measures of agreement of two answers."""
+
+    equality = "equality"
+    weighted = "weighted"
+    distance = "distance"
 
 
 @reads_tables()
@@ -38,6 +47,12 @@ def replace(
             help="Of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd."
         ),
     ] = 0.2,
+    measure: Annotated[
+        Agreement | None,
+        typer.Option(
+            help="Of agreement: equality (votes, labels), weighted (levels in order), distance (other scores)."
+        ),
+    ] = None,
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A judge to look at; repeatable. Default: all.")
     ] = None,
@@ -56,6 +71,7 @@ def replace(
         margin=margin,
         bar=bar,
         epsilon=epsilon,
+        measure=None if measure is None else measure.value,
         prob=prob,
         judges=judge,
         levels=reading.levels,
@@ -63,13 +79,14 @@ def replace(
     rows = json_rows(found, found.columns)
     for row in rows:
         row["more"] = None if row["more"] is None else int(row["more"])
+    people = found.attrs["people"]
     if json:
-        console.emit({"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows})
+        console.emit({"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people})
     else:
-        _show(rows, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals")
+        _show(rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals")
 
 
-def _show(rows: list[dict[str, Any]], title: str) -> None:
+def _show(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -95,13 +112,26 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
         cells += [_number(row["omega"]), _number(row["rho"])]
         verdict = row["verdict"].replace(" yet", "\nyet")
         out.add_row(*(Text(console.plain(name)) for name in names), verdict, *cells)
+    for row in people:
+        names = [row["judge"], *([row["criterion"]] if several else [])]
+        out.add_row(
+            *(Text(console.plain(name)) for name in names), "person", _number(row["agreement"]), *[""] * 5
+        )
     console.stdout().print(out)
+    for row in [*rows, *people]:
+        more = [f"{name} {_number(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None]
+        console.stdout().print(
+            Text(console.plain(f"{row['means']}{' ' if more else ''}{', '.join(more)}".rstrip()))
+        )
     for note in dict.fromkeys(row["note"] for row in rows if row["note"]):
         console.stdout().print(Text(console.plain(note)))
     console.stdout().print(
         f"people answered {max(row['n'] for row in rows):,} of {max(row['units'] for row in rows):,} units; "
         "more: units that they must answer until it is known (all: these are too few)"
     )
+
+
+_COEFFICIENTS = {"kappa": "kappa", "correlation": "r", "error": "mean absolute error"}
 
 
 def _number(value: float | None) -> str:

@@ -117,6 +117,10 @@ class Fit:
     def _rows(self, rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
         return self._frame({name: [row[name] for row in rows] for name in rows[0]} if rows else {})
 
+    def verdicts(self) -> pd.DataFrame:
+        """Verdict on each judge: judge, verdict, why, information; see :mod:`voirdire.decide.judge_verdicts`."""
+        return self._rows(tuple(verb("verdicts")(self)))
+
     def anchor_methods(self) -> pd.DataFrame:
         """Success of each way to use the anchors in predicting those left out: method, log_loss, log_loss_se, accuracy,
         chosen.
@@ -250,7 +254,7 @@ class Fit:
         leave_out : sequence of str
             Tables that are not wanted.
         """
-        return {
+        found = {
             "model": self.model.name,
             "method": self.method,
             "seed": self.seed,
@@ -265,6 +269,9 @@ class Fit:
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }
+        for row, said in zip(found.get("judges", ()), verb("verdicts")(self), strict=False):
+            row.update(said)
+        return found
 
     @cached_property
     def tables(self) -> Mapping[str, Columns]:

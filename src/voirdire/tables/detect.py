@@ -51,7 +51,7 @@ def read_table(
         Whether single votes are wanted, or their counts will do; see :func:`voirdire.tables.votes.read_votes`.
 
     keep : sequence of str
-        More columns of votes, scores or rankings to keep as they are.
+        More columns to keep as they are.
     rankings : bool
         Whether rankings are taken, too.
 
@@ -73,7 +73,9 @@ def read_table(
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
         Votes.data: partial(read_votes, rows=rows, keep=keep),
         Scores.data: partial(read_scores, keep=keep),
-        Labels.data: partial(read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets),
+        Labels.data: partial(
+            read_labels, levels=levels, keep=keep, sets=isinstance(table, Imported) and table.sets
+        ),
         Rankings.data: partial(read_rankings, keep=keep),
     }
     if isinstance(table, Imported) and levels is None and table.levels is not None:

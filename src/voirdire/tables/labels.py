@@ -83,6 +83,7 @@ def read_labels(
     levels: Iterable[object] | None = None,
     judge: str | None = None,
     sets: bool = False,
+    keep: Sequence[str] = (),
 ) -> Labels:
     """Read and check a table of labels, one row per answer.
 
@@ -103,6 +104,8 @@ def read_labels(
     sets : bool
         Whether every cell is a set of labels. So it is, too, where one of the cells is a list of several labels or of
         none, which a notice says.
+    keep : sequence of str
+        More columns to keep as they are (``Labels.further.columns``), those of them that there are.
 
     Returns
     -------
@@ -137,7 +140,7 @@ def read_labels(
         found = {field.name: getattr(table, field.name) for field in fields(Rated)}
         names, codes = table.labels, table.label
     else:
-        cells, found = read_rated(table, "label", judge, problems)
+        cells, found = read_rated(table, "label", judge, problems, keep=keep)
         as_sets = cells_as_sets(cells.get("label", []), declared, sets)
         if as_sets is not None:
             remedy = _OF_PEOPLE if judge else ""

@@ -104,6 +104,17 @@ def _whole_size(sums: tuple[Floats, Floats, Floats]) -> float:
     return float(_size(judges, _excess(*sums)[~np.eye(judges, dtype=bool)].sum()))
 
 
+def sizes_without(found: Residuals | SharedErrors) -> tuple[float, Floats]:
+    """:attr:`Dependence.size`, and the same without each judge, shape (judges,)."""
+    t, var, scale = sums = found.sums()
+    left = []
+    for judge in range(len(t)):
+        rest = np.delete(np.arange(len(t)), judge)
+        kept = np.ix_(rest, rest)
+        left.append(_whole_size((t[kept], var[kept], scale[kept])))
+    return _whole_size(sums), np.array(left)
+
+
 def _size(judges: int, excess: Floats) -> Floats:
     return np.asarray(judges**2 / (judges + np.maximum(excess, 0.0)))
 

@@ -247,3 +247,29 @@ def test_the_command_line_says_whether_it_is_paired(tmp_path: Path) -> None:
     assert "paired" in shown
     assert "yes" in shown
     assert CliRunner().invoke(app, [*words, "--out", str(tmp_path / "o")]).exit_code == 0
+
+
+def test_contexts_may_be_what_is_independent() -> None:
+    rng = np.random.default_rng(9)
+    rows = []
+    for context in range(12):
+        shared = rng.normal()
+        for item in range(5):
+            for system in "ab":
+                rows.append(("g", f"{context}-{item}", context, system, shared + rng.normal()))
+    table = pd.DataFrame(rows, columns=["judge", "item", "context", "system", "score"])
+    by_item = compare_systems(table, "a", "b").iloc[0]
+    by_context = compare_systems(table, "a", "b", unit="context").iloc[0]
+    assert (by_item["unit"], by_item["n"], by_context["unit"], by_context["n"]) == ("item", 60, "context", 12)
+    means = table.groupby(["system", "context"])["score"].mean()
+    paired = stats.ttest_rel(means["a"], means["b"])
+    assert by_context["p_value"] == pytest.approx(paired.pvalue)
+    # other contexts for each system: independent groups of context means
+    apart = table.assign(
+        context=table["context"].astype(str) + table["system"], item=table["item"] + table["system"]
+    )
+    welch = compare_systems(apart, "a", "b", unit="context").iloc[0]
+    assert (welch["paired"], welch["n"]) == (False, 24)
+    assert welch["p_value"] == pytest.approx(stats.ttest_ind(means["a"], means["b"], equal_var=False).pvalue)
+    with pytest.raises(InputError, match="needs a context"):
+        compare_systems(table.drop(columns="context"), "a", "b", unit="context")

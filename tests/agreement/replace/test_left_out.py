@@ -11,6 +11,7 @@ from scipy import stats
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.agreement.replace.alt_test import alt_test, benjamini_yekutieli
 from voirdire.agreement.replace.left_out import left_out
+from voirdire.agreement.replace.likeness import Likeness
 
 
 def oracle(judge: FloatArray, people: FloatArray, numeric: bool, epsilon: float) -> tuple[float, float]:
@@ -53,7 +54,9 @@ def test_omega_and_rho_are_those_of_the_definition(seed: int, numeric: bool) -> 
     judge = said(0.75)
     judge[:5] = np.nan
     for epsilon in (0.0, 0.1, 0.2):
-        found = alt_test(left_out(judge, people, numeric=numeric), "abcde", epsilon=epsilon)
+        found = alt_test(
+            left_out(judge, people, Likeness("distance" if numeric else "equality")), "abcde", epsilon=epsilon
+        )
         omega, rho = oracle(judge, people, numeric, epsilon)
         assert found.omega == pytest.approx(omega)
         assert found.rho == pytest.approx(rho)
@@ -62,9 +65,9 @@ def test_omega_and_rho_are_those_of_the_definition(seed: int, numeric: bool) -> 
 
 def test_who_always_agrees_wins_and_who_never_does_loses() -> None:
     people = np.tile(np.arange(40.0)[:, None] % 3, 3)
-    assert alt_test(left_out(people[:, 0], people, numeric=False), "abc").omega == 1.0
-    assert alt_test(left_out(people[:, 0] + 5, people, numeric=False), "abc").rho == 0.0
-    assert np.isnan(alt_test(left_out(people[:9, 0], people[:9], numeric=False), "abc").omega)
+    assert alt_test(left_out(people[:, 0], people, Likeness("equality")), "abc").omega == 1.0
+    assert alt_test(left_out(people[:, 0] + 5, people, Likeness("equality")), "abc").rho == 0.0
+    assert np.isnan(alt_test(left_out(people[:9, 0], people[:9], Likeness("equality")), "abc").omega)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

@@ -171,3 +171,39 @@ def test_what_is_wrong_is_said(tables: tuple[pd.DataFrame, pd.DataFrame]) -> Non
         may_replace(judges, people.rename(columns={"label": "score"}).assign(score=1))
     with pytest.raises(InputError, match="judge 'c' is not in the table"):
         may_replace(judges, people, judges=["c"])
+
+
+def test_scores_in_few_levels_are_compared_by_how_far_they_are_apart() -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    rng = np.random.default_rng(4)
+    truth = rng.integers(1, 6, 200)
+
+    def near(who: str, miss: float) -> pd.DataFrame:
+        step = np.where(rng.random(200) < miss, rng.choice([-1, 1], 200), 0)
+        return pd.DataFrame({"judge": who, "item": range(200), "score": np.clip(truth + step, 1, 5)})
+
+    judge, people = near("near", 0.5), [near(name, 0.5) for name in ("ann", "bob")]
+    # a judge that is right as often, and far off else
+    far = judge.assign(judge="far", score=np.where(judge["score"] == truth, truth, 6 - truth))
+    found = may_replace(pd.concat([judge, far]), pd.concat(people)).set_index("judge")
+    assert found.loc["near", "measure"] == "weighted"
+    assert found.loc["near", "agreement"] > 0.9 > found.loc["far", "agreement"]
+    assert found["verdict"].tolist() == ["no", "yes"]
+    said = pd.concat([judge, judge])["score"]
+    them = pd.concat(people)["score"]
+    assert found.loc["near", "kappa"] == pytest.approx(cohen_kappa_score(said, them, weights="quadratic"))
+    assert found.loc["near", "error"] == pytest.approx(np.mean(np.abs(said.to_numpy() - them.to_numpy())))
+    assert found.loc["near", "correlation"] == pytest.approx(np.corrcoef(said, them)[0, 1])
+    assert found.loc["near", "means"].startswith(
+        "near may replace a person: it falls short by less than 0.05"
+    )
+    (ann, bob) = found.attrs["people"]
+    assert (ann["judge"], bob["judge"], ann["n"]) == ("ann", "bob", 200)
+    assert ann["kappa"] == pytest.approx(
+        cohen_kappa_score(*(one["score"] for one in people), weights="quadratic")
+    )
+    equal = may_replace(pd.concat([judge, far]), pd.concat(people), measure="equality").set_index("judge")
+    assert equal.loc["near", "agreement"] < 0.7
+    with pytest.raises(InputError, match="measure 'kappa' is none of equality, weighted, distance"):
+        may_replace(judge, pd.concat(people), measure="kappa")  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from voirdire.agreement.coefficients.conger import conger_kappa
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
-from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
+from voirdire.agreement.coefficients.panel import brennan_prediger, fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ranks import kendall_w, rank_correlation
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
@@ -87,6 +87,9 @@ _OTHERS = [
     Measure("conger_kappa", "both", "nominal", lambda r: conger_kappa(r)),
     Measure("conger_kappa_linear", "both", "ordered", lambda r: conger_kappa(r, "linear")),
     Measure("conger_kappa_quadratic", "both", "ordered", lambda r: conger_kappa(r, "quadratic")),
+    Measure("brennan_prediger", "both", "nominal", lambda r: brennan_prediger(r)),
+    Measure("brennan_prediger_linear", "both", "ordered", lambda r: brennan_prediger(r, "linear")),
+    Measure("brennan_prediger_quadratic", "both", "ordered", lambda r: brennan_prediger(r, "quadratic")),
     Measure("gwet_ac1", "both", "nominal", lambda r: gwet_ac(r)),
     Measure("gwet_ac2", "both", "ordered", lambda r: gwet_ac(r, "quadratic")),
     Measure("gwet_ac2_linear", "both", "ordered", lambda r: gwet_ac(r, "linear")),

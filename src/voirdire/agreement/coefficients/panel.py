@@ -13,6 +13,8 @@ and coefficients (p_a - p_e) / (1 - p_e) with
   Mathematical and
                 Statistical Psychology 61, 2008; Handbook of Inter-Rater Reliability, 4th ed. 2014)
 
+- Brennan-Prediger    p_e = sum_ck w_ck / q^2 (Educational and Psychological Measurement 41, 1981)
+
 Units with a single answer count in pi_c but not in p_a. Levels that nobody used count in q once they are
 declared.
 """
@@ -113,6 +115,38 @@ def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
     def kernel(t: FloatArray) -> FloatArray:
         shares = ratio(t[..., 3:], t[..., 2:3])
         return _corrected(ratio(t[..., 1], t[..., 0]), 1 - factor * np.sum(shares * (1 - shares), axis=-1))
+
+    return _statistic(ratings, scheme, kernel)
+
+
+def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
+    """Brennan and Prediger's coefficient, in which all levels are as likely by chance.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of two or more judges.
+    scheme : {"identity", "linear", "quadratic", "ordinal"}
+        Weights of partial agreement.
+
+    Returns
+    -------
+    PanelStatistic
+        Undefined with fewer than two levels: declare the levels that could have been used.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> found = brennan_prediger(ratings_from_matrix([["a", "a"], ["b", "b"], ["a", "b"]]))
+    >>> found.fixed().values(np.ones((1, 3))).round(4).tolist()
+    [0.3333]
+    """
+    weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
+    room = 1 - weights.mean() if len(ratings.levels) > 1 else 0.0
+
+    def kernel(t: FloatArray) -> FloatArray:
+        agreed = ratio(t[..., 1], t[..., 0])
+        return _corrected(agreed, np.full_like(agreed, room))
 
     return _statistic(ratings, scheme, kernel)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from voirdire.agreement.coefficients.means import mean_scores
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.tables.scores import Scores
+
+Unit: TypeAlias = Literal["item", "context"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,26 +47,33 @@ class Groups:
     note: str = ""
 
     @classmethod
-    def of(cls, scores: Scores, judge: str, criterion: str, systems: tuple[str, str]) -> Groups:
-        """Scores that a judge gave to two systems of the table by one criterion."""
+    def of(
+        cls, scores: Scores, judge: str, criterion: str, systems: tuple[str, str], unit: Unit | None = None
+    ) -> Groups:
+        """Scores that a judge gave to two systems of the table by one criterion, in the unit asked for."""
         (x, of_x), (y, of_y) = (_item_means(scores, judge, criterion, system) for system in systems)
-        kinds: dict[Literal["item", "context"], tuple[IntArray, IntArray]] = {
+        kinds: dict[Unit, tuple[IntArray, IntArray]] = {
             "item": (of_x[:, 0] * len(scores.items) + of_x[:, 1], of_y[:, 0] * len(scores.items) + of_y[:, 1])
         }
         if scores.context is not None:
             kinds["context"] = (of_x[:, 0], of_y[:, 0])
-        for unit, (a, b) in kinds.items():
+        if unit is not None:
+            kinds = {unit: kinds[unit]}
+        for one, (a, b) in kinds.items():
             shared = np.intersect1d(a, b)
             counts = len(np.unique(a)), len(np.unique(b))
             if len(shared) > 1 and 2 * len(shared) >= min(counts):
                 in_a, in_b = np.isin(a, shared), np.isin(b, shared)
                 alone = [
-                    _alone(number - len(shared), unit, system)
+                    _alone(number - len(shared), one, system)
                     for number, system in zip(counts, systems, strict=True)
                 ]
                 places = np.searchsorted(shared, a[in_a]), np.searchsorted(shared, b[in_b])
-                return cls((x[in_a], y[in_b]), places, True, unit, "; ".join(filter(None, alone)))
-        note = f"{_counted(len(shared), unit)} in both groups, taken as independent" if len(shared) else ""
+                return cls((x[in_a], y[in_b]), places, True, one, "; ".join(filter(None, alone)))
+        note = f"{_counted(len(shared), one)} in both groups, taken as independent" if len(shared) else ""
+        if unit == "context":  # items of one context are no independent ones
+            places = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
+            return cls((x, y), places, False, unit, note)
         return cls((x, y), (np.arange(len(x)), np.arange(len(y))), False, "item", note)
 
     @property

@@ -16,7 +16,7 @@ from voirdire.agreement.engine.paired import Adjustment, adjust
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates
-from voirdire.agreement.experts.groups import Groups
+from voirdire.agreement.experts.groups import Groups, Unit
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
 from voirdire.errors import InputError
 from voirdire.settings import PROB
@@ -38,6 +38,7 @@ def compare_systems(
     thresholds: Mapping[str, float] | None = None,
     judges: Sequence[str] | None = None,
     *,
+    unit: Unit | None = None,
     adjustment: Adjustment = "holm",
     prob: float = PROB,
 ) -> pd.DataFrame:
@@ -58,6 +59,9 @@ def compare_systems(
         With it pass rates are compared, as by :func:`.gates.gate`, else mean scores.
     judges : sequence of str, optional
         All by default.
+    unit : {"item", "context"}, optional
+        What is independent: "context" compares means of contexts, which allows for items of one context being alike.
+        By default what pairs, else items.
     adjustment : {"holm", "bh"}
         How p-values are adjusted, over all judges and criteria of the call.
     prob : float
@@ -102,10 +106,22 @@ def compare_systems(
         problems.append(f"{a!r} is compared with itself; name two systems")
     if scores.phase is not None:
         problems.append("a comparison would mix phases; keep the rows of one phase and leave the column out")
+    if unit not in (None, "item", "context"):
+        problems.append(f"unit {unit!r} is not offered here; give item or context")
+    if unit == "context" and scores.context is None:
+        problems.append("unit 'context' needs a context for every item; the table has no column 'context'")
     if problems:
         raise InputError(problems)
     rows = [
-        _row(scores, judge, criterion, (a, b), None if thresholds is None else thresholds[criterion], prob)
+        _row(
+            scores,
+            judge,
+            criterion,
+            (a, b),
+            None if thresholds is None else thresholds[criterion],
+            unit,
+            prob,
+        )
         for judge in (scores.judges if judges is None else judges)
         for criterion in (scores.criteria if thresholds is None else thresholds)
     ]
@@ -115,9 +131,15 @@ def compare_systems(
 
 
 def _row(
-    scores: Scores, judge: str, criterion: str, systems: tuple[str, str], least: float | None, prob: float
+    scores: Scores,
+    judge: str,
+    criterion: str,
+    systems: tuple[str, str],
+    least: float | None,
+    unit: Unit | None,
+    prob: float,
 ) -> dict[str, Any]:
-    groups = Groups.of(scores, judge, criterion, systems)
+    groups = Groups.of(scores, judge, criterion, systems, unit)
     x, y = groups.values if least is None else groups.passing(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan) | {
         "measure": "mean_score" if least is None else "pass_rate",

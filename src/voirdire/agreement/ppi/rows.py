@@ -43,7 +43,7 @@ ASSUMES = (
 FEW = 20
 # Win rates of more items than this are listed only when asked for.
 _MANY_ITEMS = 20
-_FAR = 3.0
+FAR = 3.0
 
 
 def agreement_with_humans(
@@ -253,8 +253,8 @@ def _note(task: PoweredTask, tuned: Estimate, ends: Interval, ratings: Ratings) 
             notes.append(
                 "the judges' predictions are at full weight; if theirs is a narrower scale, rescale it"
             )
-        distance = _distance(sample)
-        if abs(distance) > _FAR:
+        distance = sampling_distance(sample)
+        if abs(distance) > FAR:
             notes.append(
                 f"judges answer the humans' units otherwise than the rest ({distance:+.1f} standard errors): "
                 "these are no random sample"
@@ -265,7 +265,7 @@ def _note(task: PoweredTask, tuned: Estimate, ends: Interval, ratings: Ratings) 
     return "; ".join(filter(None, notes))
 
 
-def _distance(sample: Sample) -> float:
+def sampling_distance(sample: Sample) -> float:
     """Difference of the judges' mean predictions between the humans' units and the rest, in standard errors."""
     seen = sample.labelled
     numbers: FloatArray = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]

@@ -53,10 +53,11 @@ def alt_test(
     Examples
     --------
     >>> from voirdire.agreement.replace.left_out import left_out
+    >>> from voirdire.agreement.replace.likeness import Likeness
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(0, 2, 100)
     >>> people = np.where(rng.random((100, 3)) < 0.8, truth[:, None], 1 - truth[:, None]).astype(float)
-    >>> alt_test(left_out(truth.astype(float), people, numeric=False), "abc").omega
+    >>> alt_test(left_out(truth.astype(float), people, Likeness("equality")), "abc").omega
     1.0
     """
     p_values, advantages = {}, []

@@ -4,8 +4,8 @@ Of unit u and person j who answered it, with the others O = those who answered u
 
     S[u, j] = s(judge's answer to u, O)        T[u, j] = s(j's answer to u, O)
 
-s is the share of the others who say the same (votes, labels), or minus the root mean square distance from them
-(scores), as in Calderon, Reichart and Dror, "The Alternative Annotator Test" (ACL 2025).
+s is how like the others the answer is (:mod:`.likeness`), as in Calderon, Reichart and Dror, "The Alternative Annotator
+Test" (ACL 2025).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.agreement.replace.likeness import Likeness
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class LeftOut:
         return _mean(self.person)
 
 
-def left_out(judge: FloatArray, people: FloatArray, *, numeric: bool) -> LeftOut:
+def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
     """Leave out each person in turn.
 
     Parameters
@@ -49,17 +50,15 @@ def left_out(judge: FloatArray, people: FloatArray, *, numeric: bool) -> LeftOut
     judge : float array, shape (units,)
         Answers as codes, or as numbers; NaN without one.
     people : float array, shape (units, people)
-    numeric : bool
-        Whether answers are numbers whose distances count.
+    likeness : Likeness
 
     Examples
     --------
-    >>> found = left_out(np.array([1.0, 2.0]), np.array([[1.0, 1.0, 2.0], [2.0, np.nan, 2.0]]), numeric=False)
+    >>> found = left_out(np.array([1.0, 2.0]), np.array([[1.0, 1.0, 2.0], [2.0, np.nan, 2.0]]), Likeness("equality"))
     >>> found.judge.tolist(), found.person.tolist()
     ([[0.5, 0.5, 1.0], [1.0, nan, 1.0]], [[0.5, 0.5, 0.0], [1.0, nan, 1.0]])
     """
     there = ~np.isnan(people)
-    others = there.sum(axis=1)[:, None] - there
 
     def against(answers: FloatArray) -> FloatArray:
         """Scores of answers, shape (units, people or 1), against all but the person of each column."""
@@ -68,13 +67,7 @@ def left_out(judge: FloatArray, people: FloatArray, *, numeric: bool) -> LeftOut
             of = answers[:, min(left, answers.shape[1] - 1)]
             kept = there.copy()
             kept[:, left] = False
-            gap = np.where(kept, people - of[:, None], 0.0)
-            number = np.maximum(others[:, left], 1)
-            if numeric:
-                score = -np.sqrt((gap**2).sum(axis=1) / number)
-            else:
-                score = (kept & (people == of[:, None])).sum(axis=1) / number
-            found[:, left] = np.where(there[:, left] & (others[:, left] > 0) & ~np.isnan(of), score, np.nan)
+            found[:, left] = np.where(there[:, left], likeness.with_others(of, people, kept), np.nan)
         return found
 
     alone = against(judge[:, None])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from voirdire.agreement.ppi.tasks import MAJORITY, MANY_LEVELS
 from voirdire.agreement.replace.alt_test import AltTest, alt_test
 from voirdire.agreement.replace.estimate import Mean, mean
 from voirdire.agreement.replace.left_out import LeftOut, left_out
+from voirdire.agreement.replace.likeness import MEASURES, Likeness, Measure, coefficients
 from voirdire.agreement.replace.needed import more_answers
 from voirdire.agreement.replace.people import read_people
 from voirdire.errors import InputError
@@ -34,7 +35,8 @@ MEAN = "mean of the judges"
 
 COLUMNS = (
     *("criterion", "judge", "verdict", "difference", "low", "high", "more"),
-    *("agreement", "people", "n", "units", "weight", "omega", "rho", "note"),
+    *("agreement", "people", "n", "units", "weight", "omega", "rho"),
+    *("measure", "kappa", "correlation", "error", "means", "note"),
 )
 
 
@@ -46,6 +48,7 @@ def may_replace(
     margin: float = 0.05,
     bar: float | None = None,
     epsilon: float = 0.2,
+    measure: Measure | None = None,
     prob: float = PROB,
     judges: Sequence[str] | None = None,
     levels: Sequence[object] | None = None,
@@ -74,6 +77,9 @@ def may_replace(
         Where each unit has one person's answer: how well people are known to agree with each other.
     epsilon : float
         Of the alternative annotator test.
+    measure : "equality", "weighted" or "distance", optional
+        Of agreement, see :mod:`.likeness`. By default equality of votes and labels, weighted of scores with at most 20
+        whole levels, distance of other scores.
     prob : float
         Coverage of the intervals.
     judges : sequence of str, optional
@@ -86,7 +92,10 @@ def may_replace(
     pandas.DataFrame
         For each criterion and judge: criterion, judge, verdict, difference, low, high, more (units that people must
         answer more; missing where the table has too few), agreement (with people), people (with each other), n, units,
-        weight (of the judges' predictions), omega, rho, note.
+        weight (of the judges' predictions), omega, rho (of equal answers, or of distances of more than 20 levels, as in
+        the paper), measure, kappa (weighted of numbers), correlation and error (mean absolute) of all pairs of a
+        judge's answer and a person's, means (in one sentence), note. ``attrs["people"]`` lists people, each against the
+        others: criterion, judge, agreement, n, kappa, correlation, error, means.
 
     Raises
     ------
@@ -108,6 +117,8 @@ def may_replace(
     import pandas as pd
 
     _check(margin, bar, epsilon, prob)
+    if measure is not None and measure not in MEASURES:
+        raise InputError(f"measure {measure!r} is none of {', '.join(MEASURES)}")
     table, answers, levels = apart(table, people, levels)
     given = with_answers(humans, answers)
     if given is None:
@@ -128,16 +139,21 @@ def may_replace(
     strange = sorted(set(judges or ()) - set(read.judges))
     if strange:
         raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
-    rows = []
+    rows, of_people = [], []
     for ratings in match(
         together(read, persons), repeats=None, levels=levels if read.answer == "score" else None
     ):
         chance = chances.of(ratings) if chances is not None else None
-        for judge, panel in _panel(ratings, read.judges, judges):
-            rows.append(_row(ratings, judge, panel, persons.judges, chance, margin, bar, epsilon, prob))
+        for judge, panel in _panel(ratings, read.judges, judges, measure):
+            rows.append(
+                _row(ratings, judge, panel, persons.judges, chance, margin, bar, epsilon, measure, prob)
+            )
+        of_people += _people_rows(ratings, persons.judges, measure)
     if all(row["n"] == 0 for row in rows):
         raise InputError(_nobody(bar))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    found = pd.DataFrame(rows, columns=list(COLUMNS))
+    found.attrs["people"] = of_people
+    return found
 
 
 def _check(margin: float, bar: float | None, epsilon: float, prob: float) -> None:
@@ -163,20 +179,26 @@ def _nobody(bar: float | None) -> str:
     )
 
 
-def _answers(ratings: Ratings) -> tuple[FloatArray, bool]:
-    """Answers as numbers, NaN without one, and whether their distances count."""
-    numeric = ratings.values is not None and len(ratings.levels) > MANY_LEVELS
-    if numeric:
-        return ratings.numbers(), True
-    return np.where(ratings.codes >= 0, ratings.codes, np.nan).astype(float), False
+def _answers(ratings: Ratings, measure: Measure | None) -> tuple[FloatArray, Likeness]:
+    """Answers as numbers, NaN without one, and how alike two are."""
+    numbers = ratings.values is not None
+    if measure not in (None, "equality") and not numbers:
+        raise InputError(f"measure {measure!r} is of numbers, and the answers are words; leave it out")
+    if measure is None:
+        few = len(ratings.levels) <= MANY_LEVELS
+        measure = "equality" if not (numbers and ratings.ordered) else "weighted" if few else "distance"
+    answers = (
+        ratings.numbers() if numbers else np.where(ratings.codes >= 0, ratings.codes, np.nan).astype(float)
+    )
+    return answers, Likeness(measure, float(np.nanmax(answers) - np.nanmin(answers)) or 1.0)
 
 
 def _panel(
-    ratings: Ratings, known: Sequence[str], judges: Sequence[str] | None
+    ratings: Ratings, known: Sequence[str], judges: Sequence[str] | None, measure: Measure | None
 ) -> list[tuple[str, FloatArray]]:
     """Whom to look at, with their answers; of several judges also what they say together."""
     ratings = with_tie(ratings)
-    answers, numeric = _answers(ratings)
+    answers, likeness = _answers(ratings, measure)
     own = [ratings.judges.index(name) for name in known]
     found = [
         (name, answers[:, at])
@@ -184,14 +206,18 @@ def _panel(
         if judges is None or name in judges
     ]
     if judges is None and len(known) > 2:
-        if numeric:
+        if likeness.measure != "equality":
             there = ~np.isnan(answers[:, own])
             number = there.sum(axis=1)
             total = np.where(there, answers[:, own], 0.0).sum(axis=1)
-            found.append((MEAN, np.where(number > 0, total / np.maximum(number, 1), np.nan)))
+            average = np.where(number > 0, total / np.maximum(number, 1), np.nan)
+            worth = np.empty(0) if ratings.values is None else ratings.values
+            whole = likeness.measure == "weighted" and bool(np.all(worth == np.round(worth)))
+            found.append((MEAN, np.asarray(np.round(average) if whole else average, dtype=float)))
         else:
-            most = majority(replace(ratings.select(known), values=None)).astype(float)
-            found.append((MAJORITY, np.where(most >= 0, most, np.nan)))
+            most = majority(replace(ratings.select(known), values=None))
+            levels = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
+            found.append((MAJORITY, np.where(most >= 0, levels[most], np.nan)))
     return found
 
 
@@ -204,10 +230,11 @@ def _row(
     margin: float,
     bar: float | None,
     epsilon: float,
+    measure: Measure | None,
     prob: float,
 ) -> dict[str, Any]:
     ratings = with_tie(ratings)
-    answers, numeric = _answers(ratings)
+    answers, likeness = _answers(ratings, measure)
     there = ~np.isnan(said)
     of_people = answers[:, [ratings.judges.index(name) for name in people]][there]
     rest = answers[:, [at for at, name in enumerate(ratings.judges) if name not in people and name != judge]][
@@ -215,22 +242,23 @@ def _row(
     ]
     said = said[there]
     if bar is None:
-        found = left_out(said, of_people, numeric=numeric)
+        found = left_out(said, of_people, likeness)
         with_people, among = found.of_judge, found.of_people
-        test = alt_test(found, people, epsilon=epsilon)
+        exact = Likeness("distance" if likeness.measure == "distance" else "equality")
+        test = alt_test(left_out(said, of_people, exact), people, epsilon=epsilon)
     else:
-        with_people, among = _alone(said, of_people, numeric), np.full(len(said), bar)
+        with_people, among = _alone(said, of_people, likeness), np.full(len(said), bar)
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(with_people), np.nan, with_people - among)
-    span = 2.0 if not numeric else float(np.nanmax(answers) - np.nanmin(answers))
     drawn = None if chance is None else chance[there]
-    now = mean(y, _predicted(said, rest, numeric, bar), drawn, prob, span)
+    now = mean(y, _predicted(said, rest, likeness, bar), drawn, prob, likeness.span)
     # shown beside each other: plain weighted means over the units that people answered
     of_judge, of_them = (
-        mean(np.where(np.isnan(y), np.nan, one), None, drawn, prob, span).value
+        mean(np.where(np.isnan(y), np.nan, one), None, drawn, prob, likeness.span).value
         for one in (with_people, among)
     )
     verdict = _verdict(now, margin)
+    pairs = coefficients(said, of_people, likeness, ratings.values is not None)
     return {
         "criterion": ratings.criterion,
         "judge": judge,
@@ -246,8 +274,44 @@ def _row(
         "weight": now.weight,
         "omega": test.omega,
         "rho": test.rho,
+        "measure": likeness.measure,
+        **asdict(pairs),
+        "means": _means(judge, ratings.criterion, verdict, of_judge, of_them, now, margin),
         "note": _note(now, test, bar),
     }
+
+
+def _people_rows(ratings: Ratings, people: Sequence[str], measure: Measure | None) -> list[dict[str, Any]]:
+    """A row for each person who answered what others did: agreement with these."""
+    ratings = with_tie(ratings)
+    answers, likeness = _answers(ratings, measure)
+    of_people, rows = answers[:, [ratings.judges.index(name) for name in people]], []
+    for at, name in enumerate(people):
+        rest = np.delete(of_people, at, axis=1)
+        alike = likeness.with_others(of_people[:, at], rest, ~np.isnan(rest))
+        n = int((~np.isnan(alike)).sum())
+        if not n:
+            continue
+        value = float(np.nanmean(alike))
+        pairs = coefficients(of_people[:, at], rest, likeness, ratings.values is not None)
+        row: dict[str, Any] = {"criterion": ratings.criterion, "judge": name, "agreement": value, "n": n}
+        row |= {key: None if np.isnan(one) else one for key, one in asdict(pairs).items()}
+        under = f" by {ratings.criterion}" if ratings.criterion else ""
+        rows.append(row | {"means": f"{name} agrees with the other people {value:.2f}{under}."})
+    return rows
+
+
+def _means(
+    judge: str, criterion: str | None, verdict: str, agrees: float, people: float, now: Mean, margin: float
+) -> str:
+    """A row in one sentence."""
+    under = f" by {criterion}" if criterion else ""
+    what = {
+        YES: f"may replace a person{under}: it falls short by less than {margin:g}",
+        NO: f"may not replace a person{under}: it falls short by more than {margin:g}",
+        UNSURE: f"is not known yet to replace a person{under} within {margin:g}",
+    }[verdict]
+    return f"{judge} {what} (agreement {agrees:.2f}, people {people:.2f}, {now.n:,} units)."
 
 
 def _verdict(now: Mean, margin: float) -> str:
@@ -265,23 +329,19 @@ def _note(now: Mean, test: AltTest, bar: float | None) -> str:
     return "; ".join(notes)
 
 
-def _alone(said: FloatArray, people: FloatArray, numeric: bool) -> FloatArray:
+def _alone(said: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
     """Agreement with people of each unit, without anybody left out."""
-    there = ~np.isnan(people)
-    number = there.sum(axis=1)
-    gap = np.where(there, people - said[:, None], 0.0)
-    score = -np.sqrt((gap**2).sum(axis=1) / np.maximum(number, 1))
-    if not numeric:
-        score = (there & (people == said[:, None])).sum(axis=1) / np.maximum(number, 1)
-    return np.where(number > 0, score, np.nan)
+    return likeness.with_others(said, people, ~np.isnan(people))
 
 
-def _predicted(said: FloatArray, rest: FloatArray, numeric: bool, bar: float | None) -> FloatArray | None:
+def _predicted(
+    said: FloatArray, rest: FloatArray, likeness: Likeness, bar: float | None
+) -> FloatArray | None:
     """The same difference with the other judges in people's place, which predicts it; None where there are too few."""
     if bar is not None:
-        f = _alone(said, rest, numeric) if rest.shape[1] else np.full(len(said), np.nan)
+        f = _alone(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
     elif rest.shape[1] > 1:
-        of: LeftOut = left_out(said, rest, numeric=numeric)
+        of: LeftOut = left_out(said, rest, likeness)
         f = of.of_judge - of.of_people
     else:
         return None

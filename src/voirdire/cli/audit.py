@@ -1,0 +1,108 @@
+"""The verb ``audit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, commas, reads_tables
+from voirdire.cli.report import Format
+from voirdire.folders import write_file
+from voirdire.settings import PROB
+
+
+@reads_tables()
+def audit(
+    table: Annotated[
+        Path,
+        typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: votes, labels or scores."),
+    ],
+    humans: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="People's answers of the same kind; repeatable. Or --people names judges of the table.",
+        ),
+    ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Families of judges: columns judge, family."),
+    ] = None,
+    item_families: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Families of items: columns item, family."),
+    ] = None,
+    covariates: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,...",
+            help="Columns of numbers that answers may depend on (of votes NAME_first, NAME_second). Default: length.",
+        ),
+    ] = None,
+    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write the cards to this file."),
+    ] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="Of --out: html, md or latex (default: by the file's ending).")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
+) -> None:
+    """Make a card of each judge: agreement with people, biases, self-consistency, and whether to keep it."""
+    from voirdire.decide.audit import audit as cards
+    from voirdire.report.audit_page import audit_page
+    from voirdire.report.verb import check_format, check_output, render
+
+    if out is None and (overwrite or format is not None):
+        raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
+    if out is not None:
+        written = check_format(out, None if format is None else format.value)
+        check_output(out, overwrite=overwrite)
+    found = cards(
+        reading.table(table, humans or []),
+        reading.of_people(humans),
+        families=families,
+        item_families=item_families,
+        covariates=commas(covariates),
+        positive=reading.how.positive,
+        levels=reading.levels,
+        prob=prob,
+        seed=seed,
+    )
+    if out is not None:
+        write_file(out, render(audit_page(found, table.stem), written))
+    if json:
+        console.emit(found)
+    else:
+        _show(found)
+    if out is not None:
+        console.saved(out, json)
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    out = console.stdout()
+    for card in found["judges"]:
+        out.print(Text(console.plain(f"{card['judge']}: {card['verdict']}"), style="bold"))
+        out.print(Text(console.plain(f"  {card['why']}")))
+        for row in card["measures"]:
+            ends = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
+            value = "-" if row["value"] is None else f"{row['value']:.3g}"
+            out.print(Text(console.plain(f"  {row['measure']} {value}{ends}, n = {row['n']}: {row['note']}")))
+    if found["panel"]:
+        out.print(
+            f"{found['panel']['judges']} judges, worth about {found['panel']['effective']:.1f} independent ones."
+        )
+    for row in found["needs"]:
+        out.print(Text(console.plain(f"Not measured: {row['measure']} (takes {row['needs']})")))
+    out.print(Text(found["rule"]))

@@ -1,0 +1,99 @@
+"""The verb ``rate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.settings import PROB
+
+
+@reads_tables()
+def rate(
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: labels or scores.")
+    ],
+    humans: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="People's labels or scores of a random sample of the items; with a column person, or a file for each "
+            "person; repeatable. Or --people names judges of the table.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The rate in each group of this column, too.")
+    ] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A judge to use; repeatable. Default: all.")
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(help="How many human answers until the interval is this far to both sides.")
+    ] = 0.03,
+    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
+) -> None:
+    """Estimate the share of items that people would call good, from judges' answers and a sample of people's."""
+    from voirdire.decide.rate import rate as share_of_good
+
+    found = share_of_good(
+        reading.table(table, humans or []),
+        reading.of_people(humans),
+        by=by,
+        judges=judge,
+        positive=reading.how.positive,
+        levels=reading.levels,
+        margin=margin,
+        prob=prob,
+    )
+    if json:
+        console.emit(found)
+    else:
+        _show(found)
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    out = console.stdout()
+    level = f"{100 * found['prob']:g}%"
+    title = f"People would call {_ends(found, level)} of the items good."
+    out.print(Text(title, style="bold"))
+    out.print(
+        f"{found['humans']:,} of {found['items']:,} items have human answers; estimator: {found['estimator']}."
+    )
+    more = found["needed"]
+    out.print(
+        f"Human answers until it is known to +-{found['margin']:g}: "
+        + ("more items than the table has." if more is None else f"{max(more, found['humans']):,} in all.")
+    )
+    for row in found["by"]:
+        value = "not known" if row["rate"] is None else _ends(row, level)
+        named = f"  {row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
+        out.print(Text(console.plain(named)))
+    for row in found["differences"]:
+        ends = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
+        out.print(
+            Text(
+                console.plain(f"  {row['a']} less {row['b']}: {ends} ({row['contexts']:,} contexts, paired)")
+            )
+        )
+    out.print("By other estimators:")
+    for row in found["estimators"]:
+        if row["estimator"] != found["estimator"]:
+            value = "not defined" if row["rate"] is None else _ends(row, level)
+            out.print(f"  {row['estimator']}: {value}")
+    out.print(Text(console.plain(found["rule"])))
+    if found["note"]:
+        out.print(Text(console.plain(f"Note: {found['note']}.")))
+
+
+def _ends(row: dict[str, Any], level: str) -> str:
+    return f"{row['rate']:.3f} [{level}: {row['low']:.3f}, {row['high']:.3f}]"

@@ -1,0 +1,241 @@
+"""A card of each judge: what can be measured with the table at hand, what it means, what more would need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.agreement.replace.people import read_people
+from voirdire.agreement.verb import agreement
+from voirdire.decide.alike import Alike, alike_judges
+from voirdire.decide.audit_answers import Answers, answers_of
+from voirdire.decide.audit_measures import Found, measures_of
+from voirdire.decide.verdicts import verdict_on
+from voirdire.errors import InputError
+from voirdire.settings import PROB
+from voirdire.tables.counts import Votes
+from voirdire.tables.detect import read_table
+from voirdire.tables.families import read_families
+from voirdire.tables.labels import Labels
+from voirdire.tables.people import apart, with_answers
+
+SCHEMA = "audit/1"
+CONFIDENCE = "confidence"
+RULE = (
+    "A bias counts as found where an interval that allows for all measures of a judge together (2%) excludes none, and "
+    "it is large enough to matter. Judges are compared with people where these answered 20 of their units, else with "
+    "the other judges: what all judges share is not seen then."
+)
+
+
+def audit(
+    table: object,
+    humans: object = None,
+    *,
+    people: Sequence[str] | str = (),
+    families: object = None,
+    item_families: object = None,
+    covariates: Sequence[str] | str = (),
+    positive: object = None,
+    levels: Sequence[object] | None = None,
+    prob: float = PROB,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Make a card of each judge.
+
+    Parameters
+    ----------
+    table : path, dataframe, Votes, Labels or Scores
+        Answers of one judge or more; a column ``confidence`` (0 to 1, or per cent), ``run`` and ``time`` are used.
+    humans : path or dataframe, or a list of them
+        People's answers of the same kind, with or without who gave them.
+    people : sequence of str, optional
+        Judges of the table who are people.
+    families, item_families : mapping, path or dataframe, optional
+        Family of each judge, and of each item (or system): does a judge favour its own?
+    covariates : sequence of str, optional
+        Columns of numbers that answers may depend on, such as length; of votes ``NAME_first`` and ``NAME_second``. By
+        default ``length`` where there is such a column.
+    positive, levels
+        As in :func:`voirdire.fit`.
+    prob : float
+        Coverage of the intervals.
+    seed : int
+        Of resamples.
+
+    Returns
+    -------
+    dict
+        schema, rule, prob, judges: judge, answers, verdict, why, information (nats an answer tells), measures: measure,
+        value, low, high, n, found (True, False, or None where it is no bias), note (what it means). needs: what further
+        measures would take. panel: judges, effective (number of independent judges), without (of each judge: the same
+        without it).
+
+    Raises
+    ------
+    InputError
+        A table or the request is wrong, or people answered nothing that judges did.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([0, 1], 60)
+    >>> right = {"good": 0.9, "coin": 0.5, "fair": 0.8}
+    >>> table = pd.concat(
+    ...     pd.DataFrame({"judge": j, "item": range(120), "label": np.where(rng.random(120) < p, truth, 1 - truth)})
+    ...     for j, p in right.items()
+    ... )
+    >>> found = audit(table, pd.DataFrame({"item": range(120), "label": truth}))
+    >>> [(card["judge"], card["verdict"]) for card in found["judges"]]
+    [('coin', 'drop'), ('fair', 'keep'), ('good', 'keep')]
+    """
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+    table, given, levels = apart(table, people, levels)
+    asked = with_answers(humans, given)
+    named = tuple(covariates.split(",")) if isinstance(covariates, str) else tuple(covariates)
+    named = tuple(filter(None, named))
+    wanted = [*(named or ("length",)), CONFIDENCE]
+    keep = [one for name in wanted for one in (name, f"{name}_first", f"{name}_second")]
+    read = read_table(table, levels=levels, keep=keep)
+    persons = None if asked is None else _people(asked, read, levels)
+    if persons is not None and (both := sorted(set(persons.judges) & set(read.judges))):
+        raise InputError(f"humans: {both[0]!r} is a judge of the table, too; rename one of them")
+    of_judge = None if families is None else read_families(families, read.judges)
+    of_item = None if item_families is None else _of_items(item_families, read)
+    present = (
+        set(read.details.columns if read.details else ())
+        if isinstance(read, Votes)
+        else set(read.further.columns)
+    )
+    columns = named or tuple(one for one in ("length",) if present & {one, f"{one}_first"})
+    columns += (CONFIDENCE,) if CONFIDENCE in present else ()
+    answers = answers_of(read, persons, positive, columns, of_judge, of_item)
+    alike = alike_judges(read, answers)
+    needs: dict[str, str] = {}
+    found = measures_of(answers, prob, CONFIDENCE, needs)
+    with_people = {} if persons is None else _agreement(read, persons, prob, seed)
+    if persons is None:
+        needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"
+    if alike is None:
+        needs["independence"] = "three judges who answered the same items"
+    cards = [
+        _card(place, answers, found, with_people.get(name, []), alike)
+        for place, name in enumerate(answers.judges)
+    ]
+    return {
+        "schema": SCHEMA,
+        "rule": RULE,
+        "prob": prob,
+        "judges": cards,
+        "needs": [{"measure": name, "needs": what} for name, what in needs.items()],
+        "panel": None
+        if alike is None
+        else {
+            "judges": len(answers.judges),
+            "effective": alike.size,
+            "without": [
+                {"judge": name, "effective": size}
+                for name, size in zip(answers.judges, alike.without, strict=True)
+            ],
+        },
+    }
+
+
+def _people(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
+    persons = read_table(read_people(asked)[0], levels=levels)
+    if persons.answer != read.answer:
+        raise InputError(
+            f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; an audit "
+            "compares answers of one kind"
+        )
+    for column in ("criterion", "context", "item"):
+        has = [_has(one, column) for one in (read, persons)]
+        if has[0] != has[1]:
+            raise InputError(
+                f"humans: only one of the tables has a column {column!r}; what is answered cannot be matched"
+            )
+    return persons
+
+
+def _has(table: Any, column: str) -> bool:
+    known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts"}
+    return bool(getattr(table, known[column], False))
+
+
+def _of_items(item_families: object, read: Any) -> dict[str, str]:
+    systems = () if isinstance(read, Votes) else read.systems
+    return read_families(item_families, systems or read.items, who="item")
+
+
+def _agreement(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[dict[str, Any]]]:
+    """Rows of agreement of each judge with people, by measures that fit the scale."""
+    import pandas as pd
+
+    from voirdire.agreement.ppi.humans import together
+
+    if isinstance(read, Votes):
+        names = ["agreement_rate", "cohen_kappa"]
+    elif isinstance(read, Labels):
+        names = ["agreement_rate", "cohen_kappa", *(["cohen_kappa_quadratic"] if read.declared else [])]
+    else:
+        few = len(np.unique(np.append(read.score, persons.score))) <= 20
+        names = [*(["cohen_kappa_quadratic"] if few else []), "pearson", "spearman"]
+    one = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
+    rows: pd.DataFrame = agreement(
+        together(read, one),
+        measures=names,
+        against="people",
+        pairs=True,
+        resamples=1000,
+        prob=prob,
+        seed=seed,
+    )
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows.to_dict("records"):
+        judge = next(name for name in row["judges"] if name != "people")
+        under = f" ({row['criterion']})" if row["criterion"] else ""
+        made = {name: None if pd.isna(row[name]) else float(row[name]) for name in ("value", "low", "high")}
+        note = f"agreement with people: {row['measure'].replace('_', ' ')}{under}; 1 is as people say"
+        note += f" ({row['note']})" if row["note"] else ""
+        found.setdefault(judge, []).append(
+            {
+                "measure": f"people_{row['measure']}{under}",
+                **made,
+                "n": int(row["n"]),
+                "found": None,
+                "note": note,
+            }
+        )
+    return found
+
+
+def _card(
+    place: int,
+    answers: Answers,
+    found: Sequence[Sequence[Found]],
+    people: list[dict[str, Any]],
+    alike: Alike | None,
+) -> dict[str, Any]:
+    mine = found[place]
+    told = next((one for one in mine if one.measure == "information"), None)
+    biases = [one.note for one in mine if one.found]
+    copy = None if alike is None else alike.copy_of[place]
+    unknown = "" if told is not None else "no people's answers, and too few judges to compare it with"
+    value, high = (None, None) if told is None else (told.value, told.high)
+    made = verdict_on(value, high, biases, copy, unknown)
+    measures: list[Mapping[str, Any]] = [*people, *(one.row() for one in mine)]
+    if alike is not None:
+        measures.append(alike.row(place))
+    return {
+        "judge": answers.judges[place],
+        "answers": int((answers.judge == place).sum()),
+        "verdict": made.verdict,
+        "why": made.why,
+        "information": value,
+        "measures": measures,
+    }

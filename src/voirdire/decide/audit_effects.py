@@ -1,0 +1,217 @@
+"""Effects on answers beyond what they are compared with: means and slopes, with errors by unit.
+
+Of e, answers beyond what they are compared with, and a feature z of the same rows, the slope is sum z e / sum z^2 (both
+less their means where there is an intercept), and its error is by units (a sandwich with G / (G - 1), Student's t with
+G - 1 degrees of freedom). Where judges are compared with each other, the mean of the others holds what those have of
+the same bias: of J judges, (J - 1) / J times the slope is the judge's bias less the mean of all, and from that the
+median of the judges is taken, so that one odd judge does not make all others look odd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.decide.audit_answers import ENOUGH, Answers, most_said
+from voirdire.typing import Floats, Ints
+
+FEWEST = 10  # units
+MOST_LEVELS = 20
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A value with its error, the degrees of freedom and the units that it is from."""
+
+    value: float
+    error: float
+    units: int
+
+    def interval(self, prob: float) -> tuple[float, float]:
+        """Ends by Student's t."""
+        from scipy.stats import t
+
+        half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
+        return self.value - half, self.value + half
+
+
+def slope(e: Floats, z: Floats, unit: Ints, *, intercept: bool) -> Effect | None:
+    """Slope of e on z; None with fewer than ten units, or where z does not vary.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=200)
+    >>> found = slope(0.5 * z + rng.normal(size=200), z, np.arange(200), intercept=True)
+    >>> round(found.value, 1), found.units
+    (0.4, 200)
+    """
+    if intercept and len(e):
+        e, z = e - e.mean(), z - z.mean()
+    base = float(z @ z)
+    used = np.unique(unit[z != 0]) if not intercept else np.unique(unit)
+    if len(used) < FEWEST or base <= 1e-12:
+        return None
+    value = float(z @ e) / base
+    rest = np.bincount(unit, z * (e - value * z))
+    return Effect(value, float(np.sqrt(rest @ rest * len(used) / (len(used) - 1))) / base, len(used))
+
+
+def mean(e: Floats, unit: Ints) -> Effect | None:
+    """Mean of e; None with fewer than ten units."""
+    return slope(e, np.ones(len(e)), unit, intercept=False)
+
+
+def of_judges(
+    answers: Answers, feature: Floats | None, *, intercept: bool, centred: bool = True
+) -> list[Effect | None]:
+    """Slope of each judge's answers beyond what they are compared with on a feature of rows; the mean for None."""
+    found: list[Effect | None] = []
+    by_people = []
+    for judge in range(len(answers.judges)):
+        used, e, people = answers.beyond(judge)
+        z = np.ones(len(e)) if feature is None else feature[used]
+        known = ~np.isnan(z)
+        found.append(slope(e[known], z[known], answers.unit[used][known], intercept=intercept))
+        by_people.append(people)
+    among = [one for one, people in zip(found, by_people, strict=True) if one is not None and not people]
+    if not centred or len(among) < 3:
+        return found
+    shrink = (len(among) - 1) / len(among)
+    middle = float(np.median([shrink * one.value for one in among]))
+    return [
+        one if one is None or people else Effect(shrink * one.value - middle, shrink * one.error, one.units)
+        for one, people in zip(found, by_people, strict=True)
+    ]
+
+
+def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
+    """Of pairs that a judge saw in both orders: its position bias, and the share whose answer changed.
+
+    The position bias is half the difference between how often the item first by name wins when shown first and when
+    shown second.
+    """
+    if answers.side is None:
+        return None, None
+    rows = np.flatnonzero(answers.judge == judge)
+    units = answers.unit[rows]
+    ahead = answers.side[rows] > 0
+    both = np.intersect1d(units[ahead], units[~ahead])
+    if len(both) < FEWEST:
+        return None, None
+    values = []
+    for of in (ahead, ~ahead):
+        number = np.bincount(units[of], minlength=len(answers.people))
+        total = np.bincount(units[of], answers.value[rows][of], minlength=len(answers.people))
+        values.append(total[both] / number[both])
+    changed = (values[0] != values[1]).astype(float)
+    return mean((values[0] - values[1]) / 2, np.arange(len(both))), mean(changed, np.arange(len(both)))
+
+
+def repeats(answers: Answers, judge: int) -> Effect | None:
+    """Share of pairs of repeated answers (to one unit, in one order) that differ; None with fewer than ten units."""
+    rows = answers.judge == judge
+    side = np.zeros(rows.sum()) if answers.side is None else answers.side[rows]
+    cell = np.unique(np.column_stack([answers.unit[rows], side]), axis=0, return_inverse=True)[1].ravel()
+    number = np.bincount(cell)
+    _, kind = np.unique(np.column_stack([cell, answers.said[rows]]), axis=0, return_counts=True)
+    owner = np.unique(np.column_stack([cell, answers.said[rows]]), axis=0)[:, 0]
+    alike = np.bincount(owner.astype(np.int64), kind * (kind - 1), minlength=len(number))
+    several = number > 1
+    if several.sum() < FEWEST:
+        return None
+    differ = 1 - alike[several] / (number * (number - 1))[several]
+    return mean(differ, np.arange(int(several.sum())))
+
+
+def noise(answers: Answers, judge: int) -> Effect | None:
+    """Mean square of a judge's answers beyond what they are compared with, over that of the other judges (infit).
+
+    Squares are about each judge's own mean. The error is that of the judge's own mean square and of the others', by
+    unit.
+    """
+    own: Floats | None = None
+    totals = []
+    for other in range(len(answers.judges)):
+        used, e, _ = answers.beyond(other)
+        if not len(e):
+            continue
+        squares = np.bincount(answers.unit[used], (e - e.mean()) ** 2, minlength=len(answers.people))
+        number = np.bincount(answers.unit[used], minlength=len(answers.people))
+        by_unit = np.where(number > 0, squares / np.maximum(number, 1), np.nan)
+        if other == judge:
+            own = by_unit
+        else:
+            totals.append(by_unit)
+    if own is None or not totals:
+        return None
+    there = ~np.isnan(own) & ~np.all(np.isnan(totals), axis=0)
+    if there.sum() < FEWEST:
+        return None
+    rest = np.nanmean(np.array(totals)[:, there], axis=0)
+    own = own[there]
+    if own.mean() <= 0 or rest.mean() <= 0:
+        return None
+    ratio = float(own.mean() / rest.mean())
+    parts = own / own.mean() - rest / rest.mean()
+    return Effect(ratio, ratio * float(np.std(parts, ddof=1)) / float(np.sqrt(len(parts))), len(parts))
+
+
+def outfit(answers: Answers, judge: int) -> float | None:
+    """Mean over units of a judge's squares over the panel's (kept above a tenth of the panel's mean over units)."""
+    squares, size = [], len(answers.people)
+    for other in range(len(answers.judges)):
+        used, e, _ = answers.beyond(other)
+        number = np.bincount(answers.unit[used], minlength=size)
+        total = np.bincount(answers.unit[used], (e - e.mean()) ** 2 if len(e) else e, minlength=size)
+        squares.append(np.where(number > 0, total / np.maximum(number, 1), np.nan))
+    known = ~np.isnan(squares[judge])
+    if known.sum() < FEWEST:
+        return None
+    panel = np.nanmean(np.array(squares)[:, known], axis=0)
+    return (
+        float(np.mean(squares[judge][known] / np.maximum(panel, 0.1 * panel.mean())))
+        if panel.mean() > 0
+        else None
+    )
+
+
+def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
+    """Rows of a judge of which the right answer is known, that answer, and whether it is people's.
+
+    Else it is that of most of the other judges; None for scores of more than `MOST_LEVELS` levels, or with fewer than
+    ten units.
+    """
+    if answers.levels > MOST_LEVELS:
+        return None
+    rows = np.flatnonzero(answers.judge == judge)
+    others = answers.judge != judge
+    for by_people in (True, False):
+        truth = (
+            answers.people_said
+            if by_people
+            else most_said(answers.unit[others], answers.said[others], len(answers.people), answers.levels)
+        )
+        known = rows[truth[answers.unit[rows]] >= 0]
+        if len(np.unique(answers.unit[known])) >= (ENOUGH if by_people else FEWEST):
+            return known, truth[answers.unit[known]], by_people
+    return None
+
+
+def information(answers: Answers, judge: int) -> float | None:
+    """Mutual information in nats of a judge's answer with people's, or with that of most of the other judges.
+
+    The plug-in estimate less Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0.
+    """
+    found = truth_for(answers, judge)
+    if found is None:
+        return None
+    said, true = answers.said[found[0]], found[1]
+    joint = np.zeros((len(np.unique(said)), len(np.unique(true))))
+    np.add.at(joint, (np.unique(said, return_inverse=True)[1], np.unique(true, return_inverse=True)[1]), 1)
+    p = joint / joint.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        plain = np.nansum(p * np.log(p / (p.sum(axis=1, keepdims=True) * p.sum(axis=0))))
+    bias = ((joint > 0).sum() - sum(joint.shape) + 1) / (2 * joint.sum())
+    return max(float(plain - bias), 0.0)

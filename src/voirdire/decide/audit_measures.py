@@ -1,0 +1,325 @@
+"""Measures of each judge with what they mean, and which of them are found to be a bias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voirdire.decide.audit_answers import Answers
+from voirdire.decide.audit_effects import (
+    Effect,
+    both_orders,
+    information,
+    mean,
+    noise,
+    of_judges,
+    outfit,
+    repeats,
+    slope,
+    truth_for,
+)
+from voirdire.typing import Floats
+
+ALARM = 0.02  # chance that anything is found of a judge without a bias
+FLIPS = 0.1  # share of repeats that may differ
+NOISE = 0.3  # of mean square beyond the others' that matters
+SMALL = 0.02  # of the range of answers that matters
+
+
+@dataclass(frozen=True)
+class Found:
+    """A measure of a judge.
+
+    Attributes
+    ----------
+    measure, note : str
+    value : float
+    low, high : float or None
+    n : int
+        Units.
+    found : bool or None
+        Whether it is a bias; None where it is none of its kind.
+    """
+
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    found: bool | None
+    note: str
+
+    def row(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            name: getattr(self, name) for name in ("measure", "value", "low", "high", "n", "found", "note")
+        }
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """An effect that is looked at: what it says where it is found and where it is not, and what does not matter."""
+
+    measure: str
+    effect: Effect
+    more: str
+    less: str
+    none: float = 0.0
+    matters: float = 0.0
+    two_sided: bool = True
+
+
+def measures_of(answers: Answers, prob: float, confidence: str, needs: dict[str, str]) -> list[list[Found]]:
+    """Measures of every judge; what further ones would take is added to ``needs``."""
+    reach = (
+        float(np.nanmax(answers.value) - np.nanmin(answers.value))
+        if (~np.isnan(answers.value)).any()
+        else 1.0
+    )
+    seen: list[list[_Seen]] = [[] for _ in answers.judges]
+
+    def add(measure: str, effects: list[Effect | None], need: str, more: str, less: str, **how: Any) -> None:
+        for place, effect in enumerate(effects):
+            if effect is not None:
+                seen[place].append(_Seen(measure, effect, more, less, **how))
+        if all(effect is None for effect in effects):
+            needs[measure] = need
+
+    judges = range(len(answers.judges))
+    compared = "people's answers, or other judges' to the same items"
+    small = SMALL * reach
+    orders = [both_orders(answers, judge) for judge in judges]
+    if answers.side is not None:
+        beside = of_judges(answers, answers.side, intercept=False)
+        position = [_surer(both[0], other) for both, other in zip(orders, beside, strict=True)]
+        add(
+            "position",
+            position,
+            compared,
+            "picks what is shown first more often",
+            "picks what is shown second more often",
+            matters=small,
+        )
+        add(
+            "swap",
+            [both[1] for both in orders],
+            "pairs that a judge sees in both orders",
+            "changes its answer with the order",
+            "",
+            none=FLIPS,
+            two_sided=False,
+        )
+    else:
+        needs["position"] = "votes on pairs whose order shown is known"
+    if not answers.paired:
+        add(
+            "severity",
+            of_judges(answers, _of_others(answers), intercept=False),
+            compared + " (and --positive, of classes)",
+            "is more lenient",
+            "is more severe",
+            matters=small,
+        )
+    for name, numbers in answers.numbers.items():
+        if name != confidence:
+            scaled = numbers / (np.nanstd(numbers) or 1.0)
+            add(
+                name,
+                of_judges(answers, scaled, intercept=not answers.paired),
+                compared,
+                f"favours more {name}",
+                f"favours less {name}",
+                matters=small,
+            )
+    if not any(name != confidence for name in answers.numbers):
+        needs["length"] = "a column length (of votes length_first, length_second), or --covariates NAMES"
+    if answers.own is None:
+        needs["own family"] = "families of judges and of items (--families, --item-families)"
+    else:
+        own = of_judges(answers, answers.own, intercept=not answers.paired, centred=False)
+        add("own family", own, compared, "favours its own family", "disfavours its own family", matters=small)
+    add(
+        "flips",
+        [repeats(answers, judge) for judge in judges],
+        "repeated answers to the same items (a column run)",
+        "answers otherwise when asked again",
+        "",
+        none=FLIPS,
+        two_sided=False,
+    )
+    later = (
+        ("is right more often", "is right less often")
+        if answers.paired
+        else ("is more lenient", "is more severe")
+    )
+    add(
+        "drift",
+        _drift(answers),
+        "a column time, and " + compared,
+        *(f"{one} as time goes on" for one in later),
+        matters=small,
+    )
+    add(
+        "noise",
+        [noise(answers, judge) for judge in judges],
+        "other judges' answers to the same items",
+        "errs more than the other judges",
+        "",
+        none=1.0,
+        matters=NOISE,
+        two_sided=False,
+    )
+    add(
+        confidence,
+        _confidence(answers, confidence, needs),
+        f"a column {confidence}",
+        "is more confident than it is right",
+        "is less confident than it is right",
+        matters=SMALL,
+    )
+    return [[*_tested(mine, prob), *_told(answers, place, prob)] for place, mine in enumerate(seen)]
+
+
+def _surer(one: Effect | None, other: Effect | None) -> Effect | None:
+    """The effect with the smaller error, of those that there are."""
+    return min(
+        (found for found in (one, other) if found is not None), key=lambda found: found.error, default=None
+    )
+
+
+def _of_others(answers: Answers) -> Floats | None:
+    """1 of items that are not of the judge's family, else NaN: what it favours is no lenience."""
+    return None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
+
+
+def _tested(mine: list[_Seen], prob: float) -> list[Found]:
+    """Effects with their intervals, tested together."""
+    rows = []
+    for one in mine:
+        low, high = one.effect.interval(prob)
+        tested = 1 - ALARM / len(mine) * (1 if one.two_sided else 2)
+        least, most = one.effect.interval(tested)
+        above = least > one.none and one.effect.value - one.none > one.matters
+        below = one.two_sided and most < one.none and one.none - one.effect.value > one.matters
+        value = one.effect.value
+        note = (
+            f"{one.more} ({value:+.2g})" if above else f"{one.less} ({value:+.2g})" if below else "none found"
+        )
+        rows.append(Found(one.measure, value, low, high, one.effect.units, above or below, note))
+    return rows
+
+
+def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
+    """What is no bias: infit and outfit of scores, information."""
+    rows = []
+    fit = outfit(answers, judge)
+    if fit is not None:
+        rows.append(
+            Found(
+                "outfit",
+                fit,
+                None,
+                None,
+                int((answers.judge == judge).sum()),
+                None,
+                "1 is like the panel, item by item; above 1.5 single answers are far off",
+            )
+        )
+    told = information(answers, judge)
+    truth = truth_for(answers, judge)
+    if told is not None and truth is not None:
+        rows_, true, by_people = truth
+        right = mean((answers.said[rows_] == true).astype(float), answers.unit[rows_])
+        error = 0.0 if right is None else right.error
+        of = "people say" if by_people else "most of the other judges say"
+        half = _reach(told, len(rows_), prob) + error**2
+        note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
+        rows.append(
+            Found(
+                "information",
+                told,
+                max(told - half, 0.0),
+                told + half,
+                len(np.unique(answers.unit[rows_])),
+                None,
+                note,
+            )
+        )
+    elif not np.isnan(answers.value).all():
+        rows += _of_numbers(answers, judge, prob)
+    return rows
+
+
+def _reach(told: float, n: int, prob: float) -> float:
+    """Half the width of the interval of information, whose variance is near none about twice its value over n."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + prob) / 2)) * float(np.sqrt(2 * told / n + 0.5 / n**2))
+
+
+def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
+    """Information of scores with many levels: -log(1 - r^2) / 2 of the correlation with what they are compared with."""
+    used, e, by_people = answers.beyond(judge)
+    own = answers.value[used]
+    n = len(np.unique(answers.unit[used]))
+    if n < 10 or np.ptp(own) == 0 or np.ptp(own - e) == 0:
+        return []
+    r = float(np.corrcoef(own, own - e)[0, 1])
+    from scipy.special import ndtri
+
+    half = float(ndtri((1 + prob) / 2)) / np.sqrt(max(n - 3, 1))
+    ends = np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half]))
+    value, low, high = (float(-0.5 * np.log(1 - min(max(one, 0.0), 0.9999) ** 2)) for one in (r, *ends))
+    of = "people's" if by_people else "the other judges' mean"
+    return [
+        Found(
+            "information",
+            value,
+            low,
+            high,
+            n,
+            None,
+            f"nats of a normal score with correlation {r:.2f} with {of}",
+        )
+    ]
+
+
+def _drift(answers: Answers) -> list[Effect | None]:
+    if answers.time is None:
+        return [None] * len(answers.judges)
+    order = np.zeros(len(answers.time))
+    for judge in range(len(answers.judges)):
+        rows = answers.judge == judge
+        rank = np.argsort(np.argsort(answers.time[rows], kind="stable"), kind="stable").astype(float)
+        order[rows] = 2 * rank / max(len(rank) - 1, 1) - 1  # from -1, the first, to 1
+    if answers.paired:  # leniency says nothing of pairs: what drifts is how right a judge is
+        return [_accuracy_over_time(answers, judge, order) for judge in range(len(answers.judges))]
+    return of_judges(answers, order, intercept=True)
+
+
+def _accuracy_over_time(answers: Answers, judge: int, order: Floats) -> Effect | None:
+    found = truth_for(answers, judge)
+    if found is None:
+        return None
+    rows, true, _ = found
+    return slope((answers.said[rows] == true).astype(float), order[rows], answers.unit[rows], intercept=True)
+
+
+def _confidence(answers: Answers, column: str, needs: dict[str, str]) -> list[Effect | None]:
+    if column not in answers.numbers:
+        return [None] * len(answers.judges)
+    stated = answers.numbers[column]
+    stated = stated / 100 if np.nanmax(stated) > 1 else stated
+    found: list[Effect | None] = []
+    for judge in range(len(answers.judges)):
+        truth = truth_for(answers, judge)
+        if truth is None:
+            found.append(None)
+            continue
+        rows, true, _ = truth
+        known = ~np.isnan(stated[rows])
+        right = (answers.said[rows] == true).astype(float)
+        found.append(mean((stated[rows] - right)[known], answers.unit[rows][known]))
+    return found

@@ -1,0 +1,97 @@
+"""Verdicts on the judges of a fit: what an answer tells of the truth, and whether to keep the judge.
+
+Of votes, scores and rankings a question is which of two typical items is better: an answer that is right with
+probability p tells ln 2 + p ln p + (1 - p) ln (1 - p) nats. Of labels it is the class of an item of the table's mix,
+with shares s and the judge's rates r: sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.decide.verdicts import verdict_on
+from voirdire.kinds.checks import ORIENTATION
+from voirdire.kinds.fit import Fit
+from voirdire.trust.duplicates import duplicate_judges
+from voirdire.typing import Floats
+
+LARGE = 0.1  # of a position bias
+
+
+def verdicts(fit: Fit) -> list[dict[str, Any]]:
+    """Verdict on each judge: judge, verdict, why, information (None where it is not known).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> votes = pd.DataFrame({"judge": ["a", "b"] * 20, "first": "x", "second": "y", "winner": ["x", "x"] * 20})
+    >>> [row["verdict"] for row in verdicts(fit(votes, model="crowd-bt", method="laplace"))]
+    ['keep', 'keep']
+    """
+    judges = fit.tables["judges"]
+    names = list(judges["judge"])
+    value, most = _information(fit, len(names))
+    unsure = [one.message for one in fit.all_checks if one.check in ORIENTATION and one.level == "fail"]
+    unknown = "the panel may be wrong as a whole: " + unsure[0] if unsure else ""
+    copies = _copies(fit)
+    rows = []
+    for at, name in enumerate(names):
+        told = None if np.isnan(value[at]) else float(value[at])
+        high = told if np.isnan(most[at]) else float(most[at])
+        why = unknown or "the model does not say how often it is right"
+        found = verdict_on(
+            told, high, _biases(judges, at), copies.get(name), why if told is None else unknown
+        )
+        rows.append({"judge": name, "verdict": found.verdict, "why": found.why, "information": told})
+    return rows
+
+
+def _information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
+    """Nats that an answer of each judge tells, and the upper end of its interval; NaN where it is not known."""
+    columns, density = fit.tables["judges"], fit.problem.density
+    if "p_right" in columns:
+        right, most = (np.asarray(columns[name], dtype=float) for name in ("p_right", "p_right_high"))
+        return _of_pairs(right), _of_pairs(most)
+    if not getattr(density, "latent", False):
+        return np.full(judges, np.nan), np.full(judges, np.nan)
+    shown = fit.posterior.shown(lambda values: {"": _of_classes(density, values)}, fit.prob)[""]
+    return shown.point, shown.high
+
+
+def _of_pairs(right: Floats) -> Floats:
+    p = np.clip(right, 0.5, 1 - 1e-12)
+    return np.asarray(np.log(2) + p * np.log(p) + (1 - p) * np.log1p(-p))
+
+
+def _of_classes(density: Any, values: Any) -> Floats:
+    rates = np.exp(density.rates(values, np))  # (..., judges, classes, labels)
+    share = np.exp(density.shares(values, np)).mean(axis=-2)[..., None, :, None]
+    said = (share * rates).sum(axis=-2, keepdims=True)
+    told = share * rates * np.log(np.maximum(rates, 1e-300) / np.maximum(said, 1e-300))
+    return np.asarray(told.sum(axis=(-1, -2)))
+
+
+def _biases(judges: Any, at: int) -> list[str]:
+    """Biases in words: a position bias whose interval excludes none and that is large."""
+    if "position_bias" not in judges:
+        return []
+    value, low, high = (
+        float(judges[name][at]) for name in ("position_bias", "position_bias_low", "position_bias_high")
+    )
+    if abs(value) > LARGE and (low > 0 or high < 0):
+        return [
+            f"picks the {'first' if value > 0 else 'second'} item too often ({value:+.2f}); show both orders"
+        ]
+    return []
+
+
+def _copies(fit: Fit) -> dict[str, str]:
+    """Judges whose answers were weighed down as duplicates, each with the first that it is alike."""
+    weight = getattr(fit.problem, "answer_weight", None)
+    if weight is None or np.all(weight == 1) or fit.families:
+        return {}
+    groups = duplicate_judges(fit.problem, fit.kind.residuals(fit.problem, fit.posterior))
+    return {judge: first for judge, first in groups.items() if judge != first}

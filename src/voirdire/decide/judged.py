@@ -1,0 +1,270 @@
+"""Judges' and people's answers about the same items, as good or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.agreement.ppi.humans import has_column, same_column
+from voirdire.agreement.replace.people import read_people
+from voirdire.errors import InputError
+from voirdire.fit.verb import fit
+from voirdire.kinds.labels.success import success
+from voirdire.tables.detect import read_table
+from voirdire.tables.encode import encode, positions
+from voirdire.tables.labels import Labels, read_labels
+from voirdire.tables.people import PERSON, apart, of_people, with_answers
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.rated import Rated, known_names
+from voirdire.tables.read import columns_among
+from voirdire.tables.scores import Scores, read_scores
+from voirdire.typing import Bools, Floats, Ints
+
+OWN = ("system", "context", "criterion", "phase", "run")
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Items with what judges predict of them and what people said.
+
+    Attributes
+    ----------
+    judges : tuple of str
+    predicted : float array, shape (items,)
+        From 0 to 1, the higher the better.
+    good : float array, shape (items,)
+        1 or 0 as people said; NaN without an answer of theirs.
+    clusters : int array, shape (items,)
+        Items of the same context.
+    groups : dict of str to (tuple of str, int array)
+        Groups of items by column: names, and the group of each item.
+    single : bool
+        Whether predictions are the answers of one judge, good or not.
+    note : str
+    """
+
+    judges: tuple[str, ...]
+    predicted: Floats
+    good: Floats
+    clusters: Ints
+    groups: dict[str, tuple[tuple[str, ...], Ints]]
+    single: bool
+    note: str = ""
+
+    def part(self, of: Bools) -> Judged:
+        """Some of the items."""
+        return replace(
+            self,
+            predicted=self.predicted[of],
+            good=self.good[of],
+            clusters=np.unique(self.clusters[of], return_inverse=True)[1].astype(np.int64),
+            groups={name: (levels, code[of]) for name, (levels, code) in self.groups.items()},
+        )
+
+
+def read_judged(
+    table: object,
+    humans: object,
+    *,
+    people: Sequence[str] | str = (),
+    by: str | None = None,
+    judges: Sequence[str] | None = None,
+    positive: object = None,
+    levels: Sequence[object] | None = None,
+) -> Judged:
+    """Read both tables and match them; see :func:`voirdire.decide.rate.rate` for the parameters.
+
+    Raises
+    ------
+    InputError
+        With every problem found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "gpt", "item": [1, 2, 3], "label": ["pass", "fail", "pass"]})
+    >>> found = read_judged(table, pd.DataFrame({"item": [1, 2], "label": ["pass", "pass"]}))
+    >>> found.predicted.tolist(), found.good.tolist()
+    ([1.0, 0.0, 1.0], [1.0, 1.0, nan])
+    """
+    table, answers, levels = apart(table, people, levels)
+    given = with_answers(humans, answers)
+    if given is None:
+        raise InputError(
+            "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
+        )
+    keep = [] if by is None or by in OWN else [by]
+    read = read_table(table, levels=levels, keep=keep)
+    if not isinstance(read, Labels | Scores):
+        raise InputError(
+            "rate takes labels or scores, and these are votes on pairs; of votes, `agree --humans` gives the win rates "
+            "of items"
+        )
+    asked = read_people(given)[0]
+    several = asked["judge"].nunique() > 1
+    persons = _people(of_people(asked.rename(columns={"judge": PERSON})) if several else asked, levels)
+    problems = Problems("humans")
+    for column in ("criterion", "phase", "context", "item"):
+        same_column(column, has_column(read, column), has_column(persons, column), problems)
+    problems.raise_any()
+    if strange := sorted(set(judges or ()) - set(read.judges)):
+        raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
+    if judges is not None:
+        read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))
+    names = tuple(read.judges[at] for at in np.unique(read.judge))
+    units, unit = np.unique(_about(read), axis=0, return_inverse=True)
+    said, note = _good(persons, positive, read)
+    good = _matched(persons, said, units)
+    predicted, single = _predicted(read, names, unit, len(units), positive, persons)
+    first = np.unique(unit, return_index=True)[1]
+    cluster = np.arange(len(units)) if read.context is None else read.context[first]
+    named = dict.fromkeys(filter(None, [by, None if read.system is None else "system"]))
+    groups = {name: _group(read, name, unit, first) for name in named}
+    clusters = np.unique(cluster, return_inverse=True)[1].astype(np.int64)
+    return Judged(names, predicted, good, clusters, groups, single, note)
+
+
+def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores:
+    """People's table, one answer an item, whichever kind it is of."""
+    problems = Problems("humans")
+    found = columns_among(answers, ["score", "label"], problems)
+    problems.raise_any()
+    if len(found) != 1:
+        problems.stop(
+            f"people's answers are in one column, label or score; these have {' and '.join(found) or 'neither'}"
+        )
+    if found == ["label"]:
+        return read_labels(answers, name="humans", judge="human", levels=levels)
+    return read_scores(answers, name="humans", judge="human")
+
+
+def _about(table: Rated) -> Any:
+    """Names of what each row is about, shape (rows, columns)."""
+    every = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
+    columns = [
+        np.array(getattr(table, names), dtype=object)[getattr(table, name)].astype(str)
+        for name, names in every.items()
+        if getattr(table, name) is not None
+    ]
+    return np.column_stack(columns)
+
+
+def _good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
+    """1 or 0 as each row of people says, and what is to be said of it."""
+    if isinstance(persons, Labels):
+        both = tuple(dict.fromkeys([*persons.labels, *(read.labels if isinstance(read, Labels) else ())]))
+        chosen = success(both, positive)
+        if chosen is None:
+            raise InputError(
+                f"of the classes {known_names(both)} none is known to be the good one; say which: --positive "
+                f"{both[0]} (in Python positive={both[0]!r})"
+            )
+        note = "" if positive is not None else f"good is taken to be {chosen!r}; --positive says otherwise"
+        return (np.array(persons.labels)[persons.label] == chosen).astype(float), note
+    try:
+        least = float(str(positive))
+    except ValueError:
+        raise InputError(
+            "people's answers are scores: say from which score on an item is good, such as --positive 4"
+        ) from None
+    return (persons.score >= least).astype(float), f"good is a score of people of at least {least:g}"  # type: ignore[attr-defined]
+
+
+def _matched(persons: Rated, said: Floats, units: Any) -> Floats:
+    """People's answers in the order of the judges' items; all that match none are an error."""
+    place = {tuple(row): at for at, row in enumerate(units)}
+    good = np.full(len(units), np.nan)
+    problems = Problems("humans")
+    about = [tuple(row) for row in _about(persons)]
+    unknown = [row for row, one in enumerate(about) if one not in place]
+    if len(unknown) == len(about):
+        problems.stop(
+            f"people and judges have no item in common: people answered {' / '.join(about[0])!r}, judges "
+            f"{' / '.join(units[0])!r}; name items as in the judges' table"
+        )
+    if unknown:
+        problems.rows(
+            [row + 1 for row in unknown],
+            "no judge answered this item; leave it out, or have judges answer it",
+        )
+    for row, one in enumerate(about):
+        if one in place:
+            at = place[one]
+            if not np.isnan(good[at]) and good[at] != said[row]:
+                problems.rows(
+                    [row + 1], "contradicts another answer to the same item; keep one, or name who answered"
+                )
+            good[at] = said[row]
+    problems.raise_any()
+    if np.sum(~np.isnan(good)) < 2:
+        problems.stop(
+            "there is only one item with an answer, which tells nothing of its error; give two or more"
+        )
+    return good
+
+
+def _predicted(
+    read: Rated, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
+) -> tuple[Floats, bool]:
+    """What judges predict of each item, from 0 to 1, and whether it is a single judge's answer."""
+    if not isinstance(read, Labels):
+        score = read.score  # type: ignore[attr-defined]
+        low, reach = float(score.min()), float(np.ptp(score))
+        return _mean((score - low) / (reach or 1.0), unit, size), False
+    known = isinstance(persons, Labels) or str(positive) in read.labels
+    every = tuple(dict.fromkeys([*read.labels, *(persons.labels if isinstance(persons, Labels) else ())]))
+    chosen = success(every, positive if known else None)
+    if chosen is None:
+        raise InputError(
+            f"of the judges' classes {known_names(read.labels)} none is known to be the good one; name it as people do"
+        )
+    is_good = (np.array(read.labels)[read.label] == chosen).astype(np.int64)
+    if len(names) == 1 or len(np.unique(is_good)) == 1:
+        mean = _mean(is_good.astype(float), unit, size)
+        return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())
+    codes = np.array([f"{at:09d}" for at in range(size)])
+    single = replace(
+        read, labels=("bad", "good"), label=is_good, declared=False, members=None, vocabulary=(), items=tuple(codes),
+        item=unit.astype(np.int64), criterion=np.zeros(read.rows, np.int64), criteria=read.criteria[:1],
+        has_criteria=False, context=None, contexts=(), system=None, systems=(), phase=None, phases=(), run=None,
+        runs=(),
+    )  # fmt: skip
+    fitted: Any = fit(single, model="hierarchical-dawid-skene", method="map", about="panel", families={})
+    items = fitted.in_pandas.classes()
+    return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
+
+
+def _mean(values: Floats, unit: Ints, size: int) -> Floats:
+    return np.bincount(unit, values, minlength=size) / np.bincount(unit, minlength=size)
+
+
+def _group(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:
+    """Names of groups and the group of each item."""
+    plural = {"criterion": "criteria"}.get(name, f"{name}s")
+    if name in OWN:
+        code, levels = getattr(read, name), getattr(read, plural)
+        if code is None:
+            raise InputError(f"by: the table has no column {name!r}")
+    else:
+        cells = read.further.columns.get(name)
+        if cells is None:
+            present = read.further.present
+            raise InputError(
+                f"by: the table has no column {name!r}{nearest(name, present) or f'; it has {known_names(present)}'}"
+            )
+        problems = Problems("table")
+        column = encode(cells, name, problems)
+        problems.raise_any()
+        levels = tuple(sorted(column.levels))
+        code = positions(column.levels, levels)[column.codes]
+    of_unit = code[first]
+    other = np.flatnonzero(code != of_unit[unit])
+    if len(other):
+        raise InputError(
+            f"by: an item has several values of {name!r} (row {other[0] + 1}: {levels[code[other[0]]]!r}, before "
+            f"{levels[of_unit[unit[other[0]]]]!r}); group by a column that is about items"
+        )
+    return levels, of_unit

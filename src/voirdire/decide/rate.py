@@ -1,0 +1,231 @@
+"""Share of items that people would call good, from answers of judges to all items and of people to some."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from voirdire.agreement.engine.resampling import Resampling
+from voirdire.agreement.ppi.estimate import estimate
+from voirdire.agreement.ppi.intervals import powered_interval
+from voirdire.agreement.ppi.rows import FAR, sampling_distance
+from voirdire.agreement.ppi.sample import Sample
+from voirdire.decide.judged import Judged, read_judged
+from voirdire.decide.rogan_gladen import rogan_gladen
+from voirdire.decide.strata import Share, cut, needed, share_of_good
+from voirdire.errors import InputError
+from voirdire.settings import PROB
+
+JOINT, POWERED, CORRECTED, PEOPLE = "joint", "prediction-powered", "rogan-gladen", "people"
+LEAST = 10  # human answers below which judges are left out
+RULE = (
+    "The joint model where people answered ten items at the least and judges tell items apart: people's answers within "
+    "levels of what judges say, weighed by how often judges say it; else people alone. It is right whatever judges are "
+    "worth, where the items that people answered are a random sample."
+)
+
+
+def rate(
+    table: object,
+    humans: object = None,
+    *,
+    people: Sequence[str] | str = (),
+    by: str | None = None,
+    judges: Sequence[str] | None = None,
+    positive: object = None,
+    levels: Sequence[object] | None = None,
+    margin: float = 0.03,
+    prob: float = PROB,
+) -> dict[str, Any]:
+    """Estimate the share of items that people would call good.
+
+    Parameters
+    ----------
+    table : path, dataframe, Labels or Scores
+        The judges' answers.
+    humans : path or dataframe, or a list of them
+        Labels or scores of people, to a random sample of the items; of several people's labels of an item the one that
+        most give counts, of their scores the mean.
+    people : sequence of str, optional
+        Judges of the table who are people, instead of ``humans`` or beside them.
+    by : str, optional
+        A column of the table: the share in each of its groups, too. Systems always have theirs.
+    judges : sequence of str, optional
+        The judges that are used; all by default.
+    positive : str or float, optional
+        The label that is good, by default the one that is known by its word; of people's scores the lowest that is.
+    levels : sequence, optional
+        The labels there may be.
+    margin : float
+        Half the width of the interval that ``needed`` is about.
+    prob : float
+        Coverage of the intervals.
+
+    Returns
+    -------
+    dict
+        rate, low, high; estimator (see `RULE`) with ``rule``; humans (items that people answered), items, judges;
+        needed (human answers in all until the interval reaches ``margin`` to both sides; None where those to all items
+        are too few), margin, prob; estimators: all four, with rate, low and high (None where undefined); by: by, group,
+        rate, low, high, estimator, humans, items; differences of systems over the same contexts, paired: a, b,
+        difference, low, high, p_value, contexts; note.
+
+    Raises
+    ------
+    InputError
+        A table or the request is wrong, people and judges have no item in common, or which class is good is not known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> judged = pd.DataFrame({"judge": "gpt", "item": range(200), "label": ["pass", "pass", "fail", "pass"] * 50})
+    >>> people = pd.DataFrame({"item": range(40), "label": ["pass", "fail", "fail", "pass"] * 10})
+    >>> found = rate(judged, people)
+    >>> found["estimator"], round(found["rate"], 2), round(found["low"], 2), round(found["high"], 2)
+    ('joint', 0.51, 0.4, 0.62)
+    """
+    if not 0 < margin < 1:
+        raise InputError(
+            f"margin {margin} is not between 0 and 1; 0.03 is an interval of the rate and 3 points to both sides"
+        )
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+    judged = read_judged(table, humans, people=people, by=by, judges=judges, positive=positive, levels=levels)
+    whole, share = _estimate(judged, prob)
+    seen = ~np.isnan(judged.good)
+    from scipy.special import ndtri
+
+    more = None if share is None else needed(share, len(seen), margin / float(ndtri((1 + prob) / 2)))
+    groups, differences = [], []
+    for name, (names, code) in judged.groups.items():
+        shares = {}
+        for at, group in enumerate(names):
+            row, shares[group] = _estimate(judged.part(code == at), prob)
+            groups.append({"by": name, "group": group, **row})
+        if name == "system":
+            differences = _differences(judged, names, code, shares, prob)
+    return {
+        **whole,
+        "rule": RULE,
+        "judges": list(judged.judges),
+        "margin": margin,
+        "needed": more,
+        "prob": prob,
+        "estimators": _all_four(judged, prob),
+        "by": groups,
+        "differences": differences,
+        "note": "; ".join(filter(None, [judged.note, _note(judged, whole["estimator"])])),
+    }
+
+
+def _estimate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share | None]:
+    """The estimate that the rule chooses, as a row, and what it is made of; None of people alone without an answer."""
+    seen = ~np.isnan(judged.good)
+    n = int(seen.sum())
+    row: dict[str, Any] = {"rate": None, "low": None, "high": None, "estimator": PEOPLE}
+    counts = {"humans": n, "items": len(seen)}
+    if n < 2:
+        return row | counts, None
+    alone = n < LEAST or seen.all() or np.ptp(judged.predicted) == 0
+    stratum = np.zeros(len(seen), np.int64) if alone else cut(judged.predicted, seen)
+    share = share_of_good(judged.good, stratum, judged.clusters)
+    if alone:
+        return _powered(judged, 0.0, prob) | {"estimator": PEOPLE} | counts, share
+    low, high = share.interval(prob)
+    return {"rate": share.value, "low": low, "high": high, "estimator": JOINT} | counts, share
+
+
+def _sample(judged: Judged) -> Sample:
+    ones = np.ones(len(judged.good))
+    seen = ~np.isnan(judged.good)
+    clustered = len(np.unique(judged.clusters)) < len(seen)
+    return Sample(
+        np.column_stack([np.nan_to_num(judged.good), ones]),
+        np.column_stack([judged.predicted, ones]),
+        seen,
+        judged.clusters if clustered else None,
+    )
+
+
+def _powered(judged: Judged, weight: float | None, prob: float) -> dict[str, Any]:
+    sample = _sample(judged)
+    found = estimate(sample, weight)
+    ends = powered_interval(sample, found, "wilson", share=True, weight=weight, how=Resampling(prob=prob))
+    return {"rate": min(max(found.value, 0.0), 1.0), "low": ends.low, "high": ends.high}
+
+
+def _all_four(judged: Judged, prob: float) -> list[dict[str, Any]]:
+    from scipy.special import ndtri
+
+    seen = ~np.isnan(judged.good)
+    share = share_of_good(judged.good, cut(judged.predicted, seen), judged.clusters)
+    low, high = share.interval(prob)
+    value, variance = rogan_gladen((judged.predicted >= 0.5).astype(float), judged.good)
+    half = float(ndtri((1 + prob) / 2)) * math.sqrt(variance)
+    ends = [None] * 3 if math.isnan(value) else [value, max(value - half, 0.0), min(value + half, 1.0)]
+    return [
+        {"estimator": JOINT, "rate": share.value, "low": low, "high": high},
+        {"estimator": POWERED, **_powered(judged, None, prob)},
+        {"estimator": CORRECTED, **dict(zip(("rate", "low", "high"), ends, strict=True))},
+        {"estimator": PEOPLE, **_powered(judged, 0.0, prob)},
+    ]
+
+
+def _differences(
+    judged: Judged,
+    names: tuple[str, ...],
+    code: np.ndarray[Any, Any],
+    shares: dict[str, Share | None],
+    prob: float,
+) -> list[dict[str, Any]]:
+    """Differences of all systems two by two, paired by context."""
+    from scipy.stats import norm
+
+    rows = []
+    for a, b in combinations(range(len(names)), 2):
+        one, two = shares[names[a]], shares[names[b]]
+        if one is None or two is None:
+            continue
+        both = np.zeros((2, int(judged.clusters.max()) + 1))
+        for at, (place, share) in enumerate(((a, one), (b, two))):
+            np.add.at(both[at], judged.clusters[code == place], share.parts)
+        shared = float(both[0] @ both[1])
+        error = math.sqrt(max(one.variance + two.variance - 2 * shared, 0.0))
+        difference, half = one.value - two.value, float(norm.ppf((1 + prob) / 2)) * error
+        contexts = len(np.intersect1d(*(judged.clusters[code == place] for place in (a, b))))
+        rows.append(
+            {
+                "a": names[a],
+                "b": names[b],
+                "difference": difference,
+                "low": max(difference - half, -1.0),
+                "high": min(difference + half, 1.0),
+                "p_value": float(2 * norm.sf(abs(difference) / error)) if error > 0 else 1.0,
+                "contexts": contexts,
+            }
+        )
+    return rows
+
+
+def _note(judged: Judged, estimator: str) -> str:
+    seen = ~np.isnan(judged.good)
+    said, notes = judged.good[seen], []
+    if np.ptp(said) == 0:
+        which = "good" if said[0] else "not good"
+        notes.append(
+            f"people called all {len(said)} items {which}: judges' errors on the others are not known"
+        )
+    if estimator == PEOPLE and not seen.all():
+        why = f"only {len(said)} human answers" if len(said) < LEAST else "judges say the same of every item"
+        notes.append(f"{why}: people alone")
+    distance = sampling_distance(_sample(judged))
+    if abs(distance) > FAR:
+        notes.append(
+            f"judges answer people's items otherwise than the rest ({distance:+.1f} standard errors): these are no "
+            "random sample, and the rate is of items like them"
+        )
+    return "; ".join(notes)

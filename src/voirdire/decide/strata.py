@@ -1,0 +1,162 @@
+"""Share of good items from people's answers within levels of what judges say.
+
+Items fall into strata h by what the judges say of them. With W_h the share of all N items in stratum h, and k_h of the
+n_h items of it that people answered good,
+
+    p_h ~ Beta(1/2 + k_h, 1/2 + n_h - k_h),   rate = sum_h W_h E[p_h],
+    variance = sum_h W_h^2 Var(p_h) + sum_h W_h (E[p_h] - rate)^2 / N,
+
+the saturated joint model of a judge's answer and the truth: sensitivity and specificity are free, and what people did
+not answer weighs by how often judges say it (post-stratification; Little, JASA 88, 1993). It is right whatever the
+judges are worth where the items that people answered are a random sample. The interval is the Beta distribution with
+this mean and variance. Of clusters (contexts) the variance is multiplied by that of the items' contributions summed by
+cluster, over that of single items (Kish's design effect), where it is above 1.
+
+One judge's answer makes the strata, or the panel's probability, cut where its variance within strata falls most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.typing import Bools, Floats, Ints
+
+A_STRATUM = 15  # human answers for each stratum beyond the second
+LEAST = 5  # human answers in a stratum
+MOST = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """A share of good items, and what it is made of.
+
+    Attributes
+    ----------
+    value, variance : float
+    within : float
+        What human answers add to the variance, times their number.
+    between : float
+        The part of the variance that more human answers leave.
+    parts : float array, shape (items,)
+        What each item adds to the error, to first order.
+    """
+
+    value: float
+    variance: float
+    within: float
+    between: float
+    parts: Floats
+
+    def interval(self, prob: float) -> tuple[float, float]:
+        """Ends of the central interval of probability ``prob``."""
+        from scipy.stats import beta
+
+        worth = self.value * (1 - self.value) / self.variance - 1
+        low, high = beta.ppf([(1 - prob) / 2, (1 + prob) / 2], self.value * worth, (1 - self.value) * worth)
+        return float(low), float(high)
+
+
+def cut(predicted: Floats, seen: Bools) -> Ints:
+    """Stratum of each item by what judges predict.
+
+    Parameters
+    ----------
+    predicted : float array, shape (items,)
+    seen : bool array, shape (items,)
+        True for items that people answered.
+
+    Returns
+    -------
+    int array, shape (items,)
+        0 for the lowest.
+
+    Examples
+    --------
+    >>> cut(np.array([0.0, 0.1, 0.9, 1.0] * 5), np.ones(20, bool)).tolist()[:4]
+    [0, 0, 1, 1]
+    """
+    found = np.zeros(len(predicted), dtype=np.int64)
+    for _ in range(min(MOST, max(2, int(seen.sum()) // A_STRATUM)) - 1):
+        best = max(
+            (_split(predicted, seen, found == at) for at in range(found.max() + 1)), key=lambda s: s[0]
+        )
+        if best[0] <= 0:
+            break
+        found += (predicted > best[1]).astype(np.int64)
+    return found
+
+
+def _split(predicted: Floats, seen: Bools, part: Bools) -> tuple[float, float]:
+    """Fall of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
+    values, inverse = np.unique(predicted[part], return_inverse=True)
+    number = np.bincount(inverse).astype(float)
+    answered = np.bincount(inverse, seen[part], minlength=len(values))
+    below, total = np.cumsum(number)[:-1], np.cumsum(number * values)[:-1]
+    rest, rest_total = number.sum() - below, (number * values).sum() - total
+    known = np.cumsum(answered)[:-1]
+    allowed = np.minimum(known, answered.sum() - known) >= LEAST
+    gain = np.where(allowed, (total / below - rest_total / rest) ** 2 * below * rest / number.sum(), 0.0)
+    at = int(np.argmax(gain)) if len(gain) else -1
+    return (float(gain[at]), float(values[at])) if at >= 0 else (0.0, 0.0)
+
+
+def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
+    """Estimate the share.
+
+    Parameters
+    ----------
+    good : float array, shape (items,)
+        1 or 0 as people said, NaN where they did not answer.
+    stratum, clusters : int array, shape (items,)
+
+    Examples
+    --------
+    Ten of twenty answers are good, nine where the judge says so, and it says so of 80% of the items:
+
+    >>> good = np.full(100, np.nan)
+    >>> good[:20] = np.repeat([1, 0, 1, 0], [9, 1, 1, 9])
+    >>> stratum = np.repeat([1, 0, 1], [10, 20, 70])
+    >>> share = share_of_good(good, stratum, np.arange(100))
+    >>> round(share.value, 2), [round(end, 2) for end in share.interval(0.9)]
+    (0.72, [0.57, 0.85])
+    """
+    items, seen = len(good), ~np.isnan(good)
+    size = np.bincount(stratum).astype(float)
+    answered = np.bincount(stratum[seen], minlength=len(size))
+    of_good = np.bincount(stratum[seen], good[seen], minlength=len(size))
+    p = (of_good + 0.5) / (answered + 1)
+    weight = size / items
+    value = float(weight @ p)
+    spread = p * (1 - p)
+    of_people = float(weight**2 @ (spread / (answered + 2)))
+    between = float(weight @ (p - value) ** 2) / items
+    own = np.where(answered > 0, of_good / np.maximum(answered, 1), 0.0)
+    parts = (own[stratum] - weight @ own) / items
+    parts[seen] += (weight / np.maximum(answered, 1))[stratum[seen]] * (good[seen] - own[stratum[seen]])
+    by_cluster = np.bincount(clusters, parts)
+    single = float(parts @ parts)
+    effect = max(float(by_cluster @ by_cluster) / single, 1.0) if single > 0 else 1.0
+    return Share(
+        value,
+        (of_people + between) * effect,
+        of_people * effect * int(seen.sum()),
+        between * effect,
+        parts * np.sqrt((of_people + between) * effect / max(float(by_cluster @ by_cluster), 1e-300)),
+    )
+
+
+def needed(share: Share, items: int, reach: float) -> int | None:
+    """Human answers in all until the interval reaches so far to both sides; None where all items are too few.
+
+    Parameters
+    ----------
+    share : Share
+    items : int
+    reach : float
+        Half the width of the interval, over the normal quantile.
+    """
+    left = reach**2 - share.between
+    number = int(np.ceil(share.within / left)) if left > 0 else items + 1
+    return number if number <= items else None

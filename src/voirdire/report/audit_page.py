@@ -1,0 +1,87 @@
+"""The page of an audit: a verdict on each judge, its card, what more would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, named
+from voirdire.report.table import table
+
+_LEVELS = {"keep": "ok", "recalibrate": "warn", "ask people": "warn", "drop": "fail"}
+
+
+def audit_page(found: dict[str, Any], name: str = "") -> Page:
+    """The page of an audit.
+
+    Parameters
+    ----------
+    found : dict
+        What :func:`voirdire.decide.audit.audit` gives.
+    name : str
+        What the data are called.
+    """
+    cards = found["judges"]
+    entries = tuple(
+        Finding(named(card["judge"]), _LEVELS[card["verdict"]], f"{card['verdict']}: {card['why']}.")
+        for card in cards
+    )
+    sections = [
+        Section(
+            "verdicts",
+            "May I trust these judges?",
+            "Verdicts",
+            (Findings(entries), Text(found["rule"], "note")),
+        )
+    ]
+    sections += [
+        Section(
+            f"judge-{at}", named(card["judge"]), named(card["judge"]), tuple(_card(at, card, found["prob"]))
+        )
+        for at, card in enumerate(cards)
+    ]
+    if found["panel"]:
+        sections.append(
+            Section("panel", "Which judge adds something?", "Panel", tuple(_panel(found["panel"])))
+        )
+    if found["needs"]:
+        needs = table("needs", "What further measures would take", found["needs"], heads={"needs": "takes"})
+        sections.append(Section("needs", "What could not be measured?", "Needs", (needs,)))
+    tiles = tuple(
+        (verdict.capitalize(), str(sum(card["verdict"] == verdict for card in cards)), "judges")
+        for verdict in _LEVELS
+    )
+    level = max((_LEVELS[card["verdict"]] for card in cards), key=("ok", "warn", "fail").index)
+    title = f"Judges audited: {named(name)}" if name else "Judges audited"
+    answers = sum(card["answers"] for card in cards)
+    return Page(title, f"{answers:,} answers of {len(cards)} judges.", tuple(sections), tiles, level)
+
+
+def _card(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
+    yield Text(f"{card['verdict'].capitalize()}: {card['why']}.", "lead")
+    rows = [
+        {**row, "found": {True: "found", False: "not found", None: ""}[row["found"]], "means": row["note"]}
+        for row in card["measures"]
+    ]
+    caption = f"Measures with {100 * prob:g}% intervals; n is what each rests on"
+    yield table(
+        f"judge-{at}",
+        caption,
+        rows,
+        drop=("note",),
+        order=("measure", "value", "low", "high", "n", "found", "means"),
+    )
+
+
+def _panel(panel: dict[str, Any]) -> Iterator[Block]:
+    yield Text(
+        f"{panel['judges']} judges, worth about {panel['effective']:.1f} independent ones. A judge without whom this "
+        "number hardly falls adds little.",
+        "lead",
+    )
+    yield table(
+        "panel",
+        "Independent judges that the panel is worth without each",
+        panel["without"],
+        heads={"effective": "worth"},
+    )

@@ -1,0 +1,301 @@
+"""Judge cards: planted judges are found, clean ones are not, whatever the table has; files, schema, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire.cli import app
+from voirdire.errors import InputError
+
+JUDGES, ITEMS, VOTES = 6, 150, 250
+NAMES = {"own": "own family", "copies": "independence"}
+SCORES = ("length", "own", "severity", "drift", "noise", "copies", "flips")
+PAIRS = ("position", "length", "own", "drift", "noise", "copies", "flips")
+Families = dict[str, str]
+
+
+def score_panel(planted: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Families, Families]:
+    """Scores of six judges in two runs; the first has what is planted (of copies the second is one of the first)."""
+    quality, length = rng.normal(size=(2, ITEMS))
+    family = rng.integers(0, 2, ITEMS)
+    frames, before = [], np.zeros(ITEMS)
+    for judge in range(JUDGES):
+        score = 3 + quality + 0.8 * rng.normal(size=ITEMS)
+        if judge == 0:
+            score = score + {
+                "length": 0.5 * length,
+                "own": 1.0 * (family == 0),
+                "severity": np.full(ITEMS, -0.8),
+                "drift": -np.linspace(-1, 1, ITEMS),
+                "noise": 1.3 * rng.normal(size=ITEMS),
+            }.get(planted, np.zeros(ITEMS))
+        if judge == 1 and planted == "copies":
+            score = before + 0.1 * rng.normal(size=ITEMS)
+        before = score
+        for run in range(2):
+            given = np.clip(np.round(score), 1, 5).astype(int)
+            if judge == 0 and planted == "flips":
+                given = np.where(
+                    rng.random(ITEMS) < 0.35, np.clip(given + rng.choice([-1, 1], ITEMS), 1, 5), given
+                )
+            columns = {
+                "judge": f"j{judge}",
+                "item": [f"i{n}" for n in range(ITEMS)],
+                "score": given,
+                "run": f"r{run}",
+            }
+            frames.append(pd.DataFrame({**columns, "time": np.arange(ITEMS), "length": length}))
+    items = {f"i{n}": f"f{family[n]}" for n in range(ITEMS)}
+    return pd.concat(frames, ignore_index=True), items, _families()
+
+
+def pair_panel(planted: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Families, Families]:
+    """Votes of six judges in two runs, likewise."""
+    models = 12
+    quality, length = 1.5 * rng.normal(size=models), rng.normal(size=models)
+    family = np.arange(models) % 2
+    first, second = np.array([rng.choice(models, 2, replace=False) for _ in range(VOTES)]).T
+    frames, before = [], np.zeros(VOTES, bool)
+    for judge in range(JUDGES):
+        odds = 1.5 * (quality[first] - quality[second])
+        if judge == 0 and planted == "length":
+            odds = odds + 1.2 * (length[first] - length[second])
+        if judge == 0 and planted == "own":
+            odds = odds + 2.0 * ((family[first] == 0).astype(float) - (family[second] == 0))
+        wins = rng.random(VOTES) < 1 / (1 + np.exp(-odds))
+        coin = rng.random(VOTES) < 0.5
+        if judge == 0:
+            part = {"noise": np.full(VOTES, 0.7), "drift": (np.arange(VOTES) > VOTES / 2).astype(float)}.get(
+                planted, np.zeros(VOTES)
+            )
+            wins = np.where(rng.random(VOTES) < part, coin, wins)
+            wins |= (planted == "position") & (rng.random(VOTES) < 0.35)
+        if judge == 1 and planted == "copies":
+            wins = np.where(rng.random(VOTES) < 0.95, before, wins)
+        before = wins
+        for run in range(2):
+            given = wins ^ (rng.random(VOTES) < 0.25) if judge == 0 and planted == "flips" else wins
+            columns = {
+                "judge": f"j{judge}",
+                "context": [f"c{n % 25}" for n in range(VOTES)],
+                "run": f"r{run}",
+            }
+            columns |= {"first": [f"m{n}" for n in first], "second": [f"m{n}" for n in second]}
+            columns |= {"winner": np.where(given, "first", "second"), "time": np.arange(VOTES)}
+            frames.append(
+                pd.DataFrame(columns | {"length_first": length[first], "length_second": length[second]})
+            )
+    return (
+        pd.concat(frames, ignore_index=True),
+        {f"m{n}": f"f{family[n]}" for n in range(models)},
+        _families(),
+    )
+
+
+def _families() -> Families:
+    return {f"j{judge}": "f0" if judge == 0 else "other" for judge in range(JUDGES)}
+
+
+def found_in(planted: str, pairs: bool, seed: int) -> tuple[bool, list[bool]]:
+    """Whether what is planted is found, and of each clean judge whether anything is."""
+    rng = np.random.default_rng([seed, int(pairs), *map(ord, planted)])
+    table, items, judges = (pair_panel if pairs else score_panel)(planted, rng)
+    cards = voirdire.audit(table, families=judges, item_families=items)["judges"]
+    by = {card["judge"]: {row["measure"]: row["found"] for row in card["measures"]} for card in cards}
+    hit = any(
+        by[judge].get(NAMES.get(planted, planted), False)
+        for judge in ("j0", "j1" if planted == "copies" else "j0")
+    )
+    return hit, [
+        any(row.values()) for judge, row in by.items() if judge not in ("j0", "j1") or planted == "none"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("planted", "pairs"), [*((one, False) for one in SCORES[:6:2]), *((one, True) for one in PAIRS[::3])]
+)
+def test_a_planted_bias_is_found(planted: str, pairs: bool) -> None:
+    assert found_in(planted, pairs, 1)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("planted", "pairs"), [*((one, False) for one in SCORES), *((one, True) for one in PAIRS)]
+)
+def test_planted_biases_are_found_in_nine_of_ten_tables(planted: str, pairs: bool) -> None:
+    assert np.mean([found_in(planted, pairs, seed)[0] for seed in range(20)]) >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pairs", [False, True])
+def test_clean_judges_are_silent(pairs: bool) -> None:
+    alarms = [one for seed in range(25) for one in found_in("none", pairs, seed)[1]]
+    assert np.mean(alarms) <= 0.05  # 150 judges
+
+
+def labels(right: dict[str, float], seed: int = 0, items: int = 200) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(items) < 0.5
+    frames = [
+        pd.DataFrame(
+            {
+                "judge": name,
+                "item": range(items),
+                "label": np.where((rng.random(items) < p) == truth, "yes", "no"),
+            }
+        )
+        for name, p in right.items()
+    ]
+    return pd.concat(frames), pd.DataFrame({"item": range(items), "label": np.where(truth, "yes", "no")})
+
+
+def test_one_judge_beside_people_has_a_card_and_alone_people_are_asked() -> None:
+    table, people = labels({"gpt": 0.9})
+    (card,) = voirdire.audit(table, people)["judges"]
+    measures = {row["measure"]: row for row in card["measures"]}
+    assert card["verdict"] == "keep"
+    # ln 2 less the entropy of being right with .9
+    assert card["information"] == pytest.approx(np.log(2) + 0.9 * np.log(0.9) + 0.1 * np.log(0.1), abs=0.1)
+    assert measures["people_agreement_rate"]["value"] == pytest.approx(0.9, abs=0.06)
+    found = voirdire.audit(table)
+    assert found["judges"][0]["verdict"] == "ask people"
+    assert {row["measure"] for row in found["needs"]} >= {
+        "agreement with people",
+        "length",
+        "own family",
+        "flips",
+    }
+
+
+def test_stated_confidence_beyond_what_is_right_is_found() -> None:
+    table, people = labels({"sure": 0.75, "modest": 0.75})
+    table["confidence"] = np.where(table["judge"] == "sure", 95, 75)
+    cards = {card["judge"]: card for card in voirdire.audit(table, people)["judges"]}
+    rows = {
+        name: next(row for row in card["measures"] if row["measure"] == "confidence")
+        for name, card in cards.items()
+    }
+    assert rows["sure"]["value"] == pytest.approx(0.2, abs=0.08)
+    assert (rows["sure"]["found"], rows["modest"]["found"]) == (True, False)
+    assert cards["sure"]["verdict"] == "recalibrate"
+
+
+def test_a_judge_that_changes_with_the_order_is_found() -> None:
+    rng = np.random.default_rng(3)
+    rows = []
+    for judge, biased in (("a", 0.4), ("b", 0.0)):
+        better = rng.random(80) < 0.5
+        for order in (0, 1):
+            stuck = rng.random(80) < biased
+            for n in range(80):
+                pair = ("x", "y") if order == 0 else ("y", "x")
+                winner = "first" if stuck[n] else "xy"[int(better[n])]
+                rows.append((judge, n, *pair, winner))
+    table = pd.DataFrame(rows, columns=["judge", "context", "first", "second", "winner"])
+    cards = {card["judge"]: card for card in voirdire.audit(table)["judges"]}
+    for measure in ("position", "swap"):
+        by = {
+            name: next(r for r in card["measures"] if r["measure"] == measure) for name, card in cards.items()
+        }
+        assert (by["a"]["found"], by["b"]["found"]) == (True, False), measure
+    assert by["b"]["value"] == 0
+
+
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "number": float}
+
+
+def follow(value: Any, schema: dict[str, Any]) -> None:
+    """Hold a value against as much of JSON schema as the committed one uses."""
+    if "const" in schema:
+        assert value == schema["const"]
+    if "enum" in schema:
+        assert value in schema["enum"]
+    if "type" in schema:
+        types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+        assert isinstance(value, tuple(TYPES.get(one, int) for one in types))
+    if isinstance(value, dict):
+        assert set(value) == set(schema["properties"]) == set(schema["required"])
+        for name, one in value.items():
+            follow(one, schema["properties"][name])
+    if isinstance(value, list):
+        for one in value:
+            follow(one, schema["items"])
+
+
+def test_the_command_writes_cards_that_are_escaped_and_follow_the_schema(tmp_path: Path) -> None:
+    table, people = labels({"<b>gpt</b>": 0.9, "two": 0.8, "three": 0.85})
+    table.to_csv(tmp_path / "labels.csv", index=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    words = ["audit", str(tmp_path / "labels.csv"), "--humans", str(tmp_path / "people.csv")]
+    done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "card.html"), "--json"])
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    schema = Path(voirdire.__file__).parent / "decide" / "audit.schema.json"
+    follow(found, json.loads(schema.read_text()))
+    page = (tmp_path / "card.html").read_text()
+    assert "<b>gpt</b>" not in page
+    assert "&lt;b&gt;gpt&lt;/b&gt;" in page
+    assert CliRunner().invoke(app, [*words, "--out", str(tmp_path / "card.md")]).exit_code == 0
+    assert (tmp_path / "card.md").read_text().startswith("# Judges audited")
+    again = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "card.md")])
+    assert (again.exit_code, "exists" in again.stderr) == (1, True)
+
+
+def test_a_copy_is_dropped_and_the_panel_is_worth_as_much_without_it() -> None:
+    table, people = labels({"a": 0.75, "c": 0.8, "d": 0.8}, items=400)
+    copy = table[table["judge"] == "a"].assign(judge="b")
+    found = voirdire.audit(pd.concat([table, copy]), people)
+    verdicts = {card["judge"]: card["verdict"] for card in found["judges"]}
+    assert (verdicts["a"], verdicts["b"], verdicts["c"]) == ("keep", "drop", "keep")
+    without = {row["judge"]: row["effective"] for row in found["panel"]["without"]}
+    assert without["b"] > without["c"]
+
+
+@pytest.mark.parametrize(
+    ("people", "message"),
+    [
+        (pd.DataFrame({"item": ["x", "y"], "label": ["yes", "no"]}), "nothing in common"),
+        (pd.DataFrame({"item": [1, 2], "score": [1, 2]}), "answers of one kind"),
+        (pd.DataFrame({"judge": "gpt", "item": [1, 2], "label": "yes"}), "is a judge of the table, too"),
+    ],
+)
+def test_what_is_wrong_is_refused(people: pd.DataFrame, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        voirdire.audit(labels({"gpt": 0.9})[0], people)
+    with pytest.raises(InputError, match="the table has no column 'size'"):
+        voirdire.audit(labels({"gpt": 0.9})[0], covariates="size")
+
+
+def test_the_judges_of_a_fit_have_verdicts() -> None:
+    table, _ = labels({"a": 0.95, "b": 0.9, "c": 0.9, "coin": 0.5}, items=300)
+    fitted = voirdire.fit(table, method="laplace")
+    found = {row["judge"]: row for row in fitted.as_dict()["judges"]}
+    assert (found["a"]["verdict"], found["coin"]["verdict"]) == ("keep", "drop")
+    assert found["a"]["information"] > found["b"]["information"] > found["coin"]["information"]
+    assert fitted.verdicts()["verdict"].tolist() == [
+        found[name]["verdict"] for name in ("a", "b", "c", "coin")
+    ]
+    entropy = -(0.95 * np.log(0.95) + 0.05 * np.log(0.05))
+    assert found["a"]["information"] == pytest.approx(np.log(2) - entropy, abs=0.12)
+
+
+def test_a_judge_that_picks_what_is_first_is_to_be_recalibrated_in_a_fit() -> None:
+    rng = np.random.default_rng(5)
+    quality = np.linspace(-2, 2, 8)
+    first, second = np.array([rng.choice(8, 2, replace=False) for _ in range(300)]).T
+    frames = []
+    for judge, stuck in (("a", 0.0), ("b", 0.0), ("c", 0.6)):
+        wins = rng.random(300) < 1 / (1 + np.exp(-2 * (quality[first] - quality[second])))
+        wins |= rng.random(300) < stuck
+        names = {"first": [f"m{n}" for n in first], "second": [f"m{n}" for n in second]}
+        frames.append(pd.DataFrame({"judge": judge, **names, "winner": np.where(wins, "first", "second")}))
+    found = voirdire.fit(pd.concat(frames), model="crowd-bt-position", method="laplace").verdicts()
+    assert found["verdict"].tolist() == ["keep", "keep", "recalibrate"]

@@ -1,0 +1,204 @@
+"""The share of items that people would call good: values, groups, differences, what is refused, coverage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire.cli import app
+from voirdire.errors import InputError
+
+N = 600
+
+
+def truth_of(share: float, rng: np.random.Generator, items: int = N) -> np.ndarray[Any, Any]:
+    return rng.random(items) < share
+
+
+def judged(
+    truth: np.ndarray[Any, Any],
+    sensitivity: float,
+    specificity: float,
+    rng: np.random.Generator,
+    judge: str = "gpt",
+) -> pd.DataFrame:
+    said = np.where(truth, rng.random(len(truth)) < sensitivity, rng.random(len(truth)) >= specificity)
+    return pd.DataFrame({"judge": judge, "item": range(len(truth)), "label": np.where(said, "pass", "fail")})
+
+
+def said_by_people(truth: np.ndarray[Any, Any], n: int) -> pd.DataFrame:
+    return pd.DataFrame({"item": range(n), "label": np.where(truth[:n], "pass", "fail")})
+
+
+def test_of_one_judge_the_rate_is_peoples_within_its_answers_weighed_by_its_share() -> None:
+    table = pd.DataFrame(
+        {"judge": "g", "item": range(100), "label": ["pass"] * 10 + ["fail"] * 10 + ["pass"] * 80}
+    )
+    people = pd.DataFrame({"item": range(20), "label": ["pass"] * 9 + ["fail"] + ["pass"] + ["fail"] * 9})
+    found = voirdire.rate(table, people)
+    # Jeffreys: 9.5 of 11 where it says pass, 1.5 of 11 where it does not
+    assert found["rate"] == pytest.approx(0.9 * 9.5 / 11 + 0.1 * 1.5 / 11)
+    assert (found["estimator"], found["humans"], found["items"], found["judges"]) == ("joint", 20, 100, ["g"])
+    assert found["low"] < found["rate"] < found["high"]
+    by = {row["estimator"]: row["rate"] for row in found["estimators"]}
+    assert by["people"] == pytest.approx(0.5)
+    assert by["rogan-gladen"] == pytest.approx((0.9 + 0.9 - 1) / 0.8)
+
+
+def test_too_few_answers_or_a_constant_judge_leave_people_alone() -> None:
+    rng = np.random.default_rng(1)
+    truth = truth_of(0.5, rng)
+    few = voirdire.rate(judged(truth, 0.9, 0.9, rng), said_by_people(truth, 9))
+    assert (few["estimator"], few["rate"]) == ("people", pytest.approx(truth[:9].mean()))
+    assert "only 9 human answers" in few["note"]
+    constant = judged(truth, 1, 0, rng)
+    found = voirdire.rate(constant, said_by_people(truth, 50))
+    assert (found["estimator"], "say the same of every item" in found["note"]) == ("people", True)
+
+
+def test_the_number_of_answers_that_are_needed_is_enough() -> None:
+    rng = np.random.default_rng(2)
+    truth = truth_of(0.4, rng, 4000)
+    table = judged(truth, 0.9, 0.9, rng)
+    first = voirdire.rate(table, said_by_people(truth, 100), margin=0.05)
+    then = voirdire.rate(table, said_by_people(truth, first["needed"]), margin=0.05)
+    assert 100 < first["needed"] < 1000
+    assert (then["high"] - then["low"]) / 2 == pytest.approx(0.05, abs=0.01)
+    assert voirdire.rate(table, said_by_people(truth, 100), margin=0.001)["needed"] is None
+
+
+def test_groups_and_systems_have_rates_and_paired_differences() -> None:
+    rng = np.random.default_rng(3)
+    hard = rng.random(300) < 0.5  # what both systems find hard
+    rows, people = [], []
+    for system, share in (("a", 0.9), ("b", 0.6)):
+        good = rng.random(300) < np.where(hard, share - 0.3, share)
+        said = np.where(rng.random(300) < 0.9, good, ~good)
+        names = {"context": range(300), "system": system, "kind": np.where(hard, "hard", "easy")}
+        rows.append(pd.DataFrame({"judge": "g", "label": np.where(said, "yes", "no"), **names}))
+        people.append(pd.DataFrame({"label": np.where(good, "yes", "no"), **names})[:100])
+    found = voirdire.rate(pd.concat(rows), pd.concat(people), by="kind")
+    groups = {(row["by"], row["group"]): row for row in found["by"]}
+    assert groups["kind", "easy"]["rate"] > groups["kind", "hard"]["rate"]
+    assert groups["system", "a"]["rate"] - groups["system", "b"]["rate"] == pytest.approx(
+        found["differences"][0]["difference"]
+    )
+    (row,) = found["differences"]
+    assert (row["a"], row["b"], row["contexts"]) == ("a", "b", 300)
+    assert row["low"] > 0
+    assert row["p_value"] < 0.01
+    wide = [groups["system", name]["high"] - groups["system", name]["low"] for name in "ab"]
+    assert row["high"] - row["low"] < np.hypot(*wide)  # what contexts share is taken off
+
+
+def test_people_may_score_and_judges_label() -> None:
+    rng = np.random.default_rng(4)
+    truth = truth_of(0.5, rng)
+    people = pd.DataFrame({"item": range(80), "score": np.where(truth[:80], 4, 2)})
+    found = voirdire.rate(judged(truth, 0.9, 0.9, rng), people, positive=4)
+    assert found["rate"] == pytest.approx(truth.mean(), abs=0.12)
+    with pytest.raises(InputError, match="say from which score on an item is good"):
+        voirdire.rate(judged(truth, 0.9, 0.9, rng), people)
+
+
+def test_scores_of_judges_are_levels() -> None:
+    rng = np.random.default_rng(5)
+    truth = truth_of(0.3, rng)
+    score = np.clip(np.round(2 + 2 * truth + rng.normal(0, 1, N)), 1, 5)
+    table = pd.DataFrame({"judge": "g", "item": range(N), "score": score})
+    found = voirdire.rate(table, said_by_people(truth, 150))
+    alone = {row["estimator"]: row for row in found["estimators"]}["people"]
+    assert found["high"] - found["low"] < 0.95 * (alone["high"] - alone["low"])
+
+
+@pytest.mark.parametrize(
+    ("people", "message"),
+    [
+        (pd.DataFrame({"item": ["x", "y"], "label": "pass"}), "people and judges have no item in common"),
+        (pd.DataFrame({"item": [0, 1, 7777], "label": "pass"}), "row 3: no judge answered this item"),
+        (pd.DataFrame({"item": [0], "label": ["pass"]}), "only one item with an answer"),
+        (pd.DataFrame({"item": [0, 0], "label": ["pass", "fail"]}), "row 2: contradicts another answer"),
+        (pd.DataFrame({"item": [0, 1], "label": ["spam", "ham"]}), "none is known to be the good one"),
+        (None, "say who are people"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_its_remedy(people: pd.DataFrame | None, message: str) -> None:
+    rng = np.random.default_rng(6)
+    with pytest.raises(InputError, match=message):
+        voirdire.rate(judged(truth_of(0.5, rng), 0.9, 0.9, rng), people)
+
+
+def test_one_class_of_people_is_an_answer_with_a_note_and_votes_are_refused() -> None:
+    rng = np.random.default_rng(7)
+    table = judged(truth_of(0.9, rng), 0.9, 0.7, rng)
+    found = voirdire.rate(table, pd.DataFrame({"item": range(30), "label": "pass"}))
+    assert "people called all 30 items good" in found["note"]
+    assert found["high"] - found["low"] > 0.03
+    assert [row["rate"] for row in found["estimators"] if row["estimator"] == "rogan-gladen"] == [None]
+    votes = pd.DataFrame({"judge": "g", "first": "a", "second": "b", "winner": ["a", "b"]})
+    with pytest.raises(InputError, match="agree --humans"):
+        voirdire.rate(votes, pd.DataFrame({"item": [1], "label": "pass"}))
+    with pytest.raises(InputError, match="margin 0 is not between 0 and 1"):
+        voirdire.rate(table, pd.DataFrame({"item": range(30), "label": "pass"}), margin=0)
+
+
+def test_the_command_says_the_same_as_python(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    truth = truth_of(0.5, rng)
+    table, people = judged(truth, 0.9, 0.8, rng), said_by_people(truth, 60)
+    table.to_csv(tmp_path / "labels.csv", index=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    words = ["rate", str(tmp_path / "labels.csv"), "--humans", str(tmp_path / "people.csv")]
+    done = CliRunner().invoke(app, [*words, "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout) == json.loads(json.dumps(voirdire.rate(table, people)))
+    shown = CliRunner().invoke(app, words).stdout
+    assert "People would call" in shown
+    assert "60 of 600 items have human answers; estimator: joint" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def simulated(
+    n: int, sensitivity: float, specificity: float, share: float, tables: int, judges: int = 1
+) -> tuple[float, float]:
+    """Coverage of the interval, and the error over that of the best of the four."""
+    rng = np.random.default_rng([n, judges, *(round(100 * one) for one in (sensitivity, specificity, share))])
+    covered, errors = [], []
+    for _ in range(tables):
+        truth = truth_of(share, rng, 1000)
+        table = pd.concat([judged(truth, sensitivity, specificity, rng, f"j{k}") for k in range(judges)])
+        found = voirdire.rate(table, said_by_people(truth, n))
+        covered.append(found["low"] <= share <= found["high"])
+        values = [found["rate"], *(row["rate"] for row in found["estimators"])]
+        errors.append([(truth[:n].mean() if one is None else one) - share for one in values])
+    root = np.sqrt(np.mean(np.square(errors), axis=0))
+    return float(np.mean(covered)), float(root[0] / root[1:].min())
+
+
+SETTINGS = [
+    (n, sensitivity, specificity, share)
+    for n, share in ((30, 0.5), (30, 0.1), (100, 0.1), (100, 0.9), (300, 0.5), (300, 0.9))
+    for sensitivity, specificity in ((0.7, 0.9), (0.95, 0.8))
+]
+
+
+def test_intervals_cover_and_the_error_is_near_the_best() -> None:
+    found = [simulated(*one, tables=25) for one in SETTINGS[::3]]
+    covered, error = np.mean(found, axis=0)
+    assert 0.84 <= covered <= 0.96  # 100 tables: standard error .03
+    assert error <= 1.08
+
+
+@pytest.mark.slow
+def test_intervals_of_twelve_settings_cover() -> None:
+    found = np.array([simulated(*one, tables=200) for one in SETTINGS])
+    assert 0.88 <= found[:, 0].mean() <= 0.92
+    assert ((found[:, 0] > 0.9 - 3 * 0.0212) & (found[:, 0] < 0.9 + 3 * 0.0212)).all(), found
+    assert found[:, 1].max() <= 1.05, found

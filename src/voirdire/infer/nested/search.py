@@ -73,11 +73,17 @@ class Nested:
 
 
 def searched(
-    marginal: Marginal, here: Floats, inverse: Floats, tolerance: float, slack: float = 0.0
+    marginal: Marginal,
+    here: Floats,
+    inverse: Floats,
+    tolerance: float,
+    slack: float = 0.0,
+    tries: int = 8,
 ) -> Nested:
     """From ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
 
-    ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good.
+    ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good. It ends where so many
+    ``tries`` of one step, each shorter than the last, lead to no better value.
     """
     value, slope = marginal(here)
     known = marginal.last, marginal.moves
@@ -86,7 +92,7 @@ def searched(
         if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(here):
             break
         step *= min(1.0, FURTHEST / max(np.abs(step).max(), 1e-300))
-        for _ in range(8):
+        for _ in range(tries):
             there = np.clip(here + step, LOWEST, HIGHEST)
             # where latent values have several modes, from that of the last step
             marginal.last, marginal.moves = known

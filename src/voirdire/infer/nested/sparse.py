@@ -3,7 +3,8 @@
 A few hundred blocks (prompts) tell spreads well: where there are more the spreads are learned from so many, drawn at
 random, with the uncertainty that those leave, and all else from all, the spreads given. What the gradient of the
 evidence leaves out (see :mod:`.evidence`) is found by the differences that give its curvature, as what values of the
-evidence have more than the integral of its gradient.
+evidence have more than the integral of its gradient: where a value first contradicts the gradient, and once more
+where the search leads far from there.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ SOME = 300  # blocks that spreads are learned from
 MANY = 450  # of a table of so many
 STEP = 0.1  # of a logarithm of a spread, of differences
 SLACK = 0.02  # of the evidence, which ends of sweeps differ by
+FAR = 0.5  # that a logarithm moves from where differences were taken, from which they are taken again
 WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 
 
@@ -94,13 +96,18 @@ def _some(model: Field) -> tuple[Field, Ints]:
 def _whole(model: Field, x: Floats, hyper: Floats) -> Nested:
     evidence = Evidence(model, propagated(model, hyper, x))
     first = np.diag(1.0 / (1.0 + 0.5 * sizes(model)))
-    rough = searched(evidence, hyper, first, ROUGH, SLACK)
+    found = searched(evidence, hyper, first, ROUGH, SLACK, tries=1)
     if not len(hyper):
-        return rough
-    inverse, missing = _differences(evidence, rough)
-    again = Evidence(model, rough.found, missing=missing)
-    found = searched(again, rough.found.hyper, inverse, TOLERANCE, SLACK)
-    total = rough.evaluations + found.evaluations
+        return found
+    total = found.evaluations
+    for _ in range(2):
+        start = found.found.hyper
+        inverse, missing = _differences(Evidence(model, found.found, moves=evidence.moves), found)
+        evidence = Evidence(model, found.found, missing=missing)
+        found = searched(evidence, start, inverse, TOLERANCE, SLACK)
+        total += evidence.evaluations + len(hyper) + 1
+        if np.abs(found.found.hyper - start).max() < FAR:
+            break
     return replace(found, evaluations=total, missing=missing, inverse=inverse)
 
 

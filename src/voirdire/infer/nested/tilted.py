@@ -22,7 +22,7 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.typing import Floats
 
 NODES = (14, 12)  # of one predictor, and of each of two
-TOGETHER = 50_000  # nodes of cells that are looked at together
+TOGETHER = 14_000  # nodes of cells that are looked at together: arrays that a processor's cache holds
 
 
 class Normals(NamedTuple):
@@ -92,12 +92,15 @@ def times(matrices: Floats, vectors: Floats) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def _nodes(predictors: int) -> tuple[Floats, Floats]:
-    """Nodes of standard normal predictors, shape (predictors, nodes), and the logarithms of their weights."""
+def _nodes(predictors: int) -> tuple[list[Floats], Floats]:
+    """Nodes of each standard normal predictor along an axis of its own, and the logarithms of their weights.
+
+    Both end in an axis for cells; the logarithms have what the standard normal density leaves out of them added.
+    """
     z, weight = np.polynomial.hermite_e.hermegauss(NODES[predictors - 1])
-    grid = np.stack([part.ravel() for part in np.meshgrid(*[z] * predictors, indexing="ij")])
-    log = np.log(weight / weight.sum())
-    return grid, np.sum([part.ravel() for part in np.meshgrid(*[log] * predictors, indexing="ij")], axis=0)
+    log = np.log(weight / weight.sum()) + 0.5 * z * z
+    shapes = [tuple(-1 if axis == i else 1 for axis in range(predictors + 1)) for i in range(predictors)]
+    return [z.reshape(shape) for shape in shapes], np.asarray(sum(log.reshape(shape) for shape in shapes))
 
 
 def moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
@@ -145,7 +148,7 @@ def slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals
         placed = _placed(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
         assert answers.closed_form is not None
         found = answers.closed_form.slopes(placed.sums, chunk.counts)
-        parts.append(np.stack([(placed.weight * each).sum(axis=0) for each in found]))
+        parts.append(np.stack([placed.mean(each) for each in found]))
     return np.concatenate(parts, axis=-1)
 
 
@@ -161,12 +164,19 @@ def _of(normals: Normals, cells: slice) -> Normals:
 
 
 class _Placed(NamedTuple):
-    """Nodes, their weights (which sum to one), the integral, and what was added to the mean at each node."""
+    """Nodes, their weights (which sum to one), the integral, and what was added to the mean at each node.
+
+    Nodes of each predictor have an axis of their own, so that what depends on the first alone is computed once.
+    """
 
     sums: list[Floats]
     weight: Floats
     log_mass: Floats
-    away: Floats
+    away: list[Floats]
+
+    def mean(self, values: Floats) -> Floats:
+        """Weighted mean over the nodes, shape (cells,)."""
+        return np.asarray((self.weight * values).sum(axis=tuple(range(self.weight.ndim - 1))))
 
 
 def _placed(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> _Placed:
@@ -177,27 +187,29 @@ def _placed(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normal
         sums[predictor] = near.mean[i] + away[i]
     precision, size = inverse(cavity.covariance)
     its_size = inverse(near.covariance)[1]
-    gap = away + (near.mean - cavity.mean)[:, None]
-    turned = times(precision, gap)
-    log = log_weight[:, None] - 0.5 * (gap * turned).sum(axis=0) + 0.5 * (z * z).sum(axis=0)[:, None]
+    gap = [each + by for each, by in zip(away, near.mean - cavity.mean, strict=True)]
+    log = log_weight - 0.5 * precision[0, 0] * gap[0] ** 2
+    if len(gap) == 2:
+        log = log - (precision[0, 1] * gap[0] + 0.5 * precision[1, 1] * gap[1]) * gap[1]
     assert answers.closed_form is not None
-    log += answers.closed_form.log_likelihoods(sums, answers.counts)
-    top = log.max(axis=0)
+    log = log + answers.closed_form.log_likelihoods(sums, answers.counts)
+    nodes = tuple(range(len(wide)))
+    top = log.max(axis=nodes)
     log -= top
     weight = np.exp(log, out=log)
-    total = weight.sum(axis=0)
+    total = weight.sum(axis=nodes)
     weight /= total
     return _Placed(sums, weight, top + np.log(total) + 0.5 * np.log(its_size / size), away)
 
 
-def _spread(covariance: Floats, z: Floats) -> Floats:
-    """Nodes spread by a root of covariances, shape (predictors, nodes, cells)."""
+def _spread(covariance: Floats, z: list[Floats]) -> list[Floats]:
+    """Nodes spread by a root of covariances."""
     first = np.sqrt(covariance[0, 0])
     if len(z) == 1:
-        return np.asarray((z[0][:, None] * first)[None])
+        return [z[0] * first]
     below = covariance[0, 1] / first
     other = np.sqrt(np.maximum(covariance[1, 1] - below**2, 0.0))
-    return np.stack([z[0][:, None] * first, z[0][:, None] * below + z[1][:, None] * other])
+    return [z[0] * first, z[0] * below + z[1] * other]
 
 
 def _moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
@@ -207,27 +219,25 @@ def _moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Norma
 
 
 def _covariance(placed: _Placed) -> tuple[Floats, Floats]:
-    weight, away = placed.weight, placed.away
-    shift = (weight * away).sum(axis=1)
-    centred = away - shift[:, None]
-    weighted = weight * centred
-    return shift, np.stack([[(one * other).sum(axis=0) for other in centred] for one in weighted])
+    shift = np.stack([placed.mean(each) for each in placed.away])
+    centred = [each - by for each, by in zip(placed.away, shift, strict=True)]
+    return shift, np.stack([[placed.mean(one * other) for other in centred] for one in centred])
 
 
 def _means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
     placed = _placed(answers, wide, fixed, cavity, near)
-    weight, (_, covariance) = placed.weight, _covariance(placed)
+    _, covariance = _covariance(placed)
     assert answers.closed_form is not None
     found = answers.closed_form.curved(placed.sums, answers.counts)
-    slope = [(weight * each).sum(axis=0) for each in found.slope]
-    second = {pair: (weight * each).sum(axis=0) for pair, each in found.second.items()}
+    slope = [placed.mean(each) for each in found.slope]
+    second = {pair: placed.mean(each) for pair, each in found.second.items()}
     kept = [u for u in range(len(slope)) if u not in wide]
     turned = {u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in kept}
     left = {}
     for i, u in enumerate(kept):
         beside = times(covariance, turned[u])
-        weighted = weight * (found.slope[u] - slope[u])
+        its = found.slope[u] - slope[u]
         for v in kept[i:]:
-            whole = (weighted * (found.slope[v] - slope[v])).sum(axis=0)
+            whole = placed.mean(its * (found.slope[v] - slope[v]))
             left[u, v] = whole - (beside * turned[v]).sum(axis=0)
     return Means(np.stack(slope), second, left)

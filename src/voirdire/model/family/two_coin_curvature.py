@@ -78,9 +78,13 @@ class _Tie(NamedTuple):
 
 def _tie(sums: Sequence[Floats]) -> _Tie:
     half = 0.5 * np.abs(sums[DIFFERENCE])
-    decided = half + np.log1p(np.exp(-2.0 * half))
-    total = np.logaddexp(sums[TIE], decided)
-    return _Tie(sums[TIE] - total, decided - total, 0.5 * np.tanh(0.5 * sums[DIFFERENCE]))
+    surplus = sums[TIE] - (half + np.log1p(np.exp(-2.0 * half)))
+    common = np.log1p(np.exp(-np.abs(surplus)))
+    return _Tie(
+        np.minimum(surplus, 0.0) - common,
+        -np.maximum(surplus, 0.0) - common,
+        0.5 * np.tanh(0.5 * sums[DIFFERENCE]),
+    )
 
 
 def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:

@@ -13,7 +13,6 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from voirdire import Fit, InputError, fit
-from voirdire.report import groups
 from voirdire.report.figures import KINDS, forest, plot
 from voirdire.report.figures.bars import phase_bars
 from voirdire.report.figures.heat import alike, matrix
@@ -163,27 +162,6 @@ def test_position_marks_are_the_two_coins(small: Fit) -> None:
     np.testing.assert_allclose(sorted(first + second), sorted(2 * judges["reliability"]))
     np.testing.assert_allclose(sorted(abs(first - second)), sorted(2 * judges["position_bias"].abs()))
     plt.close(ax.figure)
-
-
-def test_groups_follow_their_definition(small: Fit) -> None:
-    draws = groups.score_draws(small)
-    assert draws is not None
-    order = [small.problem.items.index(item) for item in small.ranking()["item"]]
-    draws = draws[:, order]
-    need = 0.5 * (1 + small.prob)
-    better = lambda i, j: (draws[:, i] > draws[:, j]).mean() >= need  # noqa: E731
-    found = groups.groups(small)
-    assert found is not None
-    leader = 0
-    for row in range(1, len(found)):
-        new = better(leader, row)
-        assert found[row] - found[row - 1] == new
-        leader = row if new else leader
-    same = groups.same_ranks(small)
-    assert same is not None
-    for row, (low, high) in enumerate(same):
-        open_ = [k + 1 for k in range(len(order)) if not better(row, k) and not better(k, row)]
-        assert (low, high) == (min(open_), max(open_))
 
 
 def test_agreement_of_few_judges_has_its_numbers() -> None:

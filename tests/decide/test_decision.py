@@ -256,3 +256,35 @@ def test_no_draws_no_decision() -> None:
     assert mode.as_dict()["decision"] is None
     with pytest.raises(InputError, match="needs draws"):
         mode.decide()
+
+
+@pytest.mark.parametrize("kind", ["votes", "ties", "contexts", "scores"])
+def test_items_that_the_table_treats_alike_are_said_to_be_alike(kind: str) -> None:
+    """Twins y and z are as good as each other in every number, and no others are averaged."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for n in range(24):
+        judge, context, y_better = "ab"[n % 2], f"p{n % 4}", "first" if rng.random() < 0.4 else "second"
+        for twin in "yz":
+            if kind == "scores":
+                rows.append((f"{judge}{n}", twin, 1 + n % 3))
+                rows += [(f"{judge}{n}", "x", 2 + n % 4)] * (twin == "y")
+                continue
+            rows.append((judge, twin, "x", "tie" if kind == "ties" and n % 5 == 0 else y_better, context))
+            rows += [(judge, "w", twin, "second", context)] * (n % 3 == 0)
+    columns = (
+        ["judge", "item", "score"] if kind == "scores" else ["judge", "first", "second", "winner", "context"]
+    )
+    table = pd.DataFrame(rows, columns=columns)
+    table = table.drop(columns="context") if kind in ("votes", "ties") else table
+    fit = voirdire.fit(table, method="laplace")
+    found = fit.ranking().set_index("item")
+    pd.testing.assert_series_equal(
+        found.loc["y"].drop("rank"), found.loc["z"].drop("rank"), check_names=False, rtol=0, atol=0
+    )
+    assert abs(found["p_best"].sum() - 1.0) < 1e-9
+    assert found.loc["x", "score"] != found.loc["y", "score"]
+    pairs = {
+        (fit.decide().items[i], fit.decide().items[j]) for i, j in np.argwhere(fit.decide().pairs.better)
+    }
+    assert not {("y", "z"), ("z", "y")} & pairs

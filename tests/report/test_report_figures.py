@@ -172,6 +172,20 @@ def test_agreement_of_few_judges_has_its_numbers() -> None:
     assert sorted(text.get_text() for text in ax.texts) == ["", "", "1.03", "1.03"]
 
 
+def test_common_votes_are_counted_once() -> None:
+    """A judge that answered twice and one that answered three times have two votes in common, not six."""
+    rows = {
+        "judge": ["a"] * 2 + ["b"] * 3 + ["a", "b"],
+        "first": ["x"] * 5 + ["y"] * 2,
+        "second": ["y"] * 5 + ["z"] * 2,
+    }
+    found = observed_over_expected(
+        fit(pd.DataFrame(rows | {"winner": "first"}), model="crowd-bt", method="map")
+    )
+    assert found.common[0, 1] == 3
+    assert found.observed[0, 1] == 1.0
+
+
 def test_agreement_is_that_of_every_pair_of_votes(mode: Fit) -> None:
     found = observed_over_expected(mode)
     votes = mode.problem.votes
@@ -187,7 +201,8 @@ def test_agreement_is_that_of_every_pair_of_votes(mode: Fit) -> None:
         pairs = [
             (i, j) for i in np.flatnonzero(judge == a) for j in np.flatnonzero(judge == b) if key[i] == key[j]
         ]
-        assert found.common[a, b] == len(pairs)
+        once = [min((key[judge == k] == unit).sum() for k in (a, b)) for unit in np.unique(key)]
+        assert found.common[a, b] == sum(once)
         observed = np.mean([outcome[i] == outcome[j] for i, j in pairs])
         expected = np.mean([chance[i] @ chance[j] for i, j in pairs])
         np.testing.assert_allclose([found.observed[a, b], found.expected[a, b]], [observed, expected])

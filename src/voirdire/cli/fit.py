@@ -311,7 +311,11 @@ def show(result: Fit) -> None:
         decision = None if found.get("systems") else result.decision
         ranks = {} if decision is None else decision.ranks
         ranked = show.ranking(found["items"], result.prob, unit=unit, ranks=ranks)
-        parts = [None if found.get("pairs") else ranked, judges, show.criteria(found["criteria"], result.prob)]
+        parts = [
+            None if found.get("pairs") else ranked,
+            judges,
+            show.criteria(found["criteria"], result.prob),
+        ]
     parts += [show.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
     parts += [show.terms(found.get("terms"), result.prob)]
     for part in [*parts, show.checks(found["checks"])]:

@@ -63,11 +63,12 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
     centre = find_modes(problem.density, [problem.data], starts=starts, held=held)[0] if tables else None
     if centre is None:
         return []
-    first = int(np.argmax(_scores(problem, centre.x)))  # beside modes without a judge, the mode with all
+    # where mode and mean disagree on the first item, no judge is to blame for either
+    usual = {first, int(np.argmax(_scores(problem, centre.x)))}
     found = []
     for judge, mode in zip(near, modes, strict=True):
         top = int(np.argmax(_scores(problem, mode.x)))
-        if top != first:
+        if top not in usual:
             found.append((problem.judges[judge], problem.items[top]))
     return found
 

@@ -87,7 +87,7 @@ class Decision:
         return {item: (int(a), int(b)) for item, a, b in zip(self.items, low, high, strict=True)}
 
     def sentence(self, name: Callable[[str], str] = str) -> str:
-        """Who is first, in words; ``name`` writes a name.
+        """Say who is first; ``name`` writes a name.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class Decision:
         )
 
     def settle(self) -> str:
-        """What would settle the first place, in words; empty where nothing is open."""
+        """Say what would settle the first place; empty where nothing is open."""
         if not self.next:
             return ""
         known = [f"{one['more']:,} more {one['of']}" for one in self.next if one["more"] is not None]
@@ -192,7 +192,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
 
 
 def _needed(fit: Fit, entrants: Entrants, pairs: Pairs, shared: Ints) -> list[dict[str, Any]]:
-    """What it takes until the leader is distinguishable from all others that share the first place."""
+    """Find what makes the leader distinguishable from all others that share the first place."""
     leader, *others = shared
     if not others:
         return []

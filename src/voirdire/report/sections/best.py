@@ -82,7 +82,7 @@ def _unlinked(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
 
 
 def answer(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
-    """Who is first, and what would settle it, in words."""
+    """Say who is first, and what would settle it."""
     if fit.decision is None:
         return (
             f"{named(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is remains "

@@ -18,7 +18,7 @@ import pandas as pd
 from common import show
 
 import voirdire
-from voirdire.fit.board.board import board
+from voirdire.decide.board import board
 
 ITEMS, PROMPTS, JUDGES, VOTES = 6, 12, 4, 1200
 CLEAR = np.linspace(1.5, -1.5, ITEMS)
@@ -50,24 +50,14 @@ def panel(
     return pd.concat([table, *(alike.assign(judge=f"copy {n}") for n in range(copies))], ignore_index=True)
 
 
-def sets(found: Found) -> list[set[int]]:
-    return [{int(name.split()[1]) for name in one} for one in found["tied"]]
-
-
 def level(found: Found, check: str) -> str:
     return next((row["level"] for row in found["checks"] if row["check"] == check), "ok")
 
 
 def false_statements(found: Found, theta: Any) -> bool:
-    """Whether two items are told apart that are equal, or the wrong way round."""
-    rank = {int(row["item"].split()[1]): n for n, row in enumerate(found["items"])}
-    together = sets(found)
-    return any(
-        rank[i] < rank[j] and theta[i] <= theta[j] and not any({i, j} <= one for one in together)
-        for i in rank
-        for j in rank
-        if i != j
-    )
+    """Whether an item is called better than one that is as good, or better than it."""
+    pairs = [(int(one.split()[1]), int(other.split()[1])) for one, other in found["decision"]["better"]]
+    return any(theta[i] <= theta[j] for i, j in pairs)
 
 
 def round_about(judge: Any, first: Any, second: Any, prompt: Any) -> Any:
@@ -99,20 +89,20 @@ def one_prompt() -> Any:
 def tie(rng: np.random.Generator) -> tuple[bool, bool]:
     theta = np.array([1.5, 1.5, 0.0, -0.5, -1.0, -1.5])
     found = board(voirdire.fit(panel(rng, theta)))
-    return sets(found)[0] == {0, 1}, false_statements(found, theta)
+    return set(found["decision"]["first"]) == {"item 0", "item 1"}, false_statements(found, theta)
 
 
 def two_groups(rng: np.random.Generator) -> tuple[bool, bool]:
     theta = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
     found = board(voirdire.fit(panel(rng, theta)))
-    caught = all(one <= {0, 1, 2} or one <= {3, 4, 5} for one in sets(found))
+    caught = len(found["decision"]["better"]) == 9
     return caught, false_statements(found, theta)
 
 
 def equal(rng: np.random.Generator) -> tuple[bool, bool]:
     theta = np.zeros(ITEMS)
     found = board(voirdire.fit(panel(rng, theta)))
-    return len(found["tied"]) == 1, false_statements(found, theta)
+    return len(found["decision"]["first"]) == ITEMS, false_statements(found, theta)
 
 
 def cycle(rng: np.random.Generator) -> tuple[bool, bool]:

@@ -77,7 +77,8 @@ _HOMES = {
 # Where the verbs of a fit live, which stand above it: methods of the same names import them when they are called.
 FIT_VERBS = {
     "accuracy": "voirdire.fit.accuracy",
-    "board": "voirdire.fit.board.board",
+    "board": "voirdire.decide.board",
+    "decide": "voirdire.decide.decision",
     "export": "voirdire.report.exports",
     "next_comparisons": "voirdire.fit.next.suggest",
     "next_rankings": "voirdire.fit.next.rankings",

@@ -13,7 +13,6 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from voirdire import Fit, InputError, fit
-from voirdire.report import groups
 from voirdire.report.figures import KINDS, forest, plot
 from voirdire.report.figures.bars import phase_bars
 from voirdire.report.figures.heat import alike, matrix
@@ -165,33 +164,26 @@ def test_position_marks_are_the_two_coins(small: Fit) -> None:
     plt.close(ax.figure)
 
 
-def test_groups_follow_their_definition(small: Fit) -> None:
-    draws = groups.score_draws(small)
-    assert draws is not None
-    order = [small.problem.items.index(item) for item in small.ranking()["item"]]
-    draws = draws[:, order]
-    need = 0.5 * (1 + small.prob)
-    better = lambda i, j: (draws[:, i] > draws[:, j]).mean() >= need  # noqa: E731
-    found = groups.groups(small)
-    assert found is not None
-    leader = 0
-    for row in range(1, len(found)):
-        new = better(leader, row)
-        assert found[row] - found[row - 1] == new
-        leader = row if new else leader
-    same = groups.same_ranks(small)
-    assert same is not None
-    for row, (low, high) in enumerate(same):
-        open_ = [k + 1 for k in range(len(order)) if not better(row, k) and not better(k, row)]
-        assert (low, high) == (min(open_), max(open_))
-
-
 def test_agreement_of_few_judges_has_its_numbers() -> None:
     """Of two judges a pale cell beside a blank one said nothing."""
     names, ratio = ("a", "b"), np.array([[0.0, np.log2(1.03)], [np.log2(1.03), 0.0]])
     ax = drawing(2, 2).subplots()
     matrix(ax, ratio, names, np.zeros((2, 2), dtype=bool))
     assert sorted(text.get_text() for text in ax.texts) == ["", "", "1.03", "1.03"]
+
+
+def test_common_votes_are_counted_once() -> None:
+    """A judge that answered twice and one that answered three times have two votes in common, not six."""
+    rows = {
+        "judge": ["a"] * 2 + ["b"] * 3 + ["a", "b"],
+        "first": ["x"] * 5 + ["y"] * 2,
+        "second": ["y"] * 5 + ["z"] * 2,
+    }
+    found = observed_over_expected(
+        fit(pd.DataFrame(rows | {"winner": "first"}), model="crowd-bt", method="map")
+    )
+    assert found.common[0, 1] == 3
+    assert found.observed[0, 1] == 1.0
 
 
 def test_agreement_is_that_of_every_pair_of_votes(mode: Fit) -> None:
@@ -209,7 +201,8 @@ def test_agreement_is_that_of_every_pair_of_votes(mode: Fit) -> None:
         pairs = [
             (i, j) for i in np.flatnonzero(judge == a) for j in np.flatnonzero(judge == b) if key[i] == key[j]
         ]
-        assert found.common[a, b] == len(pairs)
+        once = [min((key[judge == k] == unit).sum() for k in (a, b)) for unit in np.unique(key)]
+        assert found.common[a, b] == sum(once)
         observed = np.mean([outcome[i] == outcome[j] for i, j in pairs])
         expected = np.mean([chance[i] @ chance[j] for i, j in pairs])
         np.testing.assert_allclose([found.observed[a, b], found.expected[a, b]], [observed, expected])

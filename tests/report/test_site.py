@@ -31,6 +31,7 @@ def pages(project: Path) -> list[Path]:
     [
         "choose",
         "coefficients",
+        "decide",
         "faq",
         "rankings",
         pytest.param("boards", marks=pytest.mark.slow),

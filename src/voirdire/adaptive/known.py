@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voirdire.decide.prospects import expected_loss
 from voirdire.errors import InputError
-from voirdire.fit.board.prospects import expected_loss
 from voirdire.infer.posterior import scores
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.votes.results import ranks

@@ -54,6 +54,18 @@ def board(
     terms: Terms = None,
     method: Annotated[Method, typer.Option(help="As of fit; map gives no board.")] = Method.auto,
     over: OverContexts = Over.new,
+    prices: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Columns item, price: which item that is good enough costs least.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="With --prices: how much worse than the best, in scores, is good enough."),
+    ] = None,
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Annotated[
@@ -69,10 +81,12 @@ def board(
     *,
     reading: TableOptions,
 ) -> None:
-    """A leaderboard: what is best, what cannot be told apart, what a choice may cost, what would settle it."""
+    """A leaderboard: what is best, which items are distinguishable, what a choice may cost, what would settle it."""
     from voirdire.report.board_page import board_page
     from voirdire.report.verb import check_format, check_output, render
 
+    if (prices is None) != (margin is None):
+        raise typer.BadParameter("--prices and --margin go together; give both, or neither")
     if out is None and (overwrite or format is not None):
         raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
     if out is not None:
@@ -99,7 +113,7 @@ def board(
             board=True,
             progress=progress,
         )
-        found = fitted.board()
+        found = fitted.board(prices=prices, margin=margin or 0.0)
     if out is not None:
         write_file(out, render(board_page(fitted, found, " and ".join(one.stem for one in table)), written))
     if json:
@@ -126,7 +140,8 @@ def _show(found: dict[str, Any], fitted: Any) -> None:
     for note in found["notes"]:
         out.print(console.plain(note))
     unit = fitted.kind.unit(fitted.problem)
-    parts: list[Any] = [show.ranking(found["items"], found["prob"], unit=unit)]
+    ranks = {row["item"]: (row["first"], row["last"]) for row in found["items"]}
+    parts: list[Any] = [show.ranking(found["items"], found["prob"], unit=unit, ranks=ranks)]
     parts += [
         show.ranking(one["items"], found["prob"], title=f"{one['by']}: {one['group']}")
         for one in found.get("groups", [])
@@ -137,8 +152,5 @@ def _show(found: dict[str, Any], fitted: Any) -> None:
         if part is not None:
             out.print()
             out.print(part)
-    tied = [one for one in found["tied"] if len(one) > 1]
-    if tied:
-        out.print(f"\nNot told apart (all statements together right with {found['familywise']:.0%}):")
-    for one in tied:
-        out.print(Text(console.plain(f"  {', '.join(one)}")))
+    out.print()
+    out.print(console.plain(" ".join(filter(None, (found["decision"]["rule"], fitted.decision.settle())))))

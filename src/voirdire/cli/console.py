@@ -34,10 +34,10 @@ def plain(text: str) -> str:
 
 
 def stdout() -> Console:
-    """Console on stdout: 80 columns and no colour where it is no terminal."""
-    from rich.console import Console
+    """Console on stdout: 80 columns and no colour where it is no terminal; tables keep their names at any width."""
+    from voirdire.cli.screen import Screen
 
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    return Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
 def fail(message: str) -> None:

@@ -56,14 +56,14 @@ def show(found: Demo, out: Console) -> None:
     """Print the panel's ranking beside the grades, its judges, criteria and checks, and what it comes to."""
     from voirdire.cli import show
 
-    result, prob = found.fit.as_dict(), found.fit.prob
+    result, prob, decision = found.fit.as_dict(), found.fit.prob, found.fit.decision
     out.print(
         "Two very small language models at two temperatures each, and four rules, compared 12 texts, each pair in "
         "both orders. Those who wrote the texts graded them (column true)."
     )
     out.print(headline(found.fit))
     parts = (
-        show.ranking(result["items"], prob, found.graded_ranks()),
+        show.ranking(result["items"], prob, found.graded_ranks(), ranks=decision and decision.ranks),
         show.judges(result["judges"], prob),
         show.criteria(result["criteria"], prob),
         show.checks(result["checks"]),

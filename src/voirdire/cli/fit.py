@@ -277,12 +277,18 @@ def headline(result: Fit) -> str:
 
 def show(result: Fit) -> None:
     """Print a fit as tables."""
+    from rich.text import Text
+
     from voirdire.cli import show
+    from voirdire.report.kinds import doubted
 
     found, out = result.as_dict(leave_out=["confusion"]), console.stdout()
     out.print(console.plain(headline(result)))
     for note in result.notes:
         out.print(console.plain(note))
+    if result.decision is not None:
+        out.print(Text(console.plain(result.decision.sentence() + doubted(result)), style="bold"))
+        out.print(console.plain(result.decision.rule))
     problem = result.problem
     unit, heads = result.kind.unit(problem), dict(result.kind.heading)
     if unit != "log-odds":
@@ -302,8 +308,14 @@ def show(result: Fit) -> None:
         parts = [show.shares(found["shares"], result.prob), show.classes(found["items"]), judges]
     else:
         # of pairs that nothing links there is no ranking worth reading
-        ranked = None if found.get("pairs") else show.ranking(found["items"], result.prob, unit=unit)
-        parts = [ranked, judges, show.criteria(found["criteria"], result.prob)]
+        decision = None if found.get("systems") else result.decision
+        ranks = {} if decision is None else decision.ranks
+        ranked = show.ranking(found["items"], result.prob, unit=unit, ranks=ranks)
+        parts = [
+            None if found.get("pairs") else ranked,
+            judges,
+            show.criteria(found["criteria"], result.prob),
+        ]
     parts += [show.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
     parts += [show.terms(found.get("terms"), result.prob)]
     for part in [*parts, show.checks(found["checks"])]:

@@ -153,6 +153,8 @@ def next(
                 levels=reading.levels,
                 seed=seed,
             )
+    if not json and result.decision is not None:
+        print(console.plain(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
     how: dict[str, Any] = {"count": count, "who": who and who.value, "about": about and about.value}
     how = {name: value for name, value in how.items() if value is not None} | {"seed": seed}
     if isinstance(result, RankingsFit):
@@ -169,7 +171,8 @@ def next(
         write_file(out, _form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
-        console.emit(_as_dict(found, result.model.name, whom.value, seed))
+        decision = None if result.decision is None else result.decision.as_dict()
+        console.emit(_as_dict(found, result.model.name, whom.value, seed) | {"decision": decision})
     else:
         _show(found, whom.value)
 

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import json as jsonlib
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
 from voirdire.tables.numbers import read_number
 
 
+@reads_tables()
 def plan(
-    items: Annotated[int, typer.Option(help="Number of items.")],
+    table: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[TABLE...]", readable=False, help="With --apart: a pilot, as fit takes it."),
+    ] = None,
+    apart: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B|top",
+            help="How many more answers until these two items (top: the first two) are distinguishable.",
+        ),
+    ] = None,
+    items: Annotated[int | None, typer.Option(help="Number of items.")] = None,
     judge: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,8 +70,20 @@ def plan(
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Of votes: processes (default: 1).")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
-    """Plan a collection: the votes a wanted precision needs, split into judges, pairs and repeats; or the rankings."""
+    """Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot differ."""
+    asked = {"items": items, "judge": judge or None, "rankings": rankings, "judges": judges, "target": target}
+    if apart is not None or table:
+        _apart(
+            table, apart, [name for name, value in asked.items() if value is not None], seed, json, reading
+        )
+        return
+    if items is None:
+        raise typer.BadParameter(
+            "--items is missing; say how many items there are, or give a pilot and --apart"
+        )
     of_rankings: dict[str, Any] = {
         "judges": judges,
         "width": width,
@@ -98,6 +124,42 @@ def plan(
         console.emit({**wanted, "seed": seed, "replicates": replicates, "best": best, "rows": rows})
     else:
         print(readable(found.table))
+        print(console.plain(str(found)))
+
+
+def _apart(
+    table: list[Path] | None,
+    apart: str | None,
+    others: list[str],
+    seed: int,
+    json: bool,
+    reading: TableOptions,
+) -> None:
+    """Plan from a pilot table."""
+    from voirdire.fit.verb import fit
+    from voirdire.research.plan_apart import POWER, plan_apart
+
+    if not table or apart is None:
+        raise typer.BadParameter("--apart and a pilot table go together; give both, or neither")
+    if others:
+        raise typer.BadParameter(
+            f"--{others[0]} is not for --apart, which has all from the pilot; leave it out"
+        )
+    given = reading.tables(table)
+    with console.progress("Fitting the pilot"):
+        fitted = fit(
+            given[0] if len(given) == 1 else given,
+            method="laplace",
+            seed=seed,
+            levels=reading.levels,
+            positive=reading.how.positive,
+        )
+        found = plan_apart(fitted, apart)
+    if json:
+        told = {"items": list(found.items), "distinguishable": found.distinguishable, "rows": found.rows}
+        console.emit({"apart": apart, "power": POWER, **told, "decision": fitted.decision.as_dict()})
+    else:
+        print(console.plain(fitted.decision.sentence()))
         print(console.plain(str(found)))
 
 

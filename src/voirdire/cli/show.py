@@ -25,6 +25,7 @@ def ranking(
     true_ranks: Mapping[str, int] | None = None,
     unit: str = "log-odds",
     title: str = "Items, best first",
+    ranks: Mapping[str, tuple[int, int]] | None = None,
 ) -> RenderableType:
     """The best items: score, interval, ranks and probability of being best; with true ranks if they are known.
 
@@ -38,6 +39,8 @@ def ranking(
     unit : str
         Of the scores; named where they are not in log-odds.
     title : str
+    ranks : mapping, optional
+        Highest and lowest rank that is left open to an item.
     """
     sure = rows[0]["low"] is not None
     table = _table(title, prob if sure else None)
@@ -49,10 +52,9 @@ def ranking(
     adjusted = "unadjusted" in rows[0]
     if adjusted:
         table.add_column("unadjusted", justify="right")
-    ranked = sure and "rank_low" in rows[0]
     if sure:
         table.add_column("interval", justify="right")
-    if ranked:
+    if ranks:
         table.add_column("ranks", justify="right")
     if sure:
         table.add_column("best", justify="right")
@@ -62,8 +64,11 @@ def ranking(
         cells += [row["item"], number(row["score"])]
         cells += [number(row["unadjusted"])] if adjusted else []
         if sure:
-            ranks = [f"{row['rank_low']:.0f} to {row['rank_high']:.0f}"] if ranked else []
-            cells += [_interval(row["low"], row["high"]), *ranks, f"{row['p_best']:.0%}"]
+            cells += [_interval(row["low"], row["high"])]
+            if ranks:
+                low, high = ranks.get(row["item"], ("?", "?"))
+                cells += [str(low) if low == high else f"{low} to {high}"]
+            cells += [f"{row['p_best']:.0%}"]
         _add(table, cells)
     return _with_rest(table, len(rows) - LIMIT, "items")
 

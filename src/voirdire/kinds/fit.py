@@ -265,6 +265,7 @@ class Fit:
             "notes": list(self.notes),
             **{name: records(self.tables[name]) for name in self.tables if name not in leave_out},
             **self.kind.structure(self.problem, self.posterior, self.prob),
+            "decision": None if self.decision is None else self.decision.as_dict(),
             **({"over_time": records(self._habits)} if self._habits["judge"] else {}),
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
@@ -272,6 +273,14 @@ class Fit:
         for row, said in zip(found.get("judges", ()), verb("verdicts")(self), strict=False):
             row.update(said)
         return found
+
+    @cached_property
+    def decision(self) -> Any:
+        """Decision about the items, :class:`voirdire.decide.decision.Decision`; None without scores, draws or links."""
+        try:
+            return verb("decide")(self)
+        except InputError:
+            return None
 
     @cached_property
     def tables(self) -> Mapping[str, Columns]:

@@ -27,7 +27,8 @@ class RankedFit(Fit):
         """Items, best first: item, score, sd, low, high, rank, rank_low, rank_high, p_best.
 
         The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
-        bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
+        bound the equal-tailed interval of probability ``prob``, and so do ``rank_low`` and ``rank_high``, of each item
+        by itself; :meth:`decide` says what holds of all together. All but score and rank are missing under ``map``.
         """
         return self._frame(self.tables["items"])
 
@@ -46,10 +47,14 @@ class RankedFit(Fit):
         """
         return self._frame(spreads(self.problem, self.posterior, self.prob))
 
-    def board(self) -> dict[str, Any]:
-        """The leaderboard: what is told apart, what a choice may cost; see :func:`voirdire.fit.board.board.board`."""
-        leaderboard: dict[str, Any] = verb("board")(self.in_pandas)
+    def board(self, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
+        """The leaderboard: what is distinguishable, what a choice may cost; see :func:`voirdire.decide.board.board`."""
+        leaderboard: dict[str, Any] = verb("board")(self.in_pandas, prices, margin)
         return leaderboard
+
+    def decide(self, prices: object = None, margin: float = 0.0) -> Any:
+        """Decide which items share the first place; see :func:`voirdire.decide.decision.decide`."""
+        return verb("decide")(self, prices, margin)
 
     def strength_columns(self) -> Columns:
         """As :meth:`strengths`, as columns."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.report.groups import score_draws
 from voirdire.report.pair_agreement import observed_over_expected
 from voirdire.report.ppc import part
 
@@ -35,7 +34,7 @@ def check(fit: Fit, kind: str) -> None:
 
 def _rank_probability(fit: Fit) -> None:
     fit.ranking()
-    if score_draws(fit) is None:
+    if fit.posterior.values is None:
         raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, named
 from voirdire.report.provenance import made
+from voirdire.report.sections.best import RANKS, with_ranks
 from voirdire.report.table import share, table
 
 if TYPE_CHECKING:
@@ -23,19 +24,21 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
     ----------
     fit : Fit
     found : dict
-        What :func:`voirdire.fit.board.board.board` gives.
+        What :func:`voirdire.decide.board.board` gives.
     name : str
         What the data are called.
     """
     checks = sorted(found["checks"], key=lambda row: _LEVELS.index(row["level"]))
     warned = ", ".join(row["check"] for row in checks if row["level"] != "ok")
-    first, top = found["items"][0], found["tied"][0]
-    shared = f"shares the place with {len(top) - 1} more" if len(top) > 1 else "told apart from all others"
+    first, top = found["decision"], found["decision"]["first"]
+    shared = (
+        f"shares the place with {len(top) - 1} more" if len(top) > 1 else "distinguishable from all others"
+    )
     tiles = (
         ("Checks", _WORDS[fit.level], warned),
         (
             "First",
-            named(first["item"]),
+            named(first["leader"]),
             "not to be relied on: checks failed" if fit.level == "fail" else shared,
         ),
         ("Best with probability", share(first["p_best"]), f"expected loss {first['loss']:.2g}"),
@@ -64,16 +67,11 @@ def _finding(row: dict[str, Any]) -> Finding:
 def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
     yield Text(found["verdict"], "lead")
     rows = [{k: v for k, v in row.items() if k != "rank_probabilities"} for row in found["items"]]
-    for number, row in enumerate(rows):
-        sets = [n for n, one in enumerate(found["tied"], start=1) if row["item"] in one]
-        rows[number] = row | {
-            "set": ", ".join(map(str, sets)),
-            "ranks": f"{row['rank_low']:.0f}–{row['rank_high']:.0f}",
-        }
+    rows = with_ranks(rows, {row["item"]: (row["first"], row["last"]) for row in rows})
     unit = fit.kind.unit(fit.problem)
     notes = (
-        "Items that share a set are not told apart; all such statements together are right with "
-        f"{found['familywise']:.0%}.",
+        found["decision"]["rule"],
+        RANKS,
         "loss: how much worse than the best an item is on average, which is what choosing it costs.",
     )
     yield table(
@@ -81,8 +79,8 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         f"Items, best first, with {100 * found['prob']:g}% intervals",
         rows,
         heads={"score": f"score ({unit})"},
-        order=("rank", "item", "score", "unadjusted", "set", "ranks", "p_best", "loss"),
-        drop=("sd", "rank_low", "rank_high"),
+        order=("rank", "item", "score", "unadjusted", "ranks", "p_best", "loss"),
+        drop=("sd", "rank_low", "rank_high", "first", "last"),
         notes=notes,
     )
 
@@ -90,10 +88,10 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
 def _settle(found: dict[str, Any]) -> Iterator[Block]:
     yield Text(
         "How many more votes of the same kind (and more contexts, where these are what is uncertain) until two "
-        "neighbours are told apart, if their difference is what it seems now; empty beyond 100 times what there is."
+        "neighbours are distinguishable, if their difference is what it seems now; empty beyond 100 times as many."
     )
     rows = [
-        {k: v for k, v in row.items() if k != "apart"} | {"told": "yes" if row["apart"] else "no"}
+        {k: v for k, v in row.items() if k != "apart"} | {"distinguishable": "yes" if row["apart"] else "no"}
         for row in found["next"]
     ]
     keys = list(dict.fromkeys(key for row in rows for key in row))

@@ -31,6 +31,8 @@ class Comparison:
     ----------
     runs : dict of str to str
         Each run's model and method.
+    first : dict of str to tuple
+        The items that share the first place in each run that has a decision.
     correlations : list of dict
         Per pair of runs: a, b, items in common, spearman and kendall_tau_b of their scores (None where undefined).
     items : list of dict
@@ -44,6 +46,7 @@ class Comparison:
     """
 
     runs: dict[str, str]
+    first: dict[str, tuple[str, ...]]
     correlations: list[dict[str, Any]]
     items: list[dict[str, Any]]
     loo: list[dict[str, Any]]
@@ -52,7 +55,10 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison as plain Python, in the shape of ``voirdire compare --json``."""
-        runs = [{"run": name, "fit": what} for name, what in self.runs.items()]
+        runs = [
+            {"run": name, "fit": what, "first": list(self.first.get(name, ())) or None}
+            for name, what in self.runs.items()
+        ]
         parts = {
             "correlations": self.correlations,
             "items": self.items,
@@ -130,8 +136,9 @@ def compare(fits: Mapping[str, Fit]) -> Comparison:
     notes: list[str] = []
     runs = {name: f"{fit.model.name} by {fit.method}" for name, fit in fits.items()}
     correlations = [_correlation(a, b, scores[a], scores[b]) for a, b in combinations(fits, 2)]
+    first = {name: fit.decision.first for name, fit in fits.items() if fit.decision is not None}
     return Comparison(
-        runs, correlations, _items(scores, notes), _loo(fits, notes), _judges(fits, notes), notes
+        runs, first, correlations, _items(scores, notes), _loo(fits, notes), _judges(fits, notes), notes
     )
 
 

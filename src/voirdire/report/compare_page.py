@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 Row = Mapping[str, Any]
+MANY = 5  # items named in a sentence
 
 
 def compare_page(found: Comparison) -> Page:
@@ -45,6 +46,9 @@ def _alike(found: Comparison) -> Iterator[Block]:
         )
     else:
         yield Text(f"All {len(found.items)} items stand in the same order.", "lead")
+    for run, first in found.first.items():
+        several = f" and {len(first) - MANY} more" if len(first) > MANY else ""
+        yield Text(f"First in {named(run)}: {', '.join(map(named, first[:MANY]))}{several}.")
     heads = {"spearman": "Spearman's rho", "kendall_tau_b": "Kendall's tau-b"}
     why = f"undefined: fewer than {FEW} items in common, or all scores alike"
     yield table(

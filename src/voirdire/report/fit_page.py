@@ -75,9 +75,12 @@ def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     items = result["items"]
     doubt = f"not to be relied on: {what}" if (what := doubts(fit)) else ""
     if "score" in fit.tables["items"]:
-        chance_of = items[0].get("p_best")
-        sure = "" if is_missing(chance_of) else f"best with probability {share(chance_of)}"
-        yield "Best item", named(items[0]["item"]), doubt or sure
+        decision = fit.decision
+        first = items[0] if decision is None else decision.row
+        many = 1 if decision is None else len(decision.first)
+        sure = "" if is_missing(first.get("p_best")) else f"best with probability {share(first['p_best'])}"
+        sure += "" if many == 1 else f"; shares the first place with {many - 1} more"
+        yield "Best item", named(first["item"]), doubt or sure
     else:
         of = f" of {len(items):,} classes" if "criterion" in items[0] else ""
         said = f"{settled(items):,}{of} settled (probability {SURE:g})"

@@ -29,6 +29,8 @@ def notebook(fit: Fit) -> str:
     """
     result = fit.as_dict()
     parts = [f"<p><strong>{_text(repr(fit)[1:-1])}</strong></p>"]
+    if fit.decision is not None:
+        parts.append(f"<p>{_text(fit.decision.sentence())}</p>")
     found = [row for row in result["checks"] if row["level"] != "ok"]
     if found:
         said = (

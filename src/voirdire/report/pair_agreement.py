@@ -42,7 +42,8 @@ class Observed:
     ----------
     judges : tuple of str
     common, observed, expected : array, shape (judges, judges)
-        Pairs of votes on the same comparison; the share that agree; the share expected. NaN without a common vote.
+        Votes on the same comparison, each counted once; the share of pairs of them that agree; the share expected. NaN
+        without a common vote.
     """
 
     judges: tuple[str, ...]
@@ -52,7 +53,7 @@ class Observed:
 
     @property
     def log_ratio(self) -> Floats:
-        """log2 of observed over expected; NaN where fewer than 5 pairs of votes are common."""
+        """log2 of observed over expected; NaN where fewer than 5 votes are common."""
         few = self.common < FEW
         with np.errstate(divide="ignore", invalid="ignore"):
             # no agreement at all counts as half a vote, so that its logarithm is finite
@@ -146,7 +147,10 @@ def measure(fit: Fit) -> Observed:
     def products(parts: list[Any]) -> Floats:
         return np.asarray(sum((part @ part.T).toarray() for part in parts))
 
-    common = products([gathered(np.ones(len(cell)))])
+    pairs = products([gathered(np.ones(len(cell)))])
+    each = gathered(np.ones(len(cell)))
+    # of repeated votes on the same, as many are in common as the one of both has who gave fewer
+    common = products([(each > r).astype(float) for r in range(int(each.max()))])
     agreeing = products([gathered((outcome == o).astype(float)) for o in range(3)])
     expected = np.zeros_like(common)
     draws = draws_of_cells(fit, DRAWS)
@@ -155,4 +159,4 @@ def measure(fit: Fit) -> Observed:
         rows = np.where(turned[:, None], rows[:, [1, 0, 2]], rows)
         expected += products([gathered(rows[:, o]) for o in range(3)])
     with np.errstate(invalid="ignore"):
-        return Observed(votes.judges, common, agreeing / common, expected / len(draws) / common)
+        return Observed(votes.judges, common, agreeing / pairs, expected / len(draws) / pairs)

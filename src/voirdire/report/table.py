@@ -92,8 +92,8 @@ class Table:
         Footnotes of the whole table.
     marks : mapping of (row, key) to (mark, same), optional
         Cells to set off; see Cell.
-    groups : tuple of int
-        Group of each row (rows of one group cannot be told apart); empty without groups.
+    bands : tuple of bool
+        Rows that stand on a band; empty without.
     names : mapping of str to str
         Names of keys in the CSV copy, where the keys say nothing.
     """
@@ -106,7 +106,7 @@ class Table:
     note_key: str | None = None
     notes: tuple[str, ...] = ()
     marks: Mapping[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)
-    groups: tuple[int, ...] = ()
+    bands: tuple[bool, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
     def cells(self) -> tuple[list[list[Cell]], list[str]]:

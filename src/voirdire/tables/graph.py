@@ -156,6 +156,12 @@ def _examine(votes: Votes, criterion: int) -> Connectivity:
     first, second, counts = votes.first[here], votes.second[here], votes.counts[here]
     forth = (counts[:, 0] > 0) | (counts[:, 2] > 0)
     back = (counts[:, 1] > 0) | (counts[:, 2] > 0)
+    degree = None if votes.details is None else votes.details.degree
+    if (
+        degree is not None and votes.row_cell is not None
+    ):  # a vote that is not sure goes to both sides in part
+        divided = (np.bincount(votes.row_cell, degree < 1.0, len(here)) > 0)[here]
+        forth, back = forth | divided, back | divided
     winner = np.concatenate([first[forth], second[back]])
     loser = np.concatenate([second[forth], first[back]])
     size = len(votes.items)

@@ -77,10 +77,10 @@ def influence(problem: Problem, posterior: Posterior) -> list[Check]:
     said = [f"without {judge} it is {item}" for judge, item in changed[:SHOWN]]
     more = f" (and {len(changed) - SHOWN} more judges)" if len(changed) > SHOWN else ""
     if not any(_clearly_first(problem, posterior, item) for _, item in changed):
-        message = f"The first item has no clear lead: {'; '.join(said)}{more}."
+        message = f"Which item is ranked first changes with single judges: {'; '.join(said)}{more}."
         return [Check("influence", "ok", float(len(changed)), message)]
     message = (
-        f"The first item's lead looks clear, but hangs on single judges: {'; '.join(said)}{more}. "
+        f"Which item is ranked first hangs on single judges: {'; '.join(said)}{more}. "
         "Ask more judges about the best items."
     )
     return [Check("influence", "warn", float(len(changed)), message)]

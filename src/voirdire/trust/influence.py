@@ -61,12 +61,14 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
     starts = [posterior.centre] if held else None
     modes = [find_modes(problem.density, [table], starts=starts, held=held)[0] for table in tables]
     centre = find_modes(problem.density, [problem.data], starts=starts, held=held)[0] if tables else None
-    if centre is None or int(np.argmax(_scores(problem, centre.x))) != first:
-        return []  # mode and mean disagree on the first item: it hangs on more than a judge
+    if centre is None:
+        return []
+    # where mode and mean disagree on the first item, no judge is to blame for either
+    usual = {first, int(np.argmax(_scores(problem, centre.x)))}
     found = []
     for judge, mode in zip(near, modes, strict=True):
         top = int(np.argmax(_scores(problem, mode.x)))
-        if top != first:
+        if top not in usual:
             found.append((problem.judges[judge], problem.items[top]))
     return found
 

@@ -54,16 +54,22 @@ class LabelsFit(Fit):
         """
         return self._frame(systems.systems(self._with(positive).problem, self.posterior, self.prob))
 
-    def board(self, positive: object = None) -> dict[str, Any]:
-        """The leaderboard of systems over contexts; see :func:`voirdire.fit.board.board.board`.
+    def board(self, positive: object = None, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
+        """The leaderboard of systems over contexts; see :func:`voirdire.decide.board.board`.
 
         Parameters
         ----------
         positive : str, optional
             The class that counts as a success, by default that of the fit.
+        prices, margin
+            As of :meth:`decide`.
         """
-        found: dict[str, Any] = verb("board")(self._with(positive).in_pandas)
+        found: dict[str, Any] = verb("board")(self._with(positive).in_pandas, prices, margin)
         return found
+
+    def decide(self, prices: object = None, margin: float = 0.0) -> Any:
+        """Decide which systems share the first place; see :func:`voirdire.decide.decision.decide`."""
+        return verb("decide")(self, prices, margin)
 
     def _with(self, positive: object) -> LabelsFit:
         """The same fit with another class as the one that counts as a success."""

@@ -160,7 +160,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
         if placed(problem.table) is None or posterior.values is None:
-            return super().entrants(problem, posterior, prob)
+            found = super().entrants(problem, posterior, prob)
+            zero, one = problem.unit
+            return found._replace(draws=zero + one * found.draws)
         rows = records(systems.systems(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
         drawn, names = systems.draws(problem, posterior), problem.table.systems

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior, scores, weights
 from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.twins import twins
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Problem
 from voirdire.model.terms import RELIABILITY, TIES
@@ -38,6 +39,9 @@ def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
         ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
         columns["rank_low"], columns["rank_high"] = np.quantile(drawn, ends, axis=0, method="inverted_cdf")
         columns["p_best"] = (drawn == 1).mean(axis=0)
+    for group in twins(problem):
+        for name in set(columns) - {"item", "rank"}:
+            columns[name][group] = columns[name][group].mean()
     order = np.argsort(rank)
     return {name: column[order] for name, column in columns.items()}
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.report.figures.rows import Rows, limits
 from voirdire.report.figures.style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
-from voirdire.report.groups import groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +30,7 @@ def forest(
     *,
     colours: Sequence[str] | None = None,
     markers: Sequence[str] | None = None,
-    groups: Sequence[int] = (),
+    bands: Sequence[bool] = (),
     reference: float | None = None,
     letters: int = LETTERS,
 ) -> None:
@@ -43,8 +42,8 @@ def forest(
         NaN where there is none.
     colours, markers : sequence of str, optional
         One per row.
-    groups : sequence of int
-        Rows of every other group stand on a band.
+    bands : sequence of bool
+        Rows that stand on a band.
     reference : float, optional
         Where a dashed line stands.
     letters : int
@@ -53,9 +52,8 @@ def forest(
     from matplotlib.ticker import MaxNLocator
 
     rows = np.arange(len(names))
-    for row, group in enumerate(groups):
-        if group % 2 == 0:
-            ax.axhspan(row - 0.5, row + 0.5, color=GRID, alpha=0.55, linewidth=0)
+    for row in np.flatnonzero(bands):
+        ax.axhspan(row - 0.5, row + 0.5, color=GRID, alpha=0.55, linewidth=0)
     ax.grid(axis="x")
     if reference is not None:
         ax.axvline(reference, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
@@ -73,13 +71,14 @@ def forest(
 
 
 def ranking(fit: Fit) -> Rows:
-    """Scores of the items with intervals, best first; bands set off groups that can be told apart."""
+    """Scores of the items with intervals, best first; those that share the first place stand on a band."""
     found = fit.ranking()
     columns = _columns(found, "score", "low", "high")
-    bands, ends = groups(fit) or [], limits(*columns)
+    first = () if fit.decision is None else fit.decision.first
+    bands, ends = [item in first for item in found["item"]], limits(*columns)
 
     def draw(ax: Axes, part: slice) -> None:
-        forest(ax, found["item"].tolist()[part], *(one[part] for one in columns), groups=bands[part])
+        forest(ax, found["item"].tolist()[part], *(one[part] for one in columns), bands=bands[part])
         ax.set_xlim(ends)
         ax.set_xlabel(f"score ({fit.kind.unit(fit.problem)})")
 

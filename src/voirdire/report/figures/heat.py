@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.infer.posterior import scores
 from voirdire.report.figures.style import (
     MUTED,
     colour_key,
@@ -17,7 +18,6 @@ from voirdire.report.figures.style import (
     two_colours,
     write_cells,
 )
-from voirdire.report.groups import score_draws
 from voirdire.report.pair_agreement import observed_over_expected
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ _FLAT = 14  # letters up to which names of columns lie flat, where there are few
 
 def rank_probability(fit: Fit, ax: Axes) -> None:
     """Posterior probability of every rank of every item."""
-    draws = score_draws(fit)
-    assert draws is not None
+    assert fit.posterior.values is not None
+    draws = scores(fit.problem.density, fit.posterior.values)
     place = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
     size = draws.shape[1]
     share = np.stack([np.bincount(column, minlength=size) for column in place.T]) / len(draws)

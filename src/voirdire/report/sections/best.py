@@ -1,4 +1,4 @@
-"""Section on the best items: the ranking, and which items cannot be told apart."""
+"""Section on the best items: the decision, the ranking, and the ranks that are left open."""
 
 from __future__ import annotations
 
@@ -6,30 +6,33 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report.figure_blocks import figure
-from voirdire.report.groups import groups, same_ranks
 from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named
-from voirdire.report.table import is_missing, share, table
+from voirdire.report.table import table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
+RANKS = "ranks: those that the statements about pairs leave open to an item."
+
 
 def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """The answer in a sentence, the scores, the probability of every rank, the table."""
-    rows = [dict(row) for row in result["items"]]
+    """The decision in a sentence and its rule, the scores, the probability of every rank, the table."""
+    rows, decision = [dict(row) for row in result["items"]], fit.decision
     if result.get("pairs"):
         yield from _unlinked(result["pairs"])
-    group, same = groups(fit), same_ranks(fit)
-    if group and same:
-        for row, number, (low, high) in zip(rows, group, same, strict=True):
-            row["group"] = number
-            row["same_as"] = "–" if low == high else f"{low}–{high}"
-    if not result.get("pairs"):
-        yield Text(answer(rows, group) + doubted(fit), "lead")
-    bands = " Items on one band are not told apart from the first item of their band." if group else ""
-    unit = fit.kind.unit(fit.problem)
-    intervals = f" with {100 * fit.prob:g}% intervals" if group else ""
+    else:
+        yield Text(answer(fit, rows) + doubted(fit), "lead")
+    unit, drawn = fit.kind.unit(fit.problem), fit.posterior.draws is not None
+    intervals = f" with {100 * fit.prob:g}% intervals" if drawn else ""
+    if decision is not None and result.get("systems"):
+        yield table(
+            "systems", f"Systems, best first,{intervals}", with_ranks(result["systems"], decision.ranks)
+        )
+    ranked = decision is not None and not result.get("systems")
+    if decision is not None and ranked:
+        rows = with_ranks(rows, decision.ranks)
+    bands = " Items on a band share the first place." if ranked else ""
     yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
     yield from figure(
         fit,
@@ -37,22 +40,35 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "Probability of every rank",
         "Dark where an item is likely to stand; a wide band says that its place is left open.",
     )
-    notes = (
-        "Two items are told apart where one is the better in at least "
-        f"{0.5 * (1 + fit.prob):.3g} of the posterior draws. “not told from” gives the ranks that an item cannot be "
-        "told apart from; a group ends where an item is told apart from the group's first.",
-    )
+    none = f"No intervals: method {fit.method} gives the mode alone."
     yield table(
         "ranking",
-        f"Items, best first{',' if group else ''}{intervals}",
+        f"Items, best first{',' if drawn else ''}{intervals}",
         rows,
-        heads={"same_as": "not told from", "score": f"score ({unit})"},
-        order=("rank", "item", "score", "p_best", "group", "same_as"),
-        drop=("sd",),
-        missing=no_intervals(fit),
-        notes=notes if group else (f"No intervals: method {fit.method} gives the mode alone.",),
-        groups=tuple(group or ()),
+        heads={"score": f"score ({unit})"},
+        order=("rank", "item", "score", "p_best", "ranks"),
+        drop=("sd", "rank_low", "rank_high"),
+        missing={} if drawn else {"p_best": none},
+        notes=(() if decision is None else (decision.rule, RANKS)) if drawn else (none,),
+        bands=tuple(row["item"] in decision.first for row in rows) if decision is not None and ranked else (),
     )
+
+
+def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]) -> list[dict[str, Any]]:
+    """Rows of items (or systems) with the ranks that are left open, in words.
+
+    Examples
+    --------
+    >>> with_ranks([{"item": "x"}, {"system": "y"}], {"x": (1, 1), "y": (2, 3)})
+    [{'item': 'x', 'ranks': '1'}, {'system': 'y', 'ranks': '2 to 3'}]
+    """
+    found = []
+    for row in rows:
+        low, high = ranks.get(row["item"] if "item" in row else row["system"], (None, None))
+        found.append(
+            row | {"ranks": None if low is None else str(low) if low == high else f"{low} to {high}"}
+        )
+    return found
 
 
 def _unlinked(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
@@ -65,29 +81,11 @@ def _unlinked(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
     yield table("unlinked", "Probability that the first item of a pair is better", pairs)
 
 
-def answer(rows: Sequence[dict[str, Any]], group: Sequence[int] | None) -> str:
-    """Say which item is best and what cannot be told from it."""
-    first = named(rows[0]["item"])
-    if group is None:
-        return f"{first} has the highest score. This fit has no intervals, so how sure that is remains open."
-    leaders = sum(one == 1 for one in group)
-    chance: Any = rows[0].get("p_best")
-    sure = "" if is_missing(chance) else f" (probability {share(chance)} of being the best)"
-    if len(rows) == 1:
-        return f"{first} is the only item."
-    if leaders == 1:
-        told = f"The {len(rows)} items fall into {max(group)} groups." if len(rows) > 2 else ""
-        return f"{first} is the best item{sure}: it is told apart from all others. {told}".strip()
-    return (
-        f"{first} comes first{sure}, but {leaders - 1} other {'items are' if leaders > 2 else 'item is'} not told "
-        f"apart from it: {', '.join(named(row['item']) for row in rows[1:leaders][:5])}"
-        f"{' …' if leaders > 6 else ''}. The {len(rows)} items fall into {max(group)} "
-        f"{'group' if max(group) == 1 else 'groups'}."
-    )
-
-
-def no_intervals(fit: Fit) -> dict[str, str]:
-    """Why a fit without draws has no probability of being best, by column."""
-    if fit.posterior.draws is not None:
-        return {}
-    return {"p_best": f"No intervals: method {fit.method} gives the mode alone."}
+def answer(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
+    """Say who is first, and what would settle it."""
+    if fit.decision is None:
+        return (
+            f"{named(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is remains "
+            "open."
+        )
+    return f"{fit.decision.sentence(named)} {fit.decision.settle()}".strip()

@@ -40,7 +40,7 @@ def expected_loss(draws: Floats) -> Floats:
 def times_more(median: float, deviation: float, t: float) -> float | None:
     """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
 
-    The deviation (:class:`.Apart`) of a difference falls with the root of the votes (of the contexts, where they are
+    The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
     what is uncertain); the difference is taken to be what it is now.
 
     Examples

@@ -1,4 +1,4 @@
-"""Leaderboards: what is told apart, what would settle it, cycles, groups of contexts, and how they are written."""
+"""Leaderboards: what would settle it, cycles, groups of contexts, and how they are written."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
+from voirdire.decide.board import board
+from voirdire.decide.cycles import clear_wins, shortest_cycle
 from voirdire.errors import InputError
-from voirdire.fit.board.apart import tied_sets, told_apart
-from voirdire.fit.board.board import board
-from voirdire.fit.board.cycles import clear_wins, shortest_cycle
 from voirdire.tables.votes import read_votes
 
 
@@ -112,30 +111,11 @@ def test_bad_groups_are_refused() -> None:
         voirdire.fit(scores, by="judge")
 
 
-def test_statements_hold_together() -> None:
-    """Of 400 panels of equal items some pair is told apart in at most 5%, give or take two standard errors."""
-    rng = np.random.default_rng(0)
-    wrong = 0
-    for _ in range(400):
-        mixing = rng.normal(size=(8, 8))
-        centre = mixing @ rng.normal(size=8)  # what was estimated of eight equal items
-        draws = centre + rng.normal(size=(800, 8)) @ mixing.T
-        wrong += bool(told_apart(draws).apart.any())
-    assert wrong / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
-    assert wrong > 0
-
-
-def test_tied_sets_are_whole_and_none_within_another() -> None:
-    apart = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) > 1
-    assert tied_sets(apart, np.arange(5)) == [[0, 1], [1, 2], [2, 3], [3, 4]]
-    assert tied_sets(np.zeros((3, 3), dtype=bool), np.arange(3)) == [[0, 1, 2]]
-    assert tied_sets(~np.eye(3, dtype=bool), np.array([2, 0, 1])) == [[2], [0], [1]]
-
-
 def test_a_board_says_what_is_told() -> None:
     found = board(voirdire.fit(panel(np.array([1.0, 1.0, -1.0, -1.0]), 1500), method="laplace"))
-    assert [sorted(one) for one in found["tied"]] == [["item 0", "item 1"], ["item 2", "item 3"]]
-    assert "2 items share the first place" in found["verdict"]
+    assert sorted(found["decision"]["first"]) == ["item 0", "item 1"]
+    assert [(row["first"], row["last"]) for row in found["items"]] == [(1, 2), (1, 2), (3, 4), (3, 4)]
+    assert "2 of 4 items share the first place" in found["verdict"]
     middle = found["next"][1]
     assert middle["apart"]
     assert "more_votes" not in middle
@@ -254,7 +234,7 @@ def test_the_verb_writes_boards(tmp_path: Path) -> None:
         assert words in text
         assert "math" in text
     found = json.loads(done.stdout)
-    assert {"tied", "next", "cycle", "verdict", "familywise", "groups", "items", "checks"} <= set(found)
+    assert {"decision", "next", "cycle", "verdict", "groups", "items", "checks"} <= set(found)
     shown = CliRunner().invoke(
         app, ["board", str(path), "--by", "category", "--method", "laplace", "--where", "judge=ann"]
     )

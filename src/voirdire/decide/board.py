@@ -1,0 +1,128 @@
+"""The verb ``board``: a fit as a leaderboard that says what it can and what it cannot tell."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.decide.cycles import clear_wins, shortest_cycle
+from voirdire.decide.deciding import deciding
+from voirdire.decide.decision import Decision, decide
+from voirdire.decide.prospects import rank_probabilities, times_more
+from voirdire.kinds.kind import Entrants
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+
+
+def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
+    """The leaderboard of a fit, as plain Python.
+
+    Parameters
+    ----------
+    fit : Fit
+        With scores and draws (any method but "map").
+    prices, margin
+        As of :func:`.decision.decide`.
+
+    Returns
+    -------
+    dict
+        What :meth:`.Fit.as_dict` has, of which ``decision`` has ``better``, the distinguishable pairs (better, worse),
+        too; each of ``items`` also ``first`` and ``last`` (the ranks that are left open), ``loss`` (expected, in the
+        unit of scores, of choosing it) and ``rank_probabilities``; of scores of systems over contexts ``items`` are the
+        systems, and ``answers`` what each scored in each context; ``next``, for every two neighbours ``better``,
+        ``worse``, ``difference``, ``sd``, ``apart`` (distinguishable) and, where they are not, ``more_votes`` (in the
+        whole table) and ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times
+        what there is); ``cycle``, items of which each clearly beats the next and the last the first; ``deciding``, the
+        context without which another item would be first or others share its place (None: no single one);
+        ``verdict``, in words.
+
+    Raises
+    ------
+    InputError
+        The fit has no scores or no draws.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 9 + ["y"] * 7})
+    >>> board(fit(table, model="bradley-terry"))["decision"]["first"]
+    ['x', 'y']
+    """
+    entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
+    decision, result = decide(fit, prices, margin), fit.as_dict()
+    if entrants.names != fit.problem.items:
+        result |= {"answers": result.pop("items"), "items": entrants.rows}
+    ranks = dict(zip(entrants.names, rank_probabilities(entrants.draws), strict=True))
+    loss = dict(zip(decision.items, decision.loss.tolist(), strict=True))
+    for row in result["items"]:
+        first, last = decision.ranks.get(row["item"], (1, len(ranks)))
+        row |= {"first": first, "last": last, "loss": loss.get(row["item"])}
+        row |= {"rank_probabilities": ranks[row["item"]].round(4).tolist()}
+    better = [[decision.items[i], decision.items[j]] for i, j in np.argwhere(decision.pairs.better)]
+    cycle, one = _cycle(fit), _deciding(fit)
+    told = {
+        "decision": decision.as_dict() | {"better": better},
+        "next": _neighbours(fit, entrants, decision),
+        "cycle": cycle,
+        "deciding": one,
+    }
+    return {**result, **told, "verdict": verdict(result["checks"], decision, cycle, one)}
+
+
+def _deciding(fit: Fit) -> str | None:
+    draws = fit.kind.in_contexts(fit.problem, fit.posterior)
+    place = None if draws is None else deciding(draws, 0.5 * (1.0 + fit.prob))
+    return None if place is None else fit.problem.coords["context"][place]
+
+
+def _cycle(fit: Fit) -> list[str]:
+    votes = fit.kind.compared_votes(fit.problem)
+    if votes is None:
+        return []
+    return [votes.items[i] for i in shortest_cycle(clear_wins(votes), len(votes.items))]
+
+
+def _neighbours(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[str, Any]]:
+    votes, pairs = fit.kind.compared_votes(fit.problem), decision.pairs
+    code = {name: at for at, name in enumerate(entrants.names)}
+    rows = []
+    for at, (one, other) in enumerate(pairwise(decision.items)):
+        lead = entrants.draws[:, code[one]] - entrants.draws[:, code[other]]
+        row: dict[str, Any] = {"better": one, "worse": other}
+        row |= {"difference": float(lead.mean()), "sd": float(lead.std(ddof=1))}
+        row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
+        if not row["apart"] and (votes is not None or entrants.contexts):
+            factor = times_more(float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1]), pairs.t)
+            if votes is not None:
+                row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
+            if entrants.contexts:
+                row["more_contexts"] = (
+                    None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
+                )
+        rows.append(row)
+    return rows
+
+
+def verdict(checks: list[dict[str, Any]], decision: Decision, cycle: list[str], context: str | None) -> str:
+    """Verdict of the board, in words: first what speaks against it, then what is best."""
+    failed, warned = (
+        ", ".join(row["check"] for row in checks if row["level"] == level) for level in ("fail", "warn")
+    )
+    said = []
+    if failed:
+        said.append(f"Checks failed ({failed}): do not act on this board before they are answered.")
+    if cycle:
+        said.append(f"No ranking is right: {' beats '.join([*cycle, cycle[0]])}.")
+    if context is not None:
+        said.append(f"The context {context} alone decides who is first, or who shares the first place.")
+    said.append(decision.sentence())
+    if decision.choice is not None:
+        said.append(decision.choice.sentence())
+    if warned:
+        said.append(f"Warnings: {warned}.")
+    return " ".join(said)

@@ -1,0 +1,205 @@
+"""The verb ``decide``: who is first, what choosing costs, what would settle it, by one rule for every page and table.
+
+The rule (:mod:`.pairs`): items share the first place unless another is distinguishably better; all statements about
+pairs are right together with probability (1 + prob) / 2, which is what each end of an interval of probability ``prob``
+bounds.
+
+What follows from a choice is told by the posterior alone: the expected loss of an item is the mean, over draws, of how
+much better the best is. Scores are posterior medians, drawn towards the items' mean by as much as answers leave open,
+the leader's too: that it was chosen for being the highest needs no further correction (Efron 2011, Journal of the
+American Statistical Association 106).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.decide.pairs import Pairs, compare_pairs
+from voirdire.decide.price import Choice, cheapest, read_prices
+from voirdire.decide.prospects import expected_loss, times_more
+from voirdire.errors import InputError
+from voirdire.kinds.kind import Entrants
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+
+MOST = 500  # items that are compared, those that may be best
+NAMED = 5  # items named in a sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """A decision about the items of a fit (or about systems, where items are their answers).
+
+    Attributes
+    ----------
+    items : tuple of str
+        Best first.
+    first : tuple of str
+        Those that share the first place.
+    row : dict
+        The first of them, as in the ranking: item, score, low, high, p_best, ...
+    pairs : Pairs
+        Of ``items``, in their order.
+    loss : array, shape (items,)
+        Expected loss of choosing each, in the unit of scores.
+    level : float
+        Probability that all statements are right.
+    left_out : int
+        Items that were not compared, because too many others are likelier to be the best.
+    next : list of dict
+        What would settle the first place, each by itself: ``of`` ("votes" of the same kind, "contexts" or "judges"
+        asked as much as those there are) and ``more`` (None: beyond 100 times what there is).
+    choice : Choice or None
+        The cheapest item that is not worse by more than a margin, where prices were given.
+    """
+
+    items: tuple[str, ...]
+    first: tuple[str, ...]
+    row: dict[str, Any]
+    pairs: Pairs
+    loss: Floats
+    level: float
+    left_out: int = 0
+    next: list[dict[str, Any]] = field(default_factory=list)
+    choice: Choice | None = None
+
+    @property
+    def rule(self) -> str:
+        """The rule, in a line."""
+        rest = f"; of {self.left_out:,} further items none was compared" if self.left_out else ""
+        return (
+            "An item shares the first place unless another is distinguishably better; all statements about pairs are "
+            f"right together with probability {self.level:.4g} (max-t){rest}."
+        )
+
+    @property
+    def ranks(self) -> dict[str, tuple[int, int]]:
+        """Highest and lowest rank that the statements leave open, by item."""
+        low, high = self.pairs.ranks
+        high = high + self.left_out
+        return {item: (int(a), int(b)) for item, a, b in zip(self.items, low, high, strict=True)}
+
+    def sentence(self, name: Callable[[str], str] = str) -> str:
+        """Say who is first; ``name`` writes a name.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from voirdire.fit.verb import fit
+        >>> votes = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 60 + ["y"] * 4})
+        >>> fit(votes, model="bradley-terry").decide().sentence()
+        'x is the best of 2 items, distinguishable from all others.'
+        """
+        leader, size = name(self.row["item"]), len(self.items) + self.left_out
+        if size == 1:
+            return f"{leader} is the only item."
+        if len(self.first) == 1:
+            return f"{leader} is the best of {size:,} items, distinguishable from all others."
+        named = ", ".join(map(name, self.first[:NAMED])) + (", …" if len(self.first) > NAMED else "")
+        cost = f"{self.loss[self.items.index(self.row['item'])]:.2g}"
+        return (
+            f"{len(self.first):,} of {size:,} items share the first place ({named}); choosing {leader} costs {cost} on "
+            "average against the best."
+        )
+
+    def settle(self) -> str:
+        """Say what would settle the first place; empty where nothing is open."""
+        if not self.next:
+            return ""
+        known = [f"{one['more']:,} more {one['of']}" for one in self.next if one["more"] is not None]
+        if not known:
+            return "No number of further answers of this kind is known to settle it."
+        return f"About {' or '.join(known)} would settle it, were the differences what they seem now."
+
+    def as_dict(self) -> dict[str, Any]:
+        """The decision as plain Python, as ``decision`` of ``voirdire fit --json``."""
+        size = len(self.items)
+        found = {name: self.row[name] for name in ("score", "low", "high", "p_best")}
+        return {
+            "first": list(self.first),
+            "leader": self.row["item"],
+            **found,
+            "loss": float(self.loss[self.items.index(self.row["item"])]),
+            "distinguishable": int(self.pairs.better.sum()),
+            "pairs": size * (size - 1) // 2,
+            "level": self.level,
+            "rule": self.rule,
+            "next": self.next,
+            **({} if self.choice is None else {"choice": self.choice._asdict()}),
+        }
+
+
+def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin: float = 0.0) -> Decision:
+    """Decide which items of a fit share the first place, which are distinguishable, what would settle it.
+
+    Parameters
+    ----------
+    fit : Fit
+        With scores and draws (any method but "map").
+    prices : mapping, dataframe or path, optional
+        Price of every item (columns item, price): the cheapest that is not worse than the best by more than ``margin``
+        is named, too.
+    margin : float
+        In the unit of scores, 0 or more.
+
+    Raises
+    ------
+    InputError
+        The fit has no scores or no draws, or its items are not linked; prices are missing, negative or of other items.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> votes = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 9 + ["y"] * 7})
+    >>> decision = decide(fit(votes, model="bradley-terry"), prices={"x": 3.0, "y": 1.0}, margin=1.5)
+    >>> decision.first, decision.choice.item
+    (('x', 'y'), 'y')
+    """
+    if fit.anchored is not None and fit.anchored.pairs:
+        raise InputError("these pairs of items are not linked, so no item is first of all; use pairs()")
+    entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
+    code = {name: at for at, name in enumerate(entrants.names)}
+    order = np.array([code[row["item"]] for row in entrants.rows])
+    draws, rows = entrants.draws[:, order], entrants.rows
+    if len(order) > MOST:
+        kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
+        draws, rows = draws[:, kept], [rows[at] for at in kept]
+    level = 0.5 * (1.0 + fit.prob)
+    pairs = compare_pairs(draws, level)
+    items = tuple(row["item"] for row in rows)
+    shared = np.flatnonzero(pairs.first)
+    leader = int(shared[0])
+    known = None if prices is None else read_prices(prices, entrants.names, margin)
+    return Decision(
+        items,
+        tuple(items[at] for at in shared),
+        rows[leader],
+        pairs,
+        expected_loss(draws),
+        level,
+        len(order) - len(items),
+        _needed(fit, entrants, pairs, shared),
+        None if known is None else cheapest(entrants.draws, entrants.names, known, margin, level),
+    )
+
+
+def _needed(fit: Fit, entrants: Entrants, pairs: Pairs, shared: Ints) -> list[dict[str, Any]]:
+    """Find what makes the leader distinguishable from all others that share the first place."""
+    leader, *others = shared
+    if not others:
+        return []
+    factors = [times_more(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t) for i in others]
+    counts = fit.kind.named_counts(fit.problem)
+    there = {next(iter(counts)) if len(counts) == 1 else "answers": sum(counts.values())}
+    there |= {"contexts": entrants.contexts} if entrants.contexts else {}
+    there |= {"judges": len(fit.problem.judges)}
+    worst = None if None in factors else max(one for one in factors if one is not None)
+    return [{"of": of, "more": None if worst is None else ceil((worst - 1.0) * n)} for of, n in there.items()]

@@ -1,1 +1,0 @@
-"""Leaderboard: statements that hold together, what a choice may cost, what would settle it."""

@@ -1,0 +1,152 @@
+"""Plan until two items are distinguishable: how many more answers a pilot table needs, by its own posterior.
+
+The difference of two items has the posterior median m and the deviation s (of :class:`voirdire.decide.pairs.Pairs`), of
+which a part e stays however many answers are added (where only votes in the same contexts are, what contexts leave
+open). With f times the answers the deviation is s_f = (e^2 + (s^2 - e^2) / f)^(1/2), and, as a posterior mean is a
+martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are distinguishable with probability
+
+    P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
+
+(expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which knows that the difference
+may be smaller than it seems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.decide.prospects import HOPELESS
+from voirdire.errors import InputError
+from voirdire.tables.problems import nearest
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    from voirdire.decide.decision import Decision
+    from voirdire.kinds.fit import Fit
+
+POWER = 0.8
+CAUTION = 0.9  # probability planned for: the same t and a normal posterior are taken for the larger table
+
+
+@dataclass(frozen=True)
+class ApartPlan:
+    """Result of :func:`plan_apart`.
+
+    Attributes
+    ----------
+    items : tuple of str
+        The two.
+    rows : list of dict
+        Ways to it, each by itself: ``of`` (what there would be more of), ``there`` (how many there are), ``more`` and
+        ``probability`` (of being distinguishable then; with ``more`` None the highest within 100 times what there is).
+    distinguishable : bool
+        As it is.
+    """
+
+    items: tuple[str, str]
+    rows: list[dict[str, Any]]
+    distinguishable: bool
+
+    def __str__(self) -> str:
+        one, other = self.items
+        if self.distinguishable:
+            return f"{one} and {other} are distinguishable already."
+        ways = [f"{row['more']:,} more {row['of']}" for row in self.rows if row["more"] is not None]
+        if ways:
+            return f"{one} and {other} are distinguishable with probability {POWER:g} after {', or '.join(ways)}."
+        return (
+            f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} distinguishable with "
+            f"probability {POWER:g}: take them as equal, or ask other judges."
+        )
+
+
+def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
+    """Find how many more votes, scores or rankings, contexts or judges make two items distinguishable.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of the pilot table, with draws.
+    apart : "top" or two names
+        By default the two that are ranked first.
+
+    Raises
+    ------
+    InputError
+        The fit has no scores or draws, or fewer than two items; an item that it does not have.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> votes = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 12 + ["y"] * 7})
+    >>> found = plan_apart(fit(votes, model="bradley-terry"))
+    >>> found.items, found.rows[0]["of"], found.rows[0]["more"] > 19
+    (('x', 'y'), 'votes of this kind', True)
+    """
+    decision = fit.decide()
+    one, other = _places(decision, apart)
+    items = decision.items[one], decision.items[other]
+    done = bool(decision.pairs.better[one, other] or decision.pairs.better[other, one])
+    if done:
+        return ApartPlan(items, [], True)
+    m, s = float(decision.pairs.median[one, other]), float(decision.pairs.deviation[one, other])
+    entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
+    counts = fit.kind.named_counts(fit.problem)
+    answers = next(iter(counts)) if len(counts) == 1 else "answers"
+    total, judges = sum(counts.values()), len(fit.problem.judges)
+    ways = [(f"{answers} of this kind", total, 0.0)]
+    if entrants.contexts:
+        each = f"{round(total / entrants.contexts):,} {answers} each"
+        ways = [(f"contexts, asked as much ({each})", entrants.contexts, 0.0)]
+        ways += [(f"{answers} in the same contexts", total, _of_contexts(fit, items, s))]
+    ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, 0.0)]
+    rows = []
+    for of, there, stays in ways:
+        factor, probability = _factor(abs(m), s, stays, decision.pairs.t)
+        more = None if factor is None else ceil((factor - 1.0) * there)
+        rows.append({"of": of, "there": there, "more": more, "probability": probability})
+    return ApartPlan(items, rows, False)
+
+
+def _places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int, int]:
+    names = decision.items
+    if len(names) < 2:
+        raise InputError("there is one item, so there are no two to be distinguishable")
+    if apart == "top":
+        return 0, 1
+    two = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)
+    problems = [
+        f"{one!r} is none of the {len(names)} items{nearest(one, names)}" for one in two if one not in names
+    ]
+    if len(two) != 2 or two[0] == two[1]:
+        problems.append(f"{apart!r} is not two items; write A,B, or top for the two that are ranked first")
+    if problems:
+        raise InputError(problems)
+    return names.index(two[0]), names.index(two[1])
+
+
+def _of_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
+    """Deviation of a difference over contexts like these that is left by knowing these exactly."""
+    found = fit.kind.in_contexts(fit.problem, fit.posterior)
+    if found is None:
+        return 0.0
+    one, other = (fit.problem.items.index(item) for item in items)
+    here: Floats = (found[:, :, one] - found[:, :, other]).mean(axis=1)
+    return float(np.sqrt(max(s**2 - here.var(ddof=1), 0.0)))
+
+
+def _factor(m: float, s: float, stays: float, t: float) -> tuple[float | None, float]:
+    """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
+    from scipy.special import ndtr
+
+    f = np.geomspace(1.01, HOPELESS, 2000)
+    left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
+    v = np.sqrt(np.maximum(s**2 - left**2, 1e-300))
+    p = ndtr((m - t * left) / v) + ndtr((-m - t * left) / v)
+    reached = np.flatnonzero(p >= CAUTION)
+    return (float(f[reached[0]]), float(p[reached[0]])) if len(reached) else (None, float(p.max()))

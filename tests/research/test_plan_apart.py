@@ -1,0 +1,114 @@
+"""A pilot says how many more answers make two items distinguishable, and keeps its promise."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire.cli import app
+from voirdire.errors import InputError
+from voirdire.research.plan_apart import plan_apart
+
+NAMES = np.array(list("wxyz"))
+HOW: dict[str, Any] = {"model": "bradley-terry", "method": "laplace", "priors": {"strength.sd": 0.8}}
+
+
+def votes(worth: np.ndarray, size: int, rng: np.random.Generator) -> pd.DataFrame:
+    first = rng.integers(0, len(worth), size)
+    second = (first + rng.integers(1, len(worth), size)) % len(worth)
+    won = rng.random(size) < 1 / (1 + np.exp(worth[second] - worth[first]))
+    table = pd.DataFrame({"judge": "a", "first": NAMES[first], "second": NAMES[second]})
+    return table.assign(winner=np.where(won, "first", "second"))
+
+
+def kept(seed: int) -> bool | None:
+    """Whether the two are distinguishable after as many votes as planned; None where none were, or none needed."""
+    rng = np.random.default_rng(seed)
+    worth = rng.normal(0, 0.8, 4)
+    pilot = votes(worth, 150, rng)
+    plan = plan_apart(voirdire.fit(pilot, **HOW))
+    if plan.distinguishable or plan.rows[0]["more"] is None:
+        return None
+    decision = voirdire.fit(pd.concat([pilot, votes(worth, plan.rows[0]["more"], rng)]), **HOW).decide()
+    one, other = (decision.items.index(item) for item in plan.items)
+    return bool(decision.pairs.better[one, other] or decision.pairs.better[other, one])
+
+
+@pytest.mark.slow
+def test_what_is_promised_is_reached() -> None:
+    found = [one for one in map(kept, range(150)) if one is not None]
+    assert len(found) > 40
+    assert np.mean(found) >= 0.85
+
+
+def test_far_items_need_less_than_near_ones_and_known_ones_nothing() -> None:
+    fit = voirdire.fit(votes(np.array([1.2, 1.1, 0.7, -2.0]), 300, np.random.default_rng(0)), **HOW)
+    order = fit.decide().items
+    near, far = plan_apart(fit), plan_apart(fit, (order[0], order[2]))
+    assert near.items == order[:2]
+    known = plan_apart(fit, f"{order[0]},{order[3]}")
+    assert known.distinguishable
+    assert "distinguishable already" in str(known)
+    many, few = (one.rows[0]["more"] for one in (near, far))
+    assert few is not None
+    assert many is None or few < many
+
+
+def test_nothing_will_is_said() -> None:
+    """Two items with the same answers: no multiple of them, but their prior's doubt, would make them differ."""
+    rows = [("a", one, other, one if n % 2 else other) for n in range(400) for one, other in [("x", "y")]]
+    fit = voirdire.fit(
+        pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]), model="bradley-terry"
+    )
+    found = plan_apart(fit)
+    assert all(row["more"] is None for row in found.rows)
+    assert "Nothing within 100 times" in str(found)
+
+
+def test_in_the_same_contexts_more_votes_do_not_help_for_ever() -> None:
+    rng = np.random.default_rng(4)
+    table = pd.concat(
+        [votes(rng.normal([0.5, 0.2, 0, -0.7], 1.0), 200, rng).assign(context=f"p{x}") for x in range(8)]
+    )
+    found = plan_apart(voirdire.fit(table, method="laplace"))
+    of = {row["of"].split(",")[0]: row for row in found.rows}
+    assert of["votes in the same contexts"]["more"] is None
+    assert of["votes in the same contexts"]["probability"] < of["contexts"]["probability"]
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "pilot.csv"
+    votes(np.array([0.6, 0.3, 0.0, -1.0]), 200, np.random.default_rng(3)).to_csv(path, index=False)
+    done = CliRunner().invoke(app, ["plan", str(path), "--apart", "top", "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert {"items", "distinguishable", "rows", "power", "decision", "apart"} == set(found)
+    shown = CliRunner().invoke(app, ["plan", str(path), "--apart", "w,z"])
+    assert shown.exit_code == 0, shown.output
+    assert "w and z are distinguishable" in shown.stdout
+    for wrong, said in (
+        (["plan", str(path)], "go together"),
+        (["plan", "--apart", "top"], "go together"),
+        (["plan", str(path), "--apart", "top", "--items", "4"], "not for --apart"),
+        (["plan"], "--items is missing"),
+    ):
+        refused = CliRunner().invoke(app, wrong)
+        assert refused.exit_code == 2
+        assert said in " ".join(refused.output.replace("│", " ").split())
+    for wrong, said in (("w,q", "'q' is none of the 4 items"), ("w", "is not two items")):
+        refused = CliRunner().invoke(app, ["plan", str(path), "--apart", wrong])
+        assert refused.exit_code == 1
+        assert said in refused.output
+
+
+def test_unknown_items_are_refused() -> None:
+    fit = voirdire.fit(votes(np.zeros(3), 60, np.random.default_rng(0)), **HOW)
+    with pytest.raises(InputError, match="'q' is none of the 3 items"):
+        plan_apart(fit, ("w", "q"))

@@ -10,8 +10,10 @@ import typer
 from voirdire.cli import complete, console
 from voirdire.cli.fit import FAILED_CHECK, Method
 from voirdire.cli.options import (
+    AboutWhat,
     Covariates,
     ItemFamilies,
+    JudgesAre,
     OrderShown,
     Over,
     OverContexts,
@@ -54,6 +56,8 @@ def board(
     terms: Terms = None,
     method: Annotated[Method, typer.Option(help="As of fit; map gives no board.")] = Method.auto,
     over: OverContexts = Over.new,
+    about: AboutWhat = None,
+    judges: JudgesAre = None,
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Annotated[
@@ -89,6 +93,8 @@ def board(
             seed=seed,
             families=families,
             over=over.value,
+            about=None if about is None else about.value,
+            judges=None if judges is None else judges.value,
             covariates=covariates,
             item_families=item_families,
             without_own_family=without_own_family,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, named
 from voirdire.report.provenance import made
-from voirdire.report.table import share, table
+from voirdire.report.table import share, subject_heads, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -70,7 +70,9 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
             "set": ", ".join(map(str, sets)),
             "ranks": f"{row['rank_low']:.0f}–{row['rank_high']:.0f}",
         }
-    unit = fit.kind.unit(fit.problem)
+    for said in fit.kind.outcome(fit.problem, fit.posterior):
+        yield Text(said)
+    heads = subject_heads(rows[0], "score", fit.kind.unit(fit.problem))
     notes = (
         "Items that share a set are not told apart; all such statements together are right with "
         f"{found['familywise']:.0%}.",
@@ -80,8 +82,8 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         "board",
         f"Items, best first, with {100 * found['prob']:g}% intervals",
         rows,
-        heads={"score": f"score ({unit})"},
-        order=("rank", "item", "score", "unadjusted", "set", "ranks", "p_best", "loss"),
+        heads=heads,
+        order=("rank", "item", *heads, "unadjusted", "set", "ranks", "p_best", "loss"),
         drop=("sd", "rank_low", "rank_high"),
         notes=notes,
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import scores
+from voirdire.kinds.panel_gap import shown_draws
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -32,7 +32,7 @@ def score_draws(fit: Fit) -> Floats | None:
     values = fit.posterior.values
     if values is None or "strength" not in values:
         return None
-    return scores(fit.problem.density, values)
+    return shown_draws(fit.problem, values)
 
 
 def told_apart(draws: Floats, prob: float) -> npt.NDArray[np.bool_]:

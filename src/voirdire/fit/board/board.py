@@ -12,6 +12,7 @@ from voirdire.fit.board.cycles import clear_wins, shortest_cycle
 from voirdire.fit.board.deciding import deciding
 from voirdire.fit.board.prospects import expected_loss, rank_probabilities, times_more
 from voirdire.kinds.kind import Entrants
+from voirdire.model.problem import TARGET
 from voirdire.typing import Ints
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def board(fit: Fit) -> dict[str, Any]:
         what each scored in each context; ``familywise`` (probability that all statements hold together); ``tied``, sets
         of items that cannot be told apart, best first; ``next``, for every two neighbours ``better``, ``worse``,
         ``difference``, ``sd``, ``apart`` and, where they are not, ``more_votes`` (in the whole table) and
-        ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times what there is);
+        ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times what there is, or
+        what is asked is what people would say, of which judges' answers tell no more);
         ``cycle``, items of which each clearly beats the next and the last the first; ``deciding``, the context
         without which another item would be first or others share its place (None: no single one); ``verdict``, in
         words.
@@ -89,6 +91,8 @@ def _cycle(fit: Fit) -> list[str]:
 
 def _neighbours(fit: Fit, entrants: Entrants, found: Apart, order: Ints) -> list[dict[str, Any]]:
     votes, draws = fit.kind.compared_votes(fit.problem), entrants.draws
+    # answers of judges say nothing of what people see otherwise
+    of_people = fit.problem.about == TARGET and fit.kind.has_scores(fit.problem)
     rows = []
     for one, other in pairwise(order):
         lead = draws[:, one] - draws[:, other]
@@ -97,7 +101,7 @@ def _neighbours(fit: Fit, entrants: Entrants, found: Apart, order: Ints) -> list
         row |= {"apart": bool(found.apart[one, other]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
             median, deviation = (float(part[one, other]) for part in (found.median, found.deviation))
-            factor = times_more(median, deviation, found.t)
+            factor = None if of_people else times_more(median, deviation, found.t)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:

@@ -9,7 +9,7 @@ from voirdire.report.figure_blocks import figure
 from voirdire.report.groups import groups, same_ranks
 from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named
-from voirdire.report.table import is_missing, share, table
+from voirdire.report.table import is_missing, share, subject_heads, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -27,8 +27,11 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             row["same_as"] = "–" if low == high else f"{low}–{high}"
     if not result.get("pairs"):
         yield Text(answer(rows, group) + doubted(fit), "lead")
+        for said in fit.kind.outcome(fit.problem, fit.posterior):
+            yield Text(said)
     bands = " Items on one band are not told apart from the first item of their band." if group else ""
     unit = fit.kind.unit(fit.problem)
+    sure = subject_heads(rows[0], "score", unit)
     intervals = f" with {100 * fit.prob:g}% intervals" if group else ""
     yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
     yield from figure(
@@ -46,8 +49,8 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "ranking",
         f"Items, best first{',' if group else ''}{intervals}",
         rows,
-        heads={"same_as": "not told from", "score": f"score ({unit})"},
-        order=("rank", "item", "score", "p_best", "group", "same_as"),
+        heads={"same_as": "not told from"} | sure,
+        order=("rank", "item", *sure, "p_best", "group", "same_as"),
         drop=("sd",),
         missing=no_intervals(fit),
         notes=notes if group else (f"No intervals: method {fit.method} gives the mode alone.",),

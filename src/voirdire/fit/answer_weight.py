@@ -15,7 +15,8 @@ from voirdire.model.check import listed
 from voirdire.model.problem import Problem
 from voirdire.tables.families import read_families
 from voirdire.trust.answer_weight import family_answer_weight
-from voirdire.trust.duplicates import duplicate_judges, tells_apart
+from voirdire.trust.families import families_of, tells_apart, without_items
+from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 
@@ -78,7 +79,12 @@ def weigh_answers(
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
     left = kind.residuals(problem, Posterior(problem.density, first, None))
-    groups = duplicate_judges(problem, left) if named is None else named
+    groups = named
+    if groups is None:
+        alike = (
+            left if isinstance(left, SharedErrors) else kind.residuals(problem, without_items(problem, first))
+        )
+        groups = families_of(problem, alike)
     if not groups:
         return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
     answer_weight = family_answer_weight(problem, groups, left)

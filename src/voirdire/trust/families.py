@@ -8,9 +8,9 @@ one factor for what all see (principal factors: Thurstone 1931; loads are drawn 
 shares few questions with others), and shared_jk of their errors, which is small of strangers (``STRANGERS``, evenly)
 and large within a family (``FAMILY``). arctanh R has the variance 1 / (n - 3), n questions in common (Fisher 1915): so
 every division of the judges into families has a marginal likelihood, with loads found from judges of different
-families. A division is taken where its evidence exceeds that of strangers by the number of families that could have been
-named: ``DOUBT`` and the number of judges for each member. Divisions that are tried join judges by average linkage. Two
-judges with fewer than ``LEAST`` questions in common say nothing of each other: in a sparse crowd there are no families.
+families. A division is taken where its evidence exceeds that of strangers by the number of families that could have
+been named: ``DOUBT`` and the number of judges for each member. Divisions that are tried join judges by average linkage.
+Two judges with fewer than ``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
 """
 
 from __future__ import annotations

@@ -10,8 +10,10 @@ import typer
 from voirdire.cli import complete, console
 from voirdire.cli.fit import FAILED_CHECK, Method
 from voirdire.cli.options import (
+    AboutWhat,
     Covariates,
     ItemFamilies,
+    JudgesAre,
     OrderShown,
     Over,
     OverContexts,
@@ -66,6 +68,8 @@ def board(
         float | None,
         typer.Option(help="With --prices: how much worse than the best, in scores, is good enough."),
     ] = None,
+    about: AboutWhat = None,
+    judges: JudgesAre = None,
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Annotated[
@@ -103,6 +107,8 @@ def board(
             seed=seed,
             families=families,
             over=over.value,
+            about=None if about is None else about.value,
+            judges=None if judges is None else judges.value,
             covariates=covariates,
             item_families=item_families,
             without_own_family=without_own_family,

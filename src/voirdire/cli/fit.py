@@ -10,8 +10,10 @@ import typer
 
 from voirdire.cli import complete, console, signals
 from voirdire.cli.options import (
+    AboutWhat,
     Covariates,
     ItemFamilies,
+    JudgesAre,
     OrderShown,
     Over,
     OverContexts,
@@ -48,13 +50,6 @@ class AnchorMode(StrEnum):
 
     joint = "joint"
     cut = "cut"
-
-
-class About(StrEnum):
-    """What probabilities of classes are about."""
-
-    target = "target"
-    panel = "panel"
 
 
 class Sampler(StrEnum):
@@ -155,13 +150,8 @@ def fit(
         str | None,
         typer.Option(metavar="A,B,...", help="Labels that an item may truly be of; others are answers only."),
     ] = None,
-    about: Annotated[
-        About | None,
-        typer.Option(
-            help="Of labels: probabilities of what the panel stands in for (truth, experts, people; the default), or "
-            "of the panel alone."
-        ),
-    ] = None,
+    about: AboutWhat = None,
+    judges: JudgesAre = None,
     over: OverContexts = Over.new,
     contexts: Annotated[
         bool, typer.Option("--contexts", help="With --json: strengths in each context, too.")
@@ -232,6 +222,7 @@ def fit(
             positive=reading.how.positive,
             over=over.value,
             about=None if about is None else about.value,
+            judges=None if judges is None else judges.value,
             covariates=covariates,
             item_families=item_families,
             without_own_family=without_own_family,

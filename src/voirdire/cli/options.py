@@ -16,6 +16,20 @@ class Over(StrEnum):
     these = "these"
 
 
+class About(StrEnum):
+    """What results are about."""
+
+    target = "target"
+    panel = "panel"
+
+
+class Judges(StrEnum):
+    """What judges are."""
+
+    models = "models"
+    people = "people"
+
+
 class Order(StrEnum):
     """Knowledge of which item was shown first."""
 
@@ -23,6 +37,20 @@ class Order(StrEnum):
     unknown = "unknown"
 
 
+AboutWhat = Annotated[
+    About | None,
+    typer.Option(
+        help="Results about what the panel stands in for (truth, experts, people: of labels the default), or about the "
+        "panel alone."
+    ),
+]
+JudgesAre = Annotated[
+    Judges | None,
+    typer.Option(
+        help="Of votes, scores and rankings: judges are language models, which stand in for people (--about target), "
+        "or people (--about panel)."
+    ),
+]
 OverContexts = Annotated[
     Over,
     typer.Option(

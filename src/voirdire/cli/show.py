@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.cli.console import plain
-from voirdire.report.table import probability_heads
+from voirdire.report.table import subject_heads
 
 Row = Mapping[str, Any]
 
@@ -172,7 +172,7 @@ def classes(rows: Sequence[Row]) -> RenderableType:
     with_criteria = "criterion" in rows[0]
     for name in ("item", *(["criterion"] if with_criteria else []), "label"):
         table.add_column(name, overflow="fold")
-    chances = probability_heads(rows[0])
+    chances = subject_heads(rows[0], "probability")
     for name in chances.values():
         table.add_column(name, justify="right")
     for row in sorted(rows, key=lambda row: row["probability"])[:LIMIT]:

@@ -14,11 +14,12 @@ import numpy as np
 
 from voirdire.decide.audit_answers import ENOUGH, Answers
 from voirdire.errors import InputError
+from voirdire.fit.answer_weight import unnamed_families
 from voirdire.fit.verb import fit
 from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
-from voirdire.trust.dependence import correlations, most_alike, sizes_without
-from voirdire.trust.duplicates import ALPHA, DUPLICATE
+from voirdire.trust.dependence import correlations, sizes_without
+from voirdire.trust.families import answers_alike, divided
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
@@ -80,10 +81,15 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
     found: Residuals | SharedErrors
     if isinstance(table, Labels) and len(np.unique(answers.unit[known])) >= ENOUGH:
         found = _mistakes(answers, known)
+        family = {
+            name: table.judges[of]
+            for name, of in zip(table.judges, divided(*answers_alike(found)), strict=True)
+        }
     else:
         try:
             fitted = fit(table.subset(once), method="map", families={})
             found = fitted.kind.residuals(fitted.problem, fitted.posterior)
+            family = unnamed_families(fitted.problem, fitted.posterior.centre)
         except InputError:
             return None
     pairs, names = correlations(found), table.judges
@@ -94,11 +100,7 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
     size, rest = sizes_without(found)
     without = np.full(len(names), size)
     without[found.judges] = rest
-    copies: list[str | None] = [None] * len(names)
-    for one, other in most_alike(pairs, ALPHA):
-        a, b = sorted((int(found.judges[one]), int(found.judges[other])))
-        if pairs.rho[one, other] > DUPLICATE and copies[b] is None and copies[a] is None:
-            copies[b] = names[a]
+    copies = [None if family.get(name, name) == name else family[name] for name in names]
     near = [int(np.argmax(row)) for row in rho]
     return Alike(
         size,

@@ -107,11 +107,7 @@ def audit(
         raise InputError(f"humans: {both[0]!r} is a judge of the table, too; rename one of them")
     of_judge = None if families is None else read_families(families, read.judges)
     of_item = None if item_families is None else _of_items(item_families, read)
-    present = (
-        set(read.details.columns if read.details else ())
-        if isinstance(read, Votes)
-        else set(read.further.columns)
-    )
+    present = set(read.further.columns)
     columns = named or tuple(one for one in ("length",) if present & {one, f"{one}_first"})
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
     answers = answers_of(read, persons, positive, columns, of_judge, of_item)

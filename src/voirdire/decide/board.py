@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.decide.cycles import clear_wins, shortest_cycle
 from voirdire.decide.deciding import deciding
-from voirdire.decide.decision import Decision, decide
+from voirdire.decide.decision import Decision, decide, is_about_people
 from voirdire.decide.prospects import rank_probabilities, times_more
 from voirdire.kinds.kind import Entrants
 
@@ -36,9 +36,9 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
         systems, and ``answers`` what each scored in each context; ``next``, for every two neighbours ``better``,
         ``worse``, ``difference``, ``sd``, ``apart`` (distinguishable) and, where they are not, ``more_votes`` (in the
         whole table) and ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times
-        what there is); ``cycle``, items of which each clearly beats the next and the last the first; ``deciding``, the
-        context without which another item would be first or others share its place (None: no single one);
-        ``verdict``, in words.
+        what there is, or what is asked is what people would say, of which judges' answers tell no more); ``cycle``,
+        items of which each clearly beats the next and the last the first; ``deciding``, the context without which
+        another item would be first or others share its place (None: no single one); ``verdict``, in words.
 
     Raises
     ------
@@ -97,7 +97,8 @@ def _neighbours(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[s
         row |= {"difference": float(lead.mean()), "sd": float(lead.std(ddof=1))}
         row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
-            factor = times_more(float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1]), pairs.t)
+            median, deviation = float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1])
+            factor = None if is_about_people(fit) else times_more(median, deviation, pairs.t)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:

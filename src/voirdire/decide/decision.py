@@ -24,6 +24,7 @@ from voirdire.decide.price import Choice, cheapest, read_prices
 from voirdire.decide.prospects import expected_loss, times_more
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
+from voirdire.model.problem import TARGET
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class Decision:
         Items that were not compared, because too many others are likelier to be the best.
     next : list of dict
         What would settle the first place, each by itself: ``of`` ("votes" of the same kind, "contexts" or "judges"
-        asked as much as those there are) and ``more`` (None: beyond 100 times what there is).
+        asked as much as those there are) and ``more`` (None: beyond 100 times what there is, or scores are about
+        people).
     choice : Choice or None
         The cheapest item that is not worse by more than a margin, where prices were given.
     """
@@ -191,12 +193,22 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     )
 
 
+def is_about_people(fit: Fit) -> bool:
+    """True where scores are about what people would say, of which further answers of judges tell no more."""
+    return fit.problem.about == TARGET and fit.kind.has_scores(fit.problem)
+
+
 def _needed(fit: Fit, entrants: Entrants, pairs: Pairs, shared: Ints) -> list[dict[str, Any]]:
     """Find what makes the leader distinguishable from all others that share the first place."""
     leader, *others = shared
     if not others:
         return []
-    factors = [times_more(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t) for i in others]
+    factors = [
+        None
+        if is_about_people(fit)
+        else times_more(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t)
+        for i in others
+    ]
     counts = fit.kind.named_counts(fit.problem)
     there = {next(iter(counts)) if len(counts) == 1 else "answers": sum(counts.values())}
     there |= {"contexts": entrants.contexts} if entrants.contexts else {}

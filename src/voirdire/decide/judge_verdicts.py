@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.verdicts import verdict_on
+from voirdire.fit.answer_weight import unnamed_families
 from voirdire.kinds.checks import ORIENTATION
 from voirdire.kinds.fit import Fit
-from voirdire.trust.duplicates import duplicate_judges
 from voirdire.typing import Floats
 
 LARGE = 0.1  # of a position bias
@@ -93,5 +93,5 @@ def _copies(fit: Fit) -> dict[str, str]:
     weight = getattr(fit.problem, "answer_weight", None)
     if weight is None or np.all(weight == 1) or fit.families:
         return {}
-    groups = duplicate_judges(fit.problem, fit.kind.residuals(fit.problem, fit.posterior))
+    groups = unnamed_families(fit.problem, fit.posterior.centre)
     return {judge: first for judge, first in groups.items() if judge != first}

@@ -15,7 +15,8 @@ from voirdire.model.check import listed
 from voirdire.model.problem import Problem
 from voirdire.tables.families import read_families
 from voirdire.trust.answer_weight import family_answer_weight
-from voirdire.trust.duplicates import duplicate_judges, tells_apart
+from voirdire.trust.families import families_of, tells_apart, without_items
+from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 
@@ -78,7 +79,9 @@ def weigh_answers(
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
     left = kind.residuals(problem, Posterior(problem.density, first, None))
-    groups = duplicate_judges(problem, left) if named is None else named
+    groups = named
+    if groups is None:
+        groups = unnamed_families(problem, first)
     if not groups:
         return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
     answer_weight = family_answer_weight(problem, groups, left)
@@ -89,6 +92,15 @@ def weigh_answers(
         else _duplicates_note(problem, groups, answer_weight)
     )
     return Panel(weighed, find_mode(weighed, start=first, chains=chains), named, (note,))
+
+
+def unnamed_families(problem: Problem, x: Floats) -> dict[str, str]:
+    """Families of judges that answer alike at a point of the posterior, by the first name of each; empty without."""
+    kind = kind_of(problem)
+    left = kind.residuals(problem, Posterior(problem.density, x, None))
+    if not isinstance(left, SharedErrors):
+        left = kind.residuals(problem, without_items(problem, x))
+    return families_of(problem, left)
 
 
 def _families_note(problem: Problem, families: dict[str, str], answer_weight: Floats) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -69,6 +69,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "method_checks": [check.as_dict() for check in fit.method_checks],
         **packed.sections,
         "families": fit.families,
+        "about": fit.problem.about,
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
     with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
@@ -157,6 +158,7 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     if wrong:
         raise InputError(f"arrays.npz: {wrong[0]}")
     problem = KINDS[model.data].unpack(model, Packed(run, arrays))
+    problem = replace(problem, about=run.get("about", problem.about))
     posterior = Posterior(problem.density, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.density.size,):
         raise ValueError("the arrays are not those of the model")

@@ -22,6 +22,7 @@ from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import MODES
 from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.kind import Request
+from voirdire.kinds.panel_gap import check_about
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
@@ -61,6 +62,7 @@ def fit(
     positive: object = None,
     board: bool = False,
     about: str | None = None,
+    judges: str | None = None,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -168,9 +170,12 @@ def fit(
         Refuse a table of which no board can be made before anything is fitted: labels without the columns of systems
         over contexts, or without a class that counts as a success; a method without draws.
     about : "target" or "panel", optional
-        For labels: whether probabilities of classes are about what the panel stands in for (the truth, experts,
-        people; the default), with what panels in public tables teach of that and ``anchors`` replace, or about the
-        panel alone; see :mod:`voirdire.kinds.labels.target`.
+        Whether results are about what the panel stands in for (the truth, experts, people), with what panels in public
+        tables teach of that, or about the panel alone. Of labels the target by default, which ``anchors`` teach; see
+        :mod:`voirdire.kinds.labels.target`. Of votes, scores and rankings the panel, or the target where ``judges`` are
+        models or people's rankings are given; see :mod:`voirdire.kinds.panel_gap`.
+    judges : "models" or "people", optional
+        Of votes, scores and rankings: judges are language models, which stand in for people, or people.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -230,6 +235,7 @@ def fit(
         positive,
         board,
         about,
+        judges,
         () if terms is None else parse_terms(terms),
     )
     with listening(notes.append):
@@ -252,6 +258,7 @@ def fit(
     check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
     kind.check_request(request)
+    check_about(about, judges)
     with listening(notes.append):
         posed, more = kind.pose(spec, table, request)
     check_size(posed, how)
@@ -272,6 +279,7 @@ def fit(
         inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         problem = human.answered(anchored.chosen)
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
+    problem = replace(problem, about=kind.subject(problem, request))
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"

@@ -93,6 +93,11 @@ class Posterior:
         return quantiles(draws, 0.5 * (1 - prob), 0.5 * (1 + prob))
 
 
+def summary(posterior: Posterior, drawn: Floats, prob: float) -> Shown:
+    """Summary of draws, along their first axis."""
+    return Shown(np.median(drawn, axis=0), drawn.std(axis=0, ddof=1), *posterior.interval(drawn, prob))
+
+
 def quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Floats]:
     """Two quantiles along the first axis, as :func:`numpy.quantile` has them, of many columns in half of the time.
 

@@ -11,13 +11,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, scores
+from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
+from voirdire.kinds.panel_gap import difference, shown_draws
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.reliability import Values
@@ -52,6 +53,7 @@ class Request:
     positive: object = None
     board: bool = False
     about: str | None = None
+    judges: str | None = None
     terms: tuple[TermRow, ...] = ()
 
     @property
@@ -228,9 +230,18 @@ class Kind(ABC, Generic[T, P]):
         {}
     )  # of columns whose names in JSON say something else
 
+    def subject(self, problem: P, request: Request) -> str | None:
+        """What results are about: "target" or "panel"; None where nothing was said, and they are the panel's."""
+        told = {"models": TARGET, "people": PANEL, None: None}[request.judges]
+        return request.about or told
+
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
-        return []
+        return difference(problem, posterior) if self.has_scores(problem) else []
+
+    def has_scores(self, problem: P) -> bool:
+        """True if items have scores."""
+        return "items" in self.results and "strength" in {one.name for one in problem.density.parameters}
 
     def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
@@ -248,11 +259,11 @@ class Kind(ABC, Generic[T, P]):
         InputError
             The posterior has no draws, or items no scores.
         """
-        if "items" not in self.results or "strength" not in {one.name for one in problem.density.parameters}:
+        if not self.has_scores(problem):
             raise InputError(f"a board is of items with scores; a fit of {self.words} has none")
         if posterior.values is None:
             raise InputError("a board needs draws; fit with another method than 'map'")
-        drawn = np.asarray(scores(problem.density, posterior.values))
+        drawn = shown_draws(problem, posterior.values)
         rows = records(self.results["items"](problem, posterior, prob))
         sizes = problem.density.sizes
         return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))

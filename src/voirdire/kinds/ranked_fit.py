@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import Fit, verb
 from voirdire.kinds.spreads import spreads
+from voirdire.model.problem import PANEL
 from voirdire.settings import least_draws
 from voirdire.tables.given import as_given
 
@@ -29,8 +31,17 @@ class RankedFit(Fit):
         The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
         bound the equal-tailed interval of probability ``prob``, and so do ``rank_low`` and ``rank_high``, of each item
         by itself; :meth:`decide` says what holds of all together. All but score and rank are missing under ``map``.
+        Where it was said what results are about (``about=``, ``judges=``), ``score_panel``, ``low_panel`` and
+        ``high_panel`` are about the panel, or ``score_target``, ... about the target, whichever does not head.
         """
         return self._frame(self.tables["items"])
+
+    def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
+        """As of :class:`.Fit`, and what results are about."""
+        found = super().as_dict(leave_out)
+        return (
+            {"about": self.problem.about or PANEL, **found} if self.kind.has_scores(self.problem) else found
+        )
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""

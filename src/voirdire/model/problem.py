@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from voirdire.model.check import Check
@@ -10,10 +10,16 @@ from voirdire.model.density import Data, LogDensity
 from voirdire.model.specs import Model
 from voirdire.typing import Ints
 
+PANEL, TARGET = "panel", "target"
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One model and one table of any kind, ready for inference: votes (:class:`VotesProblem`), labels or scores."""
+    """One model and one table of any kind, ready for inference: votes (:class:`VotesProblem`), labels or scores.
+
+    ``about`` says what the results are about: the panel, or its target (people); None where nothing was said, and
+    scores are the panel's.
+    """
 
     density: LogDensity
     data: Data
@@ -21,6 +27,7 @@ class Problem:
     criteria: tuple[str, ...]
     items: tuple[str, ...]
     judge_votes: Ints
+    about: str | None = field(default=None, kw_only=True)
 
     @property
     def model(self) -> Model:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, named
 from voirdire.report.provenance import made
 from voirdire.report.sections.best import RANKS, with_ranks
-from voirdire.report.table import share, table
+from voirdire.report.table import share, subject_heads, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -68,7 +68,9 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
     yield Text(found["verdict"], "lead")
     rows = [{k: v for k, v in row.items() if k != "rank_probabilities"} for row in found["items"]]
     rows = with_ranks(rows, {row["item"]: (row["first"], row["last"]) for row in rows})
-    unit = fit.kind.unit(fit.problem)
+    for said in fit.kind.outcome(fit.problem, fit.posterior):
+        yield Text(said)
+    heads = subject_heads(rows[0], "score", fit.kind.unit(fit.problem))
     notes = (
         found["decision"]["rule"],
         RANKS,
@@ -78,8 +80,8 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         "board",
         f"Items, best first, with {100 * found['prob']:g}% intervals",
         rows,
-        heads={"score": f"score ({unit})"},
-        order=("rank", "item", "score", "unadjusted", "ranks", "p_best", "loss"),
+        heads=heads,
+        order=("rank", "item", *heads, "unadjusted", "ranks", "p_best", "loss"),
         drop=("sd", "rank_low", "rank_high", "first", "last"),
         notes=notes,
     )

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from voirdire.report.page import shorten
-from voirdire.report.table import Table, probability_heads, table
+from voirdire.report.table import Table, subject_heads, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -40,11 +40,13 @@ def notebook(fit: Fit) -> str:
         parts.append(f"<ul>{''.join(said)}</ul>")
     intervals = f", with {100 * fit.prob:g}% intervals" if fit.posterior.draws is not None else ""
     unit = fit.kind.unit(fit.problem)
-    heads = fit.kind.heading | {name: f"{name} ({unit})" for name in ("score", "severity", "noise")}
+    heads = fit.kind.heading | {name: f"{name} ({unit})" for name in ("severity", "noise")}
     items = result["items"]
     title = f"Items, best first{intervals}"
-    heads |= probability_heads(items[0])
-    if "score" not in items[0]:
+    if "score" in items[0]:
+        heads |= subject_heads(items[0], "score", unit)
+    else:
+        heads |= subject_heads(items[0], "probability")
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")
     parts.append(_table(table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))

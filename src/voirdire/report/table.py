@@ -207,28 +207,29 @@ def table(
     return Table(name, caption, tuple(columns), rows, **more)
 
 
-def probability_heads(row: Record) -> dict[str, str]:
-    """Headings of the probabilities of an item's class, by key: about the target or the panel, where a row has both.
+def subject_heads(row: Record, value: str, more: str = "") -> dict[str, str]:
+    """Headings of a value of items, by key: about the target or the panel, where a row has both.
 
     Examples
     --------
-    >>> probability_heads({"probability": 0.8, "probability_panel": 0.9})
+    >>> subject_heads({"probability": 0.8, "probability_panel": 0.9}, "probability")
     {'probability': 'probability (target)', 'probability_panel': 'probability (panel)'}
-    >>> probability_heads({"probability": 1.0})
-    {'probability': 'probability'}
+    >>> subject_heads({"score": 1.0}, "score", "log-odds")
+    {'score': 'score (log-odds)'}
     """
     for other, one in (("panel", "target"), ("target", "panel")):
-        if f"probability_{other}" in row:
-            return {
-                "probability": f"probability ({one})",
-                f"probability_{other}": f"probability ({other})",
-            }
-    return {"probability": "probability"}
+        if f"{value}_{other}" in row:
+            said = {value: one, f"{value}_{other}": other}
+            return {key: f"{value} ({', '.join(filter(None, (of, more)))})" for key, of in said.items()}
+    return {value: f"{value} ({more})" if more else value}
 
 
 def _interval_keys(key: str, keys: Sequence[str]) -> tuple[str, str] | None:
     if f"{key}_low" in keys and f"{key}_high" in keys:
         return f"{key}_low", f"{key}_high"
+    for subject in ("panel", "target"):
+        if key == f"score_{subject}":
+            return f"low_{subject}", f"high_{subject}"
     owner = next((name for name in _OWNERS if name in keys), None)
     return ("low", "high") if key == owner and "low" in keys and "high" in keys else None
 

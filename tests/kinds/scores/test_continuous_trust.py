@@ -14,7 +14,7 @@ from voirdire.kinds.scores.shared_errors import shared_errors
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.trust.dependence import dependence, most_alike
-from voirdire.trust.duplicates import duplicate_judges
+from voirdire.trust.families import families_of
 from voirdire.trust.shared_errors import SharedErrors
 
 
@@ -78,7 +78,7 @@ def test_independent_judges_are_left_alone() -> None:
         problem, left = found(scores)
         whole = dependence(left, np.random.default_rng(0))
         alarms += bool(most_alike(whole, 0.01))
-        copies += bool(duplicate_judges(problem, left))
+        copies += bool(families_of(problem, left))
         share.append(whole.size / len(noise))
     assert (
         alarms <= 4
@@ -94,7 +94,7 @@ def test_duplicates_are_found_among_six(apart: float, count: int) -> None:
     right = 0
     for seed in range(20):
         problem, left = found(with_copies([0.15] * 6, count, apart, 60, seed))
-        families = duplicate_judges(problem, left)
+        families = families_of(problem, left)
         right += {judge for judge, family in families.items() if family == "j0"} == names
         assert all(family in ("j0", judge) for judge, family in families.items())
     assert right > 18
@@ -104,7 +104,7 @@ def test_two_judges_who_see_clearly_are_no_copies() -> None:
     """They agree, as both are right: their errors have nothing in common."""
     for seed in range(10):
         problem, left = found(table(noisy([0.02, 0.02, 0.2, 0.25, 0.3, 0.3], 60, seed), 0.2, seed))
-        assert duplicate_judges(problem, left) == {}
+        assert families_of(problem, left) == {}
 
 
 def test_duplicates_count_for_less_and_do_not_pass_for_judges_without_noise() -> None:

@@ -17,16 +17,18 @@ from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.answer_weight import family_answer_weight
-from voirdire.trust.duplicates import duplicate_judges
+from voirdire.trust.families import families_of, without_items
 
 
 @pytest.fixture(scope="module")
 def panel(shared) -> tuple[VotesProblem, np.ndarray, pd.DataFrame]:
     votes = read_votes(shared / "data" / "llmbar_votes.csv")
     problem = pose(load_model("crowd-bt-position"), votes)
-    left = residuals(problem, Posterior(problem.density, find_mode(problem).x, None))
+    x = find_mode(problem).x
+    left = residuals(problem, Posterior(problem.density, x, None))
+    alike = residuals(problem, without_items(problem, x))
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
-    return problem, family_answer_weight(problem, duplicate_judges(problem, left), left), gold
+    return problem, family_answer_weight(problem, families_of(problem, alike), left), gold
 
 
 @pytest.mark.parametrize(

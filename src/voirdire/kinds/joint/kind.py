@@ -51,7 +51,6 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         "item_families",
         "by",
         "order",
-        "about",
     )
     compared = ("joint", "votes")
     results: ClassVar[Results] = {

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.names import called
@@ -16,22 +15,11 @@ from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.target import ASSUMED, Panel, Target
 from voirdire.kinds.labels.ties import tied
 from voirdire.model.density import Data
+from voirdire.model.problem import TARGET
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-ABOUT = TARGET, PANEL = "target", "panel"
 _kept: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
-
-
-def check_about(about: str) -> None:
-    """Raise where probabilities cannot be about that.
-
-    Raises
-    ------
-    InputError
-    """
-    if about not in ABOUT:
-        raise InputError(f"about {about!r} is none of {', '.join(ABOUT)}")
 
 
 def panel_of(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.tables.labels import Labels
+from voirdire.trust.families import loads, named_by_first
 from voirdire.trust.residuals import looked_at
 from voirdire.typing import Floats, Ints
 
@@ -29,10 +30,6 @@ ALIKE = 0.5  # rho of two judges who answer alike, at least
 STRANGERS = 0.25  # rho that strangers may have: some items are harder than others, for all
 ALPHA = 0.001  # chance that any two of a panel of strangers are taken to answer alike
 LEAST = 20  # items that two judges share, from which they are compared
-STEPS = 50
-NEAR = 0.05  # a kappa within that of what the factor explains is explained by it
-PULL = 16.0  # information with which a load is drawn to the middle one, in numbers of items
-HIGHEST = 0.995  # load
 LARGEST = 5_000_000  # numbers in the table of items, judges and labels: of larger ones the first items
 
 
@@ -56,9 +53,7 @@ def found_families(table: Labels) -> dict[str, str]:
     for one, other in zip(*np.nonzero(_alike(_agreements(table, judges))), strict=True):
         a, b = sorted((group[judges[one]], group[judges[other]]))
         group[group == b] = a
-    if len(np.unique(group)) == len(group):
-        return {}
-    return {judge: table.judges[group[k]] for k, judge in enumerate(table.judges)}
+    return named_by_first(table.judges, group)
 
 
 class _Agreements(NamedTuple):
@@ -95,7 +90,7 @@ def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:
         return usable
     open_ = np.where(told, 1.0 - pairs.chance, 1.0)
     kappa = np.where(told, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / open_, 0.0)
-    load = _loads(kappa, np.where(told, pairs.shared, 0.0))
+    load = loads(kappa, np.where(told, pairs.shared, 0.0))
     explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     expected = pairs.chance + open_ * np.clip(explained + STRANGERS * left, 0.0, 1.0)
     close = np.triu(usable & (kappa > explained + ALIKE * left))
@@ -121,15 +116,3 @@ def _chance_of_agreeing(shared: int, agreed: int, expected: float) -> float:
         log += times * np.log(expected)
         log[times < shared] += ((shared - times) * np.log1p(-expected))[times < shared]
     return float(np.exp(log).sum())
-
-
-def _loads(kappa: Floats, shared: Floats) -> Floats:
-    """Loads on the one factor, found from pairs that it explains well itself."""
-    load = np.full(len(kappa), 0.5)
-    noise = NEAR**2 + 1.0 / np.maximum(shared, 1.0)
-    for _ in range(STEPS):
-        # copies must not be the factor: a pair counts for less the further it is from it, as of a Cauchy distribution
-        weight = np.where(shared > 0, 1.0 / (noise + (kappa - np.outer(load, load)) ** 2), 0.0)
-        pulled = (weight * kappa) @ load + PULL * np.median(load)
-        load = np.clip(pulled / (weight @ load**2 + PULL), -HIGHEST, HIGHEST)
-    return load

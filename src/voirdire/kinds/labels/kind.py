@@ -15,7 +15,7 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
-from voirdire.kinds.labels.about import TARGET, check_about, difference
+from voirdire.kinds.labels.about import difference
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import residuals
@@ -33,6 +33,7 @@ from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.systems import check_over, note, placed
 from voirdire.model.check import listed
+from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model
 from voirdire.model.terms import SHARED_ERRORS
 from voirdire.tables.detect import read_new
@@ -50,7 +51,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     name = "labels"
     words = "labels"
-    refused = ("criteria", "covariates", "item_families", "by", "order")
+    refused = ("criteria", "covariates", "item_families", "by", "order", "judges")
     compared = ("labels",)
     results: ClassVar[Results] = {
         "items": results.items,
@@ -93,7 +94,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if families is None and shares:
             families = found_families(table)
             notes += _found(families)
-        check_about(request.about or TARGET)
         place = placed(table)
         check_over(place, request.over, "labels")
         if place is not None:
@@ -116,7 +116,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             and (place is not None or len(classes) == 2)
         ):
             notes.append(taken_for_success(classes, posed.positive))
-        return replace(posed, over=request.over, about=request.about or TARGET), notes
+        return replace(posed, over=request.over), notes
+
+    def subject(self, problem: LabelsProblem, request: Request) -> str:
+        """The target, where nothing else was said."""
+        return request.about or TARGET
 
     def outcome(self, problem: LabelsProblem, posterior: Posterior) -> list[str]:
         """See :func:`.labels.about.difference`."""
@@ -241,7 +245,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if problem.answered is not None:
             arrays["answered"] = problem.answered
         sections = {"tables": tables, "anchors": None, "over": problem.over, "positive": problem.positive}
-        sections |= {"about": problem.about}
         return Packed(sections, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
@@ -252,8 +255,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         how = {"classes": names["classes"], "known": arrays["known"], "families": families}
         how |= {"positive": packed.sections.get("positive")}
         over = packed.sections.get("over", "new")
-        of = packed.sections.get("about", TARGET)
-        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"), over=over, about=of)
+        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"), over=over)
 
 
 def _found(families: dict[str, str]) -> list[str]:

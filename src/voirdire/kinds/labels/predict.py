@@ -9,9 +9,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.about import TARGET, by_model, panel_of, the_other
+from voirdire.kinds.labels.about import by_model, panel_of, the_other
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.target import Target
+from voirdire.model.problem import TARGET
 from voirdire.model.terms import CONFUSION
 from voirdire.tables.label_questions import read_like
 from voirdire.tables.problems import Problems, nearest

@@ -13,7 +13,7 @@ from voirdire.kinds.checks import label_switching
 from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.success import success
 from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION, SHARED_ERRORS
 from voirdire.tables.labels import Labels
@@ -67,7 +67,7 @@ class LabelsProblem(Problem):
     known: Ints
     families: dict[str, str] = field(default_factory=dict)
     answered: Floats | None = None
-    about: str = "target"
+    about: str | None = field(default=TARGET, kw_only=True)
     over: str = "new"
     positive: str | None = None
 

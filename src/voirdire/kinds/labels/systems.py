@@ -25,12 +25,12 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.about import TARGET
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.success import unknown_success
 from voirdire.kinds.systems import placed, ranked
+from voirdire.model.problem import TARGET
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 

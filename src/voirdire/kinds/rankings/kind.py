@@ -28,6 +28,7 @@ from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.votes import results as vote_results
+from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
@@ -48,7 +49,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     name = "rankings"
     words = "rankings"
-    refused = ("levels", "classes", "positive", "order", "about", "anchor_mode='cut'")
+    refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
     compared = ("rankings",)
     results: ClassVar[Results] = {
         "items": vote_results.ranking,
@@ -118,6 +119,10 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
             over = "contexts like these" if request.over == "new" else "these contexts alone"
             notes.append(f"Scores are over {over} ({len(table.contexts):,} in the table).")
         return problem, notes
+
+    def subject(self, problem: RankingsProblem, request: Request) -> str | None:
+        """The target, too, where people rank: what items are worth is then about them."""
+        return super().subject(problem, request) or (None if problem.anchors is None else TARGET)
 
     def table_of(self, problem: RankingsProblem) -> Rankings:
         """The rankings."""

@@ -16,6 +16,11 @@ from voirdire.kinds.scores.residuals import residuals
 from voirdire.model.check import Check, listed
 from voirdire.trust.checks import dependent_judges, influence
 from voirdire.trust.drift import drift
+from voirdire.trust.families import without_items
+from voirdire.trust.noise import FEWEST, noise_judges, shared_variance
+from voirdire.trust.shared_errors import SharedErrors
+
+CLEAR = 2.0  # standard errors from nothing
 
 
 def all_checks(
@@ -33,9 +38,39 @@ def all_checks(
         own += checks.below_chance(problem, judges)
     if problem.model.pool == "none":
         own += dependent_judges(problem, residuals(problem, posterior), seed)
+        own += told_by_scores(problem, posterior)
         own += influence(problem, posterior) if own[0].level == "ok" else []
     own += drift(over_time(problem, posterior), seed=seed)
     return [*(checks.with_turned_judges(entry, problem, judges) for entry in found), *own]
+
+
+def told_by_scores(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
+    """Check whether scores tell items apart at all, and whether those of every judge do."""
+    alike = residuals(problem, without_items(problem, posterior.centre))
+    if isinstance(alike, SharedErrors):  # the noise of every judge is learned
+        return []
+    found = []
+    shared = shared_variance(alike)
+    if shared is not None:
+        said = f"{100 * max(shared.share, 0.0):.0f}% of the variance of single scores is what judges share"
+        told, so = shared.share >= CLEAR * shared.error, "."
+        if not told:
+            so = (
+                ", which is not told from nothing: these scores do not tell items apart. Ask for something that judges "
+                "can see alike, or compare items side by side."
+            )
+        found.append(Check("reliability", "ok" if told else "warn", shared.share, said + so))
+    judges = noise_judges(alike)
+    names = [problem.judges[alike.judges[judge]] for judge in judges]
+    if len(alike.judges) >= FEWEST and (shared is None or found[0].level == "ok"):
+        message = (
+            f"{listed(names)} scoring items nearly at random beside the others: leave such a judge out, or read its "
+            "prompt and answers."
+            if names
+            else "No judge scores items at random beside the others."
+        )
+        found.append(Check("noise", "warn" if names else "ok", float(len(names)), message))
+    return found
 
 
 def linked(problem: ScoresProblem) -> Check:

@@ -41,7 +41,7 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     (1, 3, 6)
     """
     table = problem.table
-    about, cell = distinct(problem.about(table))
+    about, cell = distinct(problem.codes(table))
     asked, unit = distinct({name: code for name, code in about.items() if name != "judge"})
     judge, units = about["judge"], len(asked["item"])
     given = np.bincount(cell).astype(float)

@@ -33,7 +33,7 @@ def draw(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Sc
     if form not in (ordinal, continuous):
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item
-    felt = perceived(density, values, problem.data["panel"], problem.about(table))
+    felt = perceived(density, values, problem.data["panel"], problem.codes(table))
     if "log_judge_item" in values:
         unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
         units, place = np.unique(unit, return_inverse=True)

@@ -43,7 +43,7 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
     if form not in (ordinal, continuous):
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
     whole = pose_scores(model, table, levels=levels)
-    names = whole.about(table)
+    names = whole.codes(table)
     log, chance = np.zeros(table.rows), np.zeros((table.rows, len(whole.scale.levels)))
     for number in np.unique(fold):
         here = fold == number

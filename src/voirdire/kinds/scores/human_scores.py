@@ -49,7 +49,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         people = problem.anchors.table
         level = np.searchsorted(problem.scale.levels, people.score)
         cells, cell = np.unique(people.criterion * len(problem.items) + people.item, return_inverse=True)
-        about = problem.about(people)
+        about = problem.codes(people)
         chance = {name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)}
         for part in folds(len(cells)):
             hidden = np.isin(cell, part)

@@ -18,6 +18,7 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.in_contexts import over_note, strengths
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
+from voirdire.kinds.panel_gap import Gap
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
@@ -38,7 +39,7 @@ from voirdire.kinds.shares import of_judges
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.systems import check_over, note, placed
 from voirdire.kinds.votes import results as vote_results
-from voirdire.model.problem import Problem
+from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
@@ -55,7 +56,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     name = "scores"
     words = "scores"
-    refused = ("classes", "positive", "order", "about")
+    refused = ("classes", "positive", "order")
     compared = ("scores",)
     results: ClassVar[Results] = {
         "items": results.ranking,
@@ -166,6 +167,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         rows = records(systems.systems(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
         drawn, names = systems.draws(problem, posterior), problem.table.systems
+        drawn = Gap().of(drawn) if problem.about == TARGET else drawn
         return Entrants(names, drawn, rows, len(problem.table.contexts) if problem.over == "new" else 0)
 
     def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
@@ -178,7 +180,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if problem.in_points or "log_judge_item" in {one.name for one in problem.density.parameters}:
             return None
         table = problem.table
-        return *problem.about(table).values(), problem.given(table)
+        return *problem.codes(table).values(), problem.given(table)
 
     def table_of(self, problem: ScoresProblem) -> Scores:
         """The scores."""

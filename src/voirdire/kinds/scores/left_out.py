@@ -41,7 +41,7 @@ def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Float
     counts, chance : array, shape (combinations of judge, criterion, item and context, levels)
     """
     table, part = problem.table, problem.data["scores"]
-    about = problem.about(table)
+    about = problem.codes(table)
     found, at = distinct({name: np.concatenate([code, part[name]]) for name, code in about.items()})
     row, place, codes = at[: table.rows], at[table.rows :], tuple(found.values())
     cells = codes[0]

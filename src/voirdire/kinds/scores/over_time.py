@@ -48,7 +48,7 @@ def _habits(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
         moved = values | {"severity": values["severity"] + unit * u}
         if given is None:
             return points.log_predicted(problem, moved, table.score, *codes)
-        chance = chances(problem, moved, tuple(problem.about(table).values()))[np.arange(len(given)), given]
+        chance = chances(problem, moved, tuple(problem.codes(table).values()))[np.arange(len(given)), given]
         return np.asarray(np.log(np.maximum(chance, 1e-300)))
 
     return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)
@@ -61,7 +61,7 @@ def _expected(problem: ScoresProblem, posterior: Posterior) -> Floats:
     if form is ordinal:
         levels = np.array(problem.scale.levels, dtype=float)
         return np.asarray(
-            chances(problem, posterior.central_values, tuple(problem.about(table).values())) @ levels
+            chances(problem, posterior.central_values, tuple(problem.codes(table).values())) @ levels
         )
     if form is continuous:
         mean = points.ends(problem, posterior.central_values, *codes)[:, 2]

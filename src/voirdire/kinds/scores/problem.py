@@ -79,7 +79,7 @@ class ScoresProblem(Problem):
         """Contexts over which items, or systems, are compared: those like the table's ("new"), or "these" alone."""
         return self.density.over
 
-    def about(self, table: Scores) -> dict[str, Ints]:
+    def codes(self, table: Scores) -> dict[str, Ints]:
         """Codes of what each score of a table is about, by the names of :attr:`.ScoresLayout.about`.
 
         -1 for any context or level where the table has none.
@@ -273,7 +273,7 @@ def pose_scores(
 
 
 def about_of(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
-    """As :meth:`ScoresProblem.about`; ``added`` has the codes of what added terms are of, where these are known."""
+    """As :meth:`ScoresProblem.codes`; ``added`` has the codes of what added terms are of, where these are known."""
     found: dict[str, Ints] = {}
     for name in density.about:
         code = getattr(table, name) if name in (*NAMES, "context") else added.get(name)

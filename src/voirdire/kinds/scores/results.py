@@ -35,7 +35,10 @@ def strengths(problem: ScoresProblem, posterior: Posterior, prob: float) -> Colu
 
 def _scaled(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
     zero, one = problem.unit
-    found = {key: zero + one * columns[key] for key in (name, "low", "high")} | {"sd": one * columns["sd"]}
+    shown = [
+        key for key in columns if key.removesuffix("_panel").removesuffix("_target") in (name, "low", "high")
+    ]
+    found = {key: zero + one * columns[key] for key in shown} | {"sd": one * columns["sd"]}
     return {key: found.get(key, column) for key, column in columns.items()}
 
 

@@ -40,8 +40,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, weights
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.panel_gap import Gap, beside
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.systems import Placed, placed, ranked
+from voirdire.kinds.votes.results import ranks
 from voirdire.model.terms.parameters import Spread
 from voirdire.typing import Floats
 
@@ -192,5 +194,9 @@ def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int
     where = placed(problem.table)
     assert where is not None  # draws() refuses
     columns = ranked(problem.table, where, drawn, posterior, prob)
+    if problem.about is not None:
+        target = ranked(problem.table, where, Gap().of(drawn), posterior, prob)
+        score = Gap().point(columns["score"])
+        columns = beside(problem.about, target | {"score": score, "rank": ranks(score)}, columns)
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}

@@ -43,7 +43,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     name = "votes"
     words = "votes"
-    refused = ("levels", "classes", "positive", "about")
+    refused = ("levels", "classes", "positive")
     compared = ("votes",)
     results: ClassVar[Results] = {
         "items": adjusted.ranking,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import Posterior, scores, weights
+from voirdire.infer.posterior import Posterior, Shown, scores, summary, weights
 from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.panel_gap import Gap, beside, both
 from voirdire.kinds.twins import twins
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Problem
@@ -20,30 +21,49 @@ MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sq
 
 
 def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
-    """Items by score: score, sd, interval, rank with interval, probability of being best; best first."""
-    score, sd, low, high = posterior.shown(lambda values: {"score": scores(problem.density, values)}, prob)[
-        "score"
-    ]
-    rank = ranks(score)
+    """Items by score: score, sd, interval, rank with interval, probability of being best; best first.
+
+    Where it was said what results are about (:mod:`voirdire.kinds.panel_gap`) also score and interval about the other.
+    """
+    shown = posterior.shown(lambda values: {"score": scores(problem.density, values)}, prob)["score"]
+    values = posterior.values
+    columns = _ranked(problem, shown, None if values is None else scores(problem.density, values), prob)
+    if problem.about is not None and not posterior.around_centre:
+        target, panel = (None, None) if values is None else both(problem, values)
+        fitted = values is not None and "panel_error" in values
+        of = [shown if of is None else summary(posterior, of, prob) for of in (target, panel)]
+        if not fitted:
+            of[0] = of[0]._replace(point=Gap().point(shown.point))
+        columns = beside(
+            problem.about,
+            _ranked(problem, of[0], target, prob),
+            _ranked(problem, of[1], panel, prob) if fitted else columns,
+        )
+    order = np.argsort(columns["rank"])
+    return {name: column[order] for name, column in columns.items()}
+
+
+def _ranked(problem: Problem, shown: Shown, drawn: Floats | None, prob: float) -> Columns:
+    score, sd, low, high = shown
     columns: Columns = {
         "item": np.array(problem.items, dtype=object),
         "score": score,
         "sd": sd,
         "low": low,
         "high": high,
+        "rank": ranks(score),
     }
-    columns["rank"] = rank
     columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(len(score), np.nan))
-    if posterior.values is not None:
-        drawn = ranks(scores(problem.density, posterior.values))
+    if drawn is not None:
+        each = ranks(drawn)
         ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
-        columns["rank_low"], columns["rank_high"] = np.quantile(drawn, ends, axis=0, method="inverted_cdf")
-        columns["p_best"] = (drawn == 1).mean(axis=0)
+        columns["rank_low"], columns["rank_high"] = np.quantile(each, ends, axis=0, method="inverted_cdf")
+        columns["p_best"] = (each == 1).mean(axis=0)
     for group in twins(problem):
         for name in set(columns) - {"item", "rank"}:
+            columns[name] = np.array(columns[name])
             columns[name][group] = columns[name][group].mean()
-    order = np.argsort(rank)
-    return {name: column[order] for name, column in columns.items()}
+    return columns
 
 
 def judges(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report.figure_blocks import figure
 from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named
-from voirdire.report.table import table
+from voirdire.report.table import subject_heads, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -23,6 +23,8 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         yield from _unlinked(result["pairs"])
     else:
         yield Text(answer(fit, rows) + doubted(fit), "lead")
+        for said in fit.kind.outcome(fit.problem, fit.posterior):
+            yield Text(said)
     unit, drawn = fit.kind.unit(fit.problem), fit.posterior.draws is not None
     intervals = f" with {100 * fit.prob:g}% intervals" if drawn else ""
     if decision is not None and result.get("systems"):
@@ -32,6 +34,7 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     ranked = decision is not None and not result.get("systems")
     if decision is not None and ranked:
         rows = with_ranks(rows, decision.ranks)
+    sure = subject_heads(rows[0], "score", unit)
     bands = " Items on a band share the first place." if ranked else ""
     yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
     yield from figure(
@@ -45,8 +48,8 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "ranking",
         f"Items, best first{',' if drawn else ''}{intervals}",
         rows,
-        heads={"score": f"score ({unit})"},
-        order=("rank", "item", "score", "p_best", "ranks"),
+        heads=sure,
+        order=("rank", "item", *sure, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high"),
         missing={} if drawn else {"p_best": none},
         notes=(() if decision is None else (decision.rule, RANKS)) if drawn else (none,),

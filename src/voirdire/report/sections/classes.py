@@ -9,7 +9,7 @@ from voirdire.report.figure_blocks import figure
 from voirdire.report.figures.classes import MOST
 from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named
-from voirdire.report.table import probability_heads, share, table
+from voirdire.report.table import share, subject_heads, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -31,7 +31,7 @@ def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         " These are the ones to look at, or to ask people about.",
     )
     chances = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
-    sure = probability_heads(rows[0])
+    sure = subject_heads(rows[0], "probability")
     known = any(row["known"] for row in rows)
     yield table(
         "classes",

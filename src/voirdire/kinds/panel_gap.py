@@ -1,0 +1,156 @@
+"""Items about the target: what people would make of them, given what a panel does.
+
+A panel sees an item as s = theta + b, b what all its judges see alike and people do not. Answers of judges say nothing
+of b, however many there are: with gap = sd(b) / sd(theta) and sd(s) the spread of the items, both normal,
+
+    theta = kept s + sd(s) (kept (1 - kept))^(1/2) z,   kept = 1 / (1 + gap^2),   z ~ Normal(0, 1),
+
+s and theta from their means, in every draw. log gap ~ Normal(mean, sd) as public tables have it
+(:mod:`voirdire.kinds.gap_prior`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior, scores
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.gap_prior import LOG_GAP_MEAN, LOG_GAP_SD
+from voirdire.model.problem import PANEL, TARGET, Problem
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+ABOUT = TARGET, PANEL
+JUDGES = "models", "people"
+SURE = 0.95  # probability from which a panel is sure
+MOST = 60  # items whose pairs the sentence is about
+OWN = 4501  # of random numbers that nothing else with the same seed has drawn
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Distribution of the gap: its logarithm is normal.
+
+    Attributes
+    ----------
+    mean, sd : float
+        Of log gap.
+    """
+
+    mean: float = LOG_GAP_MEAN
+    sd: float = LOG_GAP_SD
+
+    def of(self, drawn: Floats, spread: Floats | None = None) -> Floats:
+        """Draws about the target from draws about the panel, shape (draws, items).
+
+        Parameters
+        ----------
+        drawn : array, shape (draws, items)
+            Scores, in any unit.
+        spread : array, shape (draws,), optional
+            Standard deviation of the items; by default that of each draw.
+
+        Examples
+        --------
+        >>> drawn = np.array([[1.0, -1.0]]) + np.zeros((4000, 1))
+        >>> found = Gap(0.0, 1e-6).of(drawn)
+        >>> found.mean(axis=0).round(1).tolist(), found.std(axis=0).round(1).tolist()
+        ([0.5, -0.5], [0.7, 0.7])
+        """
+        rng = np.random.default_rng(OWN)
+        kept = self._kept(rng, len(drawn))
+        middle = drawn.mean(axis=1, keepdims=True)
+        size = drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1)) if spread is None else spread
+        noise = size[:, None] * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
+        return np.asarray(middle + kept * (drawn - middle) + noise)
+
+    def point(self, score: Floats) -> Floats:
+        """Scores that are expected of people, in the order of the panel's, shape (items,)."""
+        middle, kept = score.mean(), self._kept(np.random.default_rng(OWN), 4000).mean()
+        return np.asarray(middle + kept * (score - middle))
+
+    def _kept(self, rng: np.random.Generator, draws: int) -> Floats:
+        gap = np.exp(self.mean + self.sd * rng.standard_normal((draws, 1)))
+        return np.asarray(1.0 / (1.0 + gap**2))
+
+
+def check_about(about: str | None, judges: str | None) -> None:
+    """Raise where results cannot be about that, or judges are no such.
+
+    Raises
+    ------
+    InputError
+    """
+    wrong = [
+        f"{name} {given!r} is none of {', '.join(words)}"
+        for name, given, words in (("about", about, ABOUT), ("judges", judges, JUDGES))
+        if given is not None and given not in words
+    ]
+    if wrong:
+        raise InputError(wrong)
+
+
+def both(problem: Problem, values: Values) -> tuple[Floats, Floats]:
+    """Draws of scores about the target and about the panel, shape (draws, items) each."""
+    own = scores(problem.density, values)
+    error = values.get("panel_error")
+    if error is None:
+        return Gap().of(own), own
+    # people ranked some items: what items are worth is about them, and the panel's error was fitted
+    return own, scores(problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]})
+
+
+def shown_draws(problem: Problem, values: Values) -> Floats:
+    """Draws of the scores that a fit shows, shape (draws, items)."""
+    if problem.about is None:
+        return scores(problem.density, values)
+    return both(problem, values)[problem.about == PANEL]
+
+
+def beside(about: str, target: Columns, panel: Columns) -> Columns:
+    """The table of what results are about, with score and interval of the other (``score_panel``, ...) beside it.
+
+    Examples
+    --------
+    >>> columns = dict.fromkeys(("score", "low", "high"), 1.0)
+    >>> list(beside("target", columns, columns))
+    ['score', 'low', 'high', 'score_panel', 'low_panel', 'high_panel']
+    """
+    shown, rest, name = (target, panel, PANEL) if about == TARGET else (panel, target, TARGET)
+    return shown | {f"{key}_{name}": rest[key] for key in ("score", "low", "high")}
+
+
+def difference(problem: Problem, posterior: Posterior) -> list[str]:
+    """Sentence on how sure the panel is of the pairs that it tells apart, and how often people would agree."""
+    values = posterior.values
+    if values is None or len(problem.items) < 2:
+        return []
+    target, panel = (part[::4, :MOST] for part in both(problem, values))
+    first, second = np.triu_indices(panel.shape[1], 1)
+    says = (panel[:, first] > panel[:, second]).mean(axis=0)
+    turned = says < 0.5
+    says = np.where(turned, 1.0 - says, says)
+    sure = says > SURE
+    if not sure.any():
+        return []
+    agrees = (target[:, first[sure]] > target[:, second[sure]]).mean(axis=0)
+    agrees = float(np.where(turned[sure], 1.0 - agrees, agrees).mean())
+    count = int(sure.sum())
+    pairs = f"{count:,} {'pair' if count == 1 else 'pairs'} of items"
+    why = (
+        "by people's rankings"
+        if "panel_error" in values
+        else "as far as panels and people differ in public tables"
+    )
+    heads = (
+        "if these judges are models that stand in for people: say judges='models' (--judges models)"
+        if problem.about is None
+        else f"scores and ranks are about the {problem.about}"
+    )
+    return [
+        f"Of {pairs} that the panel tells apart, it says {100 * says[sure].mean():.0f}%; people would agree in "
+        f"{100 * agrees:.0f}%, {why}; {heads}."
+    ]

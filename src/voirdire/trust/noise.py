@@ -1,0 +1,96 @@
+"""Judges whose answers have nearly nothing to do with the others', and how far answers tell items apart at all."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.trust.families import HIGHEST, LEAST, loads
+from voirdire.trust.residuals import Residuals
+from voirdire.typing import Floats, Ints
+
+NOISE = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer nearly at random
+USEFUL = np.linspace(0.3, 0.95, 14)
+ODDS = 4.0  # by which a judge must be noise rather than useful to be named
+FEWEST = 3  # judges of whom one can be told to be noise
+
+
+class Shared(NamedTuple):
+    """Share of the variance of single answers that all judges see in items, with its standard error without any."""
+
+    share: float
+    error: float
+
+
+def noise_judges(found: Residuals) -> Ints:
+    """Judges, as places among :attr:`.Residuals.judges`, who answer nearly at random.
+
+    A judge's answers are correlated with the mean of the others', weighed by what their loads say of them; of a judge
+    with the load a that is a c, c how well that mean shows what all see. The likelihood of the correlation (Fisher's)
+    under loads near 0 is compared with that under useful ones: ``ODDS`` name a judge.
+
+    Parameters
+    ----------
+    found : Residuals
+        Where all items are alike (:func:`.families.without_items`).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=60) + rng.normal(size=(5, 60))
+    >>> y[4] = rng.normal(size=60)
+    >>> none = np.zeros(0, dtype=np.int64)
+    >>> flat = np.zeros((1, 5))
+    >>> noise_judges(Residuals(np.arange(5), y[None], np.ones_like(y)[None], flat, flat, none, none, none)).tolist()
+    [4]
+    """
+    y, seen = _standardised(found)
+    shared = seen @ seen.T
+    np.fill_diagonal(shared, 0.0)
+    correlation = np.divide(y @ y.T, shared, out=np.zeros_like(shared), where=shared > 0)
+    load = np.abs(loads(correlation, shared))
+    weight = load / (1.0 - load**2)
+    named = []
+    for judge in range(len(y)) if len(y) >= FEWEST else ():
+        others = weight * (np.arange(len(y)) != judge)
+        told = others * load @ seen  # information of the others on each question
+        both = (seen[judge] > 0.0) & (told > 0.0)
+        if both.sum() < LEAST:
+            continue
+        mean = (others @ (y * seen))[both] / (1.0 + told[both])
+        own = y[judge, both]
+        scale = np.sqrt((own**2).sum() * (mean**2).sum())
+        z = np.arctanh(np.clip(own @ mean / scale if scale > 0.0 else 0.0, -HIGHEST, HIGHEST))
+        known = float(np.sqrt((told[both] / (1.0 + told[both])).mean()))
+        log = [
+            np.logaddexp.reduce(-0.5 * (z - np.arctanh(some * known)) ** 2 * (both.sum() - 3.0))
+            - np.log(len(some))
+            for some in (NOISE, USEFUL)
+        ]
+        if log[0] - log[1] > np.log(ODDS):
+            named.append(judge)
+    return np.array(named, dtype=np.int64)
+
+
+def shared_variance(found: Residuals) -> Shared | None:
+    """Mean correlation of single answers of two judges to one question; None where no two answer the same.
+
+    Parameters
+    ----------
+    found : Residuals
+        Where all items are alike.
+    """
+    y, seen = _standardised(found)
+    # of each question the products of all pairs: the square of the sum less the squares
+    products = 0.5 * (y.sum(axis=0) ** 2 - (y**2).sum(axis=0))
+    pairs = 0.5 * seen.sum(axis=0) * (seen.sum(axis=0) - 1.0)
+    total = float(pairs.sum())
+    return Shared(float(products.sum()) / total, total**-0.5) if total else None
+
+
+def _standardised(found: Residuals) -> tuple[Floats, Floats]:
+    """Answers of each judge with a mean square of one, and 1 where there are any."""
+    r, seen = found.r[0], (found.v[0] > 0.0).astype(float)
+    square = (r**2).sum(axis=1) / np.maximum(seen.sum(axis=1), 1.0)
+    return r / np.sqrt(np.where(square > 0.0, square, 1.0))[:, None], seen

@@ -1,0 +1,94 @@
+"""Judges who answer alike, found by the evidence for families; judges who are noise; scores that tell nothing apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+
+JUDGES = 7
+
+
+def scores(seed: int, copies: int = 0, noise: int = 0, items: int = 60, spread: float = 1.2) -> pd.DataFrame:
+    """Seven judges, of whom the first are copies (one in twenty scores their own), or score at random."""
+    rng = np.random.default_rng(seed)
+    theta, rows = rng.normal(0.0, spread, items), []
+    first = np.zeros(0)
+    for k in range(JUDGES):
+        seen = theta - rng.normal(0.0, 0.5) + rng.logistic(size=items)
+        given = 1 + np.searchsorted([-2.0, -0.7, 0.7, 2.0], seen)
+        if k < noise:
+            given = rng.integers(1, 6, items)
+        elif 0 < k < copies:
+            given = np.where(rng.random(items) < 0.05, given, first)
+        first = given if k == 0 else first
+        rows += [(f"j{k}", f"i{n}", int(score)) for n, score in enumerate(given)]
+    return pd.DataFrame(rows, columns=["judge", "item", "score"])
+
+
+def votes(seed: int, copies: int = 0, pairs: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    theta, rows = rng.normal(0.0, 1.0, 14), []
+    every = np.stack(np.triu_indices(14, 1), axis=1)
+    asked = rng.permuted(every[rng.choice(len(every), pairs, replace=False)], axis=1)
+    first = np.zeros(0)
+    for k in range(JUDGES):
+        won = rng.random(pairs) < 1.0 / (1.0 + np.exp(theta[asked[:, 1]] - theta[asked[:, 0]]))
+        if 0 < k < copies:
+            won = np.where(rng.random(pairs) < 0.05, won, first)
+        first = won if k == 0 else first
+        rows += [
+            (f"j{k}", f"i{a}", f"i{b}", "first" if one else "second")
+            for (a, b), one in zip(asked, won, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+
+
+def alike(table: pd.DataFrame, **how: Any) -> str:
+    notes = voirdire.fit(table, method="map", **how).notes
+    return next((note for note in notes if note.startswith("Duplicate judges")), "")
+
+
+@pytest.mark.parametrize("make", [votes, scores])
+def test_three_copies_of_seven_are_found(make: Any) -> None:
+    said = [alike(make(seed, copies=3)) for seed in range(10)]
+    assert sum("j0, j1 and j2 answering alike" in one or "j0, j1, j2" in one for one in said) >= 9
+
+
+@pytest.mark.parametrize("make", [votes, scores])
+def test_independent_judges_are_no_family(make: Any) -> None:
+    assert not [said for seed in range(10) if (said := alike(make(100 + seed)))]
+
+
+def test_judges_who_share_few_items_are_no_family() -> None:
+    assert not alike(scores(0, copies=3, items=12))
+
+
+def check(table: pd.DataFrame, name: str) -> Any:
+    found = voirdire.fit(table, method="map").checks().set_index("check")
+    return found.loc[name]
+
+
+def test_a_judge_who_scores_at_random_is_named() -> None:
+    said = [check(scores(seed, noise=1, items=100), "noise") for seed in range(10)]
+    assert sum(one["message"].startswith("j0 is ") for one in said) >= 9
+    assert (
+        sum(
+            one["level"] == "ok"
+            for one in (check(scores(200 + seed, items=100), "noise") for seed in range(10))
+        )
+        >= 9
+    )
+
+
+def test_scores_at_random_tell_no_items_apart() -> None:
+    found = check(scores(0, noise=JUDGES), "reliability")
+    assert found["level"] == "warn"
+    assert "do not tell items apart" in found["message"]
+    found = check(scores(0), "reliability")
+    assert found["level"] == "ok"
+    assert 0.1 < found["value"] < 0.5

@@ -115,7 +115,7 @@ class Decision:
         """Say what would settle the first place; empty where nothing is open."""
         if not self.next:
             return ""
-        known = [f"{one['more']:,} more {one['of']}" for one in self.next if one["more"] is not None]
+        known = [f"{_rounded(one['more']):,} more {one['of']}" for one in self.next if one["more"]]
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return f"About {' or '.join(known)} would settle it, were the differences what they seem now."
@@ -191,6 +191,12 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         _needed(fit, entrants, pairs, shared),
         None if known is None else cheapest(entrants.draws, entrants.names, known, margin, level),
     )
+
+
+def _rounded(count: int) -> int:
+    """Two digits of a count, the rest rounded up: it says no more than that."""
+    unit = 10 ** max(len(str(count)) - 2, 0)
+    return -(-count // unit) * unit
 
 
 def is_about_people(fit: Fit) -> bool:

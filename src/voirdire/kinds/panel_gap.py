@@ -146,11 +146,11 @@ def difference(problem: Problem, posterior: Posterior) -> list[str]:
         else "as far as panels and people differ in public tables"
     )
     heads = (
-        "if these judges are models that stand in for people: say judges='models' (--judges models)"
+        "If these judges are models that stand in for people, say judges='models' (--judges models)"
         if problem.about is None
-        else f"scores and ranks are about the {problem.about}"
+        else f"Scores and ranks are about the {problem.about}"
     )
     return [
-        f"Of {pairs} that the panel tells apart, it says {100 * says[sure].mean():.0f}%; people would agree in "
-        f"{100 * agrees:.0f}%, {why}; {heads}."
+        f"The panel is surer than {SURE:.0%} of the order of {pairs} ({says[sure].mean():.0%} on average); people "
+        f"would agree in {agrees:.0%} of them, {why}. {heads}."
     ]

@@ -114,7 +114,9 @@ def test_a_board_asks_for_no_more_votes_where_people_are_asked_about() -> None:
     alike = [row for row in board["next"] if not row["apart"]]
     assert alike
     assert all(row["more_votes"] is None for row in alike)
-    assert len(board["tied"][0]) > len(fitted(votes()[0]).board()["tied"][0])
+    first = [made["decision"]["first"] for made in (board, fitted(votes()[0]).board())]
+    assert len(first[0]) > len(first[1])
+    assert all(one["more"] is None for one in board["decision"]["next"])
 
 
 def test_systems_over_contexts_are_about_people_too() -> None:

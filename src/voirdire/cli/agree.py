@@ -105,6 +105,14 @@ def agree(
         Repeats | None,
         typer.Option(help="How repeated answers are combined (default: majority; scores: mean)."),
     ] = None,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Votes: win rates with this held fixed, such as length: columns NAME_first and NAME_second, or a "
+            "table with item (and context); repeatable.",
+        ),
+    ] = None,
     experts: Annotated[
         list[str] | None,
         typer.Option(
@@ -289,6 +297,7 @@ def agree(
             "--pairs": ("pairs", pairs),
             "--levels": ("levels", reading.levels),
             "--repeats": ("repeats", repeats),
+            "--hold": ("hold", hold[0] if hold and len(hold) == 1 else hold),
             "--adjustment": ("adjustment", adjustment),
             "--permutations": ("permutations", permutations),
             "--unit": ("unit", unit),

@@ -16,6 +16,7 @@ from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
 from voirdire.agreement.coefficients.panel import brennan_prediger, fleiss_kappa, gwet_ac, panel_agreement
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD
 from voirdire.agreement.coefficients.ranks import kendall_w, rank_correlation
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
@@ -167,7 +168,7 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
     found = _AT_LEAST.fullmatch(name)
     if found:
         return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(found[1])))
-    names = [*MEASURES, *WIN_RATES]
+    names = [*MEASURES, *WIN_RATES, DEGREES, HELD]
     near = (
         difflib.get_close_matches(name, names, n=1, cutoff=0.5) or [one for one in names if name in one][:1]
     )

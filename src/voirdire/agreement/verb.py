@@ -17,7 +17,7 @@ from voirdire.agreement.coefficients.single_votes import single_votes
 from voirdire.agreement.coefficients.tasks import plan
 from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
 from voirdire.agreement.engine.intervals import Interval
-from voirdire.agreement.engine.resample import FEW, UNITS, Replicates
+from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError
@@ -115,7 +115,7 @@ def agreement(
         raise InputError(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
-    how = Resampling.of(settings, UNITS)
+    how = Resampling.of(settings, UNITS, INTERVALS)
     answers = read_table(table, levels=levels, rankings=True, keep=() if hold is None else columns_of(hold))
     matched = match(answers, repeats=repeats, levels=levels, orientation=orientation)
     votes = single_votes(answers) if repeats is None else None

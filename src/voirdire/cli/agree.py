@@ -47,6 +47,7 @@ class AnyInterval(StrEnum):
     basic = "basic"
     bca = "bca"
     studentised = "studentised"
+    analytic = "analytic"
     t = "t"
     wilson = "wilson"
     normal = "normal"
@@ -217,8 +218,8 @@ def agree(
     interval: Annotated[
         AnyInterval | None,
         typer.Option(
-            help="Kind of interval (default: percentile; with --humans, where t, wilson, normal, percentile and basic "
-            "are offered, wilson of rates and t of means)."
+            help="Kind of interval (default: percentile; analytic: in closed form; with --humans t, wilson, normal, "
+            "percentile and basic, by default wilson of rates and t of means)."
         ),
     ] = None,
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,

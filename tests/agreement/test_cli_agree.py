@@ -104,7 +104,7 @@ def test_options_reach_the_verb(app, scores) -> None:
 def test_intervals_hold_what_is_true_nine_times_in_ten_everywhere() -> None:
     """One default of `prob`, of fits, of agreement and of its questions, in Python and on the command line."""
     verbs = [voirdire.fit, fit, agree, metaeval, voirdire.agreement.Resampling, bootstrap_interval, gate]
-    verbs += [compare_systems, pass_interval, compare_pass_rates, compare_means]
+    verbs += [pass_interval, compare_pass_rates, compare_means]
     assert [inspect.signature(verb).parameters["prob"].default for verb in verbs] == [0.9] * len(verbs)
 
 

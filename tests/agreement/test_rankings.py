@@ -89,7 +89,7 @@ def test_what_says_nothing_to_rankings_is_refused(how: dict[str, Any], message: 
 
 def test_measures_of_rankings_are_for_rankings() -> None:
     labels = pd.DataFrame({"judge": ["a", "b"] * 2, "item": ["x", "x", "y", "y"], "label": list("ynny")})
-    with pytest.raises(InputError, match="'kendall_w' compares rankings, and these are none"):
+    with pytest.raises(InputError, match="kendall_w needs the order of the answers"):
         voirdire.agreement(labels, measures="kendall_w")
 
 

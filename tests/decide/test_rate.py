@@ -202,3 +202,25 @@ def test_intervals_of_twelve_settings_cover() -> None:
     assert 0.88 <= found[:, 0].mean() <= 0.92
     assert ((found[:, 0] > 0.9 - 3 * 0.0212) & (found[:, 0] < 0.9 + 3 * 0.0212)).all(), found
     assert found[:, 1].max() <= 1.05, found
+
+
+def test_several_judges_at_once_tell_more_than_the_best_of_them() -> None:
+    truth, found = np.random.default_rng(11), {"one": [], "three": []}  # type: ignore[var-annotated]
+    for _ in range(20):
+        good = truth_of(0.4, truth, 1000)
+        people = said_by_people(good, 100)
+        judges = [judged(good, 0.85, 0.85, truth, f"j{k}") for k in range(3)]
+        for name, table in (("one", judges[0]), ("three", pd.concat(judges))):
+            row = voirdire.rate(table, people)
+            found[name].append(
+                [row["low"] <= 0.4 <= row["high"], row["rate"] - 0.4, row["high"] - row["low"]]
+            )
+    assert row["judges"] == ["j0", "j1", "j2"]
+    one, three = (np.array(found[name], float) for name in ("one", "three"))
+    assert three[:, 0].sum() >= 15  # 20 tables at .9: fewer than 15 once in 200
+    assert np.sqrt(np.mean(three[:, 1] ** 2)) < 0.05
+    assert three[:, 2].mean() < 0.9 * one[:, 2].mean()
+    # a judge who guesses at random takes nothing away
+    table = pd.concat([*judges, judged(good, 0.5, 0.5, truth, "guess")])
+    assert voirdire.rate(table, people)["rate"] == pytest.approx(row["rate"], abs=0.03)
+    assert voirdire.rate(table, people, judges=["j0", "j1", "j2"])["rate"] == row["rate"]

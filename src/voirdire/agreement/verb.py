@@ -11,15 +11,18 @@ import numpy as np
 
 from voirdire.agreement.coefficients.copies import copies_note
 from voirdire.agreement.coefficients.match import Orientation, Repeats, match
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD, preferences
 from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.coefficients.single_votes import single_votes
 from voirdire.agreement.coefficients.tasks import plan
 from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
 from voirdire.agreement.engine.intervals import Interval
-from voirdire.agreement.engine.resample import FEW, UNITS, Replicates
+from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError
+from voirdire.tables.counts import Votes
+from voirdire.tables.covariates import columns_of
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import as_given, library_of
 
@@ -40,6 +43,7 @@ def agreement(
     repeats: Repeats | None = None,
     orientation: Orientation | None = None,
     humans: object = None,
+    hold: object = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Measure how well judges agree.
@@ -67,6 +71,10 @@ def agreement(
         Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
         humans, and win rates and mean scores by humans, are then estimated for all units; see
         `voirdire.agreement.ppi.rows.agreement_with_humans`.
+    hold : str, sequence of str, path or dataframe, optional
+        What ``win_rate_held`` holds fixed, such as "length": columns ``NAME_first`` and ``NAME_second`` of the votes,
+        or a table with columns ``item``, optionally ``context``, and numbers. With it the default measures are
+        ``win_rate_ties_half`` and ``win_rate_held``. A column ``degree`` is what ``win_rate_degrees`` is by.
     **settings
         How to resample: ``resamples``, ``unit``, ``interval``, ``prob``, ``seed`` and ``jobs``, or a whole
         ``resampling``; see `voirdire.agreement.engine.resampling.Resampling`. Unit "context" keeps items of a
@@ -95,9 +103,9 @@ def agreement(
     [['agreement_rate', 0.75, 4], ['cohen_kappa', 0.5, 4]]
     """
     if humans is not None:
-        if against is not None or pairs is not None:
+        if against is not None or pairs is not None or hold is not None:
             raise InputError(
-                "with human answers each judge is compared with the humans; leave out against and pairs"
+                "with human answers each judge is compared with the humans; leave out against, pairs and hold"
             )
         powered = agreement_with_humans(
             table, humans, measures=measures, judges=judges, levels=levels, repeats=repeats, **settings
@@ -107,11 +115,15 @@ def agreement(
         raise InputError(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
-    how = Resampling.of(settings, UNITS)
-    answers = read_table(table, levels=levels, rankings=True)
+    how = Resampling.of(settings, UNITS, INTERVALS)
+    answers = read_table(table, levels=levels, rankings=True, keep=() if hold is None else columns_of(hold))
     matched = match(answers, repeats=repeats, levels=levels, orientation=orientation)
     votes = single_votes(answers) if repeats is None else None
-    work, notes = plan(matched, measures, judges, against, pairs, votes)
+    if hold is not None and measures is None:
+        measures = ("win_rate_ties_half", HELD)
+    asked = {measures} if isinstance(measures, str) else {*(measures or ())}
+    liked = preferences(answers, votes or matched, hold) if _liked(answers, asked, hold) else []
+    work, notes = plan(matched, measures, judges, against, pairs, votes, liked)
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
@@ -129,6 +141,23 @@ def agreement(
     frame = frame_of(rows)
     frame.attrs["notes"] = notes
     return as_given(frame, library_of(table))
+
+
+def _liked(answers: object, measures: set[str], hold: object) -> bool:
+    """True where votes are to be more than won or lost; raises where they lack what that takes."""
+    problems = []
+    if hold is not None and HELD not in measures:
+        problems.append(f"hold is for {HELD}; name it among the measures, or leave hold out")
+    if HELD in measures and hold is None:
+        problems.append(f"{HELD} needs hold (--hold): what is held fixed, such as length")
+    details = answers.details if isinstance(answers, Votes) else None
+    if isinstance(answers, Votes) and DEGREES in measures and (details is None or details.degree is None):
+        problems.append(
+            f"{DEGREES} needs a column 'degree': how sure the judge was of each winner, from 0.5 to 1"
+        )
+    if problems:
+        raise InputError(problems)
+    return isinstance(answers, Votes) and not measures.isdisjoint((HELD, DEGREES))
 
 
 def _of_panel(task: Task) -> bool:

@@ -47,6 +47,7 @@ class AnyInterval(StrEnum):
     basic = "basic"
     bca = "bca"
     studentised = "studentised"
+    analytic = "analytic"
     t = "t"
     wilson = "wilson"
     normal = "normal"
@@ -104,6 +105,14 @@ def agree(
     repeats: Annotated[
         Repeats | None,
         typer.Option(help="How repeated answers are combined (default: majority; scores: mean)."),
+    ] = None,
+    hold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Votes: win rates with this held fixed, such as length: columns NAME_first and NAME_second, or a "
+            "table with item (and context); repeatable.",
+        ),
     ] = None,
     experts: Annotated[
         list[str] | None,
@@ -209,8 +218,8 @@ def agree(
     interval: Annotated[
         AnyInterval | None,
         typer.Option(
-            help="Kind of interval (default: percentile; with --humans, where t, wilson, normal, percentile and basic "
-            "are offered, wilson of rates and t of means)."
+            help="Kind of interval (default: percentile; analytic: in closed form; with --humans t, wilson, normal, "
+            "percentile and basic, by default wilson of rates and t of means)."
         ),
     ] = None,
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
@@ -289,6 +298,7 @@ def agree(
             "--pairs": ("pairs", pairs),
             "--levels": ("levels", reading.levels),
             "--repeats": ("repeats", repeats),
+            "--hold": ("hold", hold[0] if hold and len(hold) == 1 else hold),
             "--adjustment": ("adjustment", adjustment),
             "--permutations": ("permutations", permutations),
             "--unit": ("unit", unit),

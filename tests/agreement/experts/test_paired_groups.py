@@ -273,3 +273,41 @@ def test_contexts_may_be_what_is_independent() -> None:
     assert welch["p_value"] == pytest.approx(stats.ttest_ind(means["a"], means["b"], equal_var=False).pvalue)
     with pytest.raises(InputError, match="needs a context"):
         compare_systems(table.drop(columns="context"), "a", "b", unit="context")
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca", "studentised"])
+def test_a_bootstrap_stands_in_for_t_where_it_is_asked_for(interval: str) -> None:
+    a, b = numbers(2, n=200)
+    for pairs in (200, 0):  # paired, and apart
+        table = scored(a, b, pairs)
+        plain = only(table)
+        row = only(table, interval=interval, resamples=4000, seed=1)
+        assert bool(row["paired"]) == (pairs > 0)
+        same = ["difference", "p_value", "lift", "lift_low", "n"]
+        assert row[same].tolist() == plain[same].tolist()
+        width = plain["high"] - plain["low"]
+        assert (row["low"], row["high"]) == pytest.approx((plain["low"], plain["high"]), abs=0.06 * width)
+        assert row["low"] != plain["low"]
+    with pytest.raises(InputError, match="interval 'wilson' is not offered here"):
+        only(scored(a, b), interval="wilson")
+
+
+def test_a_bootstrap_of_paired_differences_is_scipys() -> None:
+    a, b = numbers(3, n=60)
+    row = only(scored(a, b), interval="percentile", resamples=9999, prob=0.95)
+    theirs = stats.bootstrap(
+        ((np.array(a) - np.array(b)),), np.mean, method="percentile", rng=np.random.default_rng(0)
+    ).confidence_interval
+    assert (row["low"], row["high"]) == pytest.approx((theirs.low, theirs.high), abs=0.015)
+
+
+def test_the_command_resamples_differences_of_contexts_too(tmp_path: Path) -> None:
+    a, b = numbers(4)
+    table = scored(a, b)
+    table.to_csv(tmp_path / "s.csv", index=False)
+    words = ["agree", str(tmp_path / "s.csv"), "--between", "a", "b", "--interval", "percentile", "--json"]
+    done = CliRunner().invoke(app, [*words, "--unit", "context", "--resamples", "500", "--seed", "3"])
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads(done.stdout)["rows"]
+    ours = only(table, unit="context", interval="percentile", resamples=500, seed=3)
+    assert (row["low"], row["high"], row["unit"]) == (ours["low"], ours["high"], "context")

@@ -6,17 +6,19 @@ import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.conger import conger_kappa
-from voirdire.agreement.coefficients.icc import intraclass_correlation
+from voirdire.agreement.coefficients.icc import Form, intraclass_correlation
+from voirdire.agreement.coefficients.icc_mixed import mixed_intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
 from voirdire.agreement.coefficients.panel import brennan_prediger, fleiss_kappa, gwet_ac, panel_agreement
-from voirdire.agreement.coefficients.ranks import kendall_w, rank_correlation
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD
+from voirdire.agreement.coefficients.ranks import kendall_w, kendall_w_of_items, rank_correlation
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
 from voirdire.agreement.coefficients.winrate import Ties
@@ -106,12 +108,22 @@ _OTHERS = [
     Measure("icc_1_k", "both", "numbers", lambda r: intraclass_correlation(r, "1_k")),
     Measure("icc_2_k", "both", "numbers", lambda r: intraclass_correlation(r, "2_k")),
     Measure("icc_3_k", "both", "numbers", lambda r: intraclass_correlation(r, "3_k")),
+    *(
+        Measure(
+            f"icc_{form}_mixed",
+            "both",
+            "numbers",
+            lambda r, form=form: mixed_intraclass_correlation(r, form),  # type: ignore[misc]
+        )
+        for form in get_args(Form)
+    ),
+    Measure("kendall_w", "panel", "ordered", lambda r: kendall_w_of_items(r)),
     Measure("all_agree", "panel", "nominal", lambda r: share_agreeing(r)),
 ]
 
 MEASURES = {measure.name: measure for measure in [*_OTHERS, *_CORRELATIONS]}
 
-#: Of rankings only.
+#: Of rankings.
 OF_RANKINGS = {
     measure.name: measure
     for measure in (
@@ -162,12 +174,10 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
         return OF_RANKINGS[name]
     if name in MEASURES:
         return MEASURES[name]
-    if name in OF_RANKINGS:
-        raise InputError(f"measure {name!r} compares rankings, and these are none")
     found = _AT_LEAST.fullmatch(name)
     if found:
         return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(found[1])))
-    names = [*MEASURES, *WIN_RATES]
+    names = [*MEASURES, *WIN_RATES, DEGREES, HELD]
     near = (
         difflib.get_close_matches(name, names, n=1, cutoff=0.5) or [one for one in names if name in one][:1]
     )
@@ -187,7 +197,7 @@ def fits(measure: Measure, ratings: Ratings) -> str:
     shown = ", ".join(repr(level) for level in ratings.levels[:5]) + (
         ", ..." if len(ratings.levels) > 5 else ""
     )
-    if ratings.tie is not None and measure in _CORRELATIONS:
+    if ratings.tie is not None and (measure in _CORRELATIONS or measure.name == "kendall_w"):
         return f"{measure.name} compares scores, and these are votes"
     if measure.needs == "sets" and ratings.members is None:
         return f"{measure.name} compares sets of labels, and each answer is one label"

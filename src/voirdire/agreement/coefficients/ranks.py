@@ -19,7 +19,13 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, PanelStatistic, ratio
+from voirdire.agreement.engine.statistic import (
+    CountStatistic,
+    FloatArray,
+    PanelStatistic,
+    WeightedStatistic,
+    ratio,
+)
 
 
 def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStatistic:
@@ -105,6 +111,43 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
         return np.stack([known, each], axis=-1, dtype=np.float64)
 
     return PanelStatistic(judges, features, _mean)
+
+
+def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
+    """Kendall's coefficient of concordance of scores, all items that every judge scored being one list.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of ordered answers.
+
+    Returns
+    -------
+    WeightedStatistic
+        Undefined where every judge ties all items.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> w = kendall_w_of_items(ratings_from_matrix([[9, 2, 5], [6, 1, 3], [8, 4, 6], [7, 1, 2]]))
+    >>> w.values(np.ones((1, 4))).round(4).tolist()
+    [0.7627]
+    """
+    used, judges = ratings.complete, len(ratings.judges)
+    codes = np.where(used[:, None], ratings.codes, 0)
+
+    def values(weights: FloatArray) -> FloatArray:
+        weights = np.where(used, weights, 0.0)
+        total, own = np.zeros((2, len(weights), len(codes)))
+        for column in codes.T:
+            counts = weights @ np.eye(len(ratings.levels))[column]
+            below = np.cumsum(counts, axis=1)
+            # rank less the mean rank: half of those below less half of those above
+            rank = (2 * below - counts - below[:, -1:])[:, column] / 2
+            total, own = total + rank, own + rank**2
+        return ratio(np.sum(weights * total**2, axis=1), judges * np.sum(weights * own, axis=1))
+
+    return WeightedStatistic(used, values, row_size=4 * len(codes) + len(ratings.levels))
 
 
 def _mean(totals: FloatArray) -> FloatArray:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from voirdire.agreement.coefficients.closed_forms import OF_ICC, icc_interval
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.undefined import why_undefined
 from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
+from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import Replicates, bootstrap
-from voirdire.agreement.engine.resampling import Resampling
+from voirdire.agreement.engine.resampling import ANALYTIC, Resampling
 from voirdire.agreement.engine.statistic import IntArray, Statistic
 
 if TYPE_CHECKING:
@@ -116,7 +118,24 @@ def rows_of(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = No
     'no overlap'
     """
     found = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
+    if how.interval == ANALYTIC:
+        found = [_in_closed_form(task, one, how) for task, one in zip(tasks, found, strict=True)]
     return [task.row(one) for task, one in zip(tasks, found, strict=True)]
+
+
+def _in_closed_form(task: Task, found: Replicates, how: Resampling) -> Replicates:
+    """The same with the F interval of an intraclass correlation, and no end above 1, which all these values have."""
+    interval = found.interval
+    if interval.high is None:
+        return found
+    interval = replace(interval, high=min(interval.high, 1.0))
+    if task.measure in OF_ICC and how.unit == "context":
+        interval = Interval(
+            None, None, "no interval: F intervals take items as independent; leave interval out"
+        )
+    elif task.measure in OF_ICC:
+        interval = icc_interval(task.ratings, task.measure, how.prob)
+    return replace(found, interval=interval)
 
 
 def frame_of(rows: Sequence[Row]) -> pd.DataFrame:

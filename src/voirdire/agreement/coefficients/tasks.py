@@ -14,6 +14,7 @@ from voirdire.agreement.coefficients.measures import (
     fits,
     statistic_of,
 )
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences
 from voirdire.agreement.coefficients.ratings import Ratings, unknown
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.agreement.coefficients.winrate import win_rate
@@ -25,6 +26,8 @@ _MANY_LEVELS = 20
 
 MAJORITY = "majority"
 OTHERS = "majority of the others"
+#: Measures that a single judge has.
+ALONE = (*WIN_RATES, DEGREES, HELD)
 
 
 def plan(
@@ -34,6 +37,7 @@ def plan(
     against: str | None,
     pairs: bool | None,
     votes: Sequence[Ratings] | None = None,
+    liked: Sequence[Preferences] = (),
 ) -> tuple[list[list[Task]], list[str]]:
     """Decide what to compute for each criterion.
 
@@ -45,6 +49,8 @@ def plan(
         As given to `voirdire.agreement.verb.agreement`.
     votes : sequence of Ratings, optional
         Of each criterion the ratings that win rates are of; `matched` by default.
+    liked : sequence of Preferences, optional
+        Of each criterion what win rates by degrees, or with something held fixed, are of.
 
     Returns
     -------
@@ -66,7 +72,7 @@ def plan(
     [('1', '2', '3'), ('1', '2'), ('1', '3'), ('2', '3')]
     """
     asked = None if measures is None else [measures] if isinstance(measures, str) else list(measures)
-    chosen = _judges(matched[0], judges, against, alone=bool(asked) and set(asked or ()) <= WIN_RATES.keys())
+    chosen = _judges(matched[0], judges, against, alone=bool(asked) and set(asked or ()) <= {*ALONE})
     matched = [ratings.select(chosen) for ratings in matched]
     if against == MAJORITY:
         matched = [with_tie(ratings) for ratings in matched]
@@ -76,9 +82,9 @@ def plan(
         notes.append(f"pairs of the {len(chosen)} judges are not listed: name fewer judges, or ask for pairs")
     with_pairs = len(chosen) <= _MANY_JUDGES if pairs is None else pairs
     work = []
-    for ratings, voted in zip(matched, votes or matched, strict=True):
+    for place, (ratings, voted) in enumerate(zip(matched, votes or matched, strict=True)):
         ranked = ratings.ranks is not None
-        known = [find_measure(name, ranked=ranked) for name in names if name not in WIN_RATES]
+        known = [find_measure(name, ranked=ranked) for name in names if name not in ALONE]
         if against is not None:
             tasks = _against(ratings, known, against)
         else:
@@ -90,9 +96,11 @@ def plan(
                     if one.of != "panel"
                     for pair in combinations(chosen, 2)
                 ]
-        tasks += [
-            task for name in names if name in WIN_RATES for task in _win_rates(name, voted.select(chosen))
-        ]
+        for name in names:
+            if name in WIN_RATES:
+                tasks += _win_rates(name, voted.select(chosen))
+            elif name in ALONE:
+                tasks += liked[place].tasks(name, chosen)
         work.append(tasks)
     return work, notes
 
@@ -123,7 +131,7 @@ def _judges(
         problems += unknown("judge to compare with", [against], ratings.judges)
         chosen = tuple(dict.fromkeys([*chosen, against]))
     if not problems and len(chosen) < 2 and not alone:
-        hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(WIN_RATES)}"
+        hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(ALONE)}"
         problems.append(f"agreement takes two judges; there is only {chosen[0]!r}{hint}")
     if problems:
         raise InputError(problems)
@@ -139,7 +147,7 @@ def _names(matched: Sequence[Ratings], asked: list[str] | None, against: str | N
     names = list(dict.fromkeys(asked))
     problems: list[str] = []
     for name in names:
-        if name in WIN_RATES:
+        if name in ALONE:
             if matched[0].tie is None:
                 problems.append(f"{name} counts votes on pairs, and these are not votes")
             continue

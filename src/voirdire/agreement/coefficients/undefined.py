@@ -44,7 +44,8 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
             first, second = ratings.judges
             return f"undefined: no item was answered by both {first!r} and {second!r}"
     else:
-        complete = measure.startswith(("icc", "all_agree", "at_least"))
+        complete = measure.startswith(("icc", "kendall_w", "all_agree", "at_least"))
+        complete &= not measure.endswith("_mixed")
         used = rated.all(axis=1) if complete else rated.sum(axis=1) > 1
         if not used.any():
             return f"undefined: no item was answered by {'all' if complete else 'two or more'} judges"

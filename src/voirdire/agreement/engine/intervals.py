@@ -132,6 +132,28 @@ def bootstrap_interval(
     return Interval(float(low), float(high), note)
 
 
+def normal_interval(estimate: float, error: float, prob: float) -> Interval:
+    """Estimate plus and minus a normal quantile of standard errors.
+
+    Of errors by the delta method this is, of Cohen's kappa, the interval of Fleiss, Cohen and Everitt (Psychological
+    Bulletin 72, 1969).
+
+    Examples
+    --------
+    >>> normal_interval(0.5, 0.1, 0.9)
+    Interval(low=0.3355146373048527, high=0.6644853626951472, note='')
+    """
+    from scipy.special import ndtri
+
+    if math.isnan(estimate):
+        return Interval(None, None)
+    if math.isnan(error):
+        return Interval(None, None, "no interval in closed form: the variance is undefined")
+    same = "all units say the same, so the interval has no width and understates the uncertainty"
+    half = float(ndtri((1 + prob) / 2)) * error
+    return Interval(estimate - half, estimate + half, "" if error > _SAME else same)
+
+
 def bca_tails(
     estimate: float, draws: FloatArray, jackknife: FloatArray, tails: FloatArray
 ) -> FloatArray | None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Unpack
+from typing import Unpack, get_args
 
 import numpy as np
 
 from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed, by_group, on_support
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
-from voirdire.agreement.engine.intervals import Interval, bootstrap_interval
-from voirdire.agreement.engine.resampling import Resampling, Settings
+from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval
+from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
 from voirdire.agreement.engine.standard_error import standard_errors
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic
 from voirdire.errors import InputError
@@ -27,6 +27,7 @@ from voirdire.errors import InputError
 FEW = 20
 
 UNITS = ("item", "context", "judge", "both")
+INTERVALS = (*get_args(Method), ANALYTIC)
 
 _SINGLE = Interval(None, None, "no interval: it rests on a single unit, and resampling takes two")
 
@@ -101,7 +102,7 @@ def bootstrap(
     >>> found.estimate, found.interval.low, found.interval.high
     (0.5, 0.38, 0.62)
     """
-    how = Resampling.of(settings, UNITS)
+    how = Resampling.of(settings, UNITS, INTERVALS)
     if how.unit in ("judge", "both"):
         panels = [one for one in statistics if isinstance(one, TwoWayStatistic)]
         if len(panels) < len(statistics):
@@ -144,6 +145,11 @@ def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replic
     estimates = [float(_values(one, whole)[0]) for one in statistics]
     if units == 1:
         return [_of_one_unit(estimate, how) for estimate in estimates]
+    if how.interval == ANALYTIC:
+        # the variance of the units themselves, without the engine's n / (n - 1)
+        spreads = [float(standard_errors(one, whole)[0]) * (1 - 1 / units) ** 0.5 for one in statistics]
+        ends = [normal_interval(*each, how.prob) for each in zip(estimates, spreads, strict=True)]
+        return [Replicates(one, np.empty(0), each) for one, each in zip(estimates, ends, strict=True)]
     draws: list[list[FloatArray]] = [[] for _ in statistics]
     errors: list[list[FloatArray]] = [[] for _ in statistics]
     for weights in bootstrap_weights(units, how.resamples, np.random.default_rng(how.seed)):

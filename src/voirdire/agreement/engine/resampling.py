@@ -15,6 +15,8 @@ Unit: TypeAlias = Literal["item", "context", "judge", "system", "both"]
 Method: TypeAlias = Literal["percentile", "basic", "bca", "studentised"]
 
 RESAMPLES = 10_000
+#: Intervals without resampling, which `voirdire.agreement.verb.agreement` offers.
+ANALYTIC = "analytic"
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -89,6 +91,8 @@ class Resampling:
                 f"a {self.interval} interval is not defined when judges and items are resampled together; "
                 "use percentile or basic"
             )
+        if self.unit in ("judge", "both") and self.interval == ANALYTIC:
+            problems.append("an analytic interval is not offered when judges are resampled; use percentile")
         if self.unit == "judge" and self.interval == "studentised":
             problems.append(
                 "a studentised interval is not offered when judges are resampled; use percentile, basic or bca"

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import unknown
 from voirdire.agreement.engine.paired import Adjustment, adjust
-from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.agreement.engine.resample import bootstrap
+from voirdire.agreement.engine.resampling import Method, Resampling, Settings
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio
 from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates
 from voirdire.agreement.experts.groups import Groups, Unit
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
 from voirdire.errors import InputError
-from voirdire.settings import PROB
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def compare_systems(
     *,
     unit: Unit | None = None,
     adjustment: Adjustment = "holm",
-    prob: float = PROB,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Compare two systems, such as treatment and control, by the scores that judges gave their items.
 
@@ -64,8 +64,10 @@ def compare_systems(
         By default what pairs, else items.
     adjustment : {"holm", "bh"}
         How p-values are adjusted, over all judges and criteria of the call.
-    prob : float
-        Coverage of the intervals.
+    **settings
+        As in `voirdire.agreement.engine.resampling.Resampling`. By default intervals are in closed form: t's, of pass
+        rates Newcombe's; with an ``interval`` that of the difference is by resampling what is independent, and those of
+        the lift and the p-value stay.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def compare_systems(
     """
     import pandas as pd
 
-    Resampling(prob=prob)
+    how = Resampling.of(settings, ("item",), (None, *get_args(Method)))
     scores = read_scores(table)
     problems = unknown("judge", judges or (), scores.judges)
     problems += unknown("criterion", thresholds or (), scores.criteria, "criteria")
@@ -120,7 +122,7 @@ def compare_systems(
             (a, b),
             None if thresholds is None else thresholds[criterion],
             unit,
-            prob,
+            how,
         )
         for judge in (scores.judges if judges is None else judges)
         for criterion in (scores.criteria if thresholds is None else thresholds)
@@ -137,7 +139,7 @@ def _row(
     systems: tuple[str, str],
     least: float | None,
     unit: Unit | None,
-    prob: float,
+    how: Resampling,
 ) -> dict[str, Any]:
     groups = Groups.of(scores, judge, criterion, systems, unit)
     x, y = groups.values if least is None else groups.passing(least)
@@ -157,9 +159,22 @@ def _row(
     few = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
     if few:
         return row | {"note": f"undefined: {judge!r} scored fewer than {needed} items of {few[0]!r}"}
-    found = asdict(_compared(x, y, groups.paired, least is not None, prob))
+    found = asdict(_compared(x, y, groups.paired, least is not None, how.prob))
+    if how.interval is not None:
+        found |= _resampled(x, y, groups.paired, how)
     values = {"value_a": found.pop("a"), "value_b": found.pop("b")}
     return row | values | found | {"note": "; ".join(filter(None, [found["note"], groups.note]))}
+
+
+def _resampled(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> dict[str, Any]:
+    """Interval of the difference, its note in the place of that in closed form, by resampling units."""
+    a, b = np.column_stack([np.ones(len(x)), x]), np.column_stack([np.ones(len(y)), y])
+    apart = np.vstack([np.pad(a, ((0, 0), (0, 2))), np.pad(b, ((0, 0), (2, 0)))])
+    features = np.hstack([a, b]) if paired else apart
+    means = CountStatistic(features, lambda t: ratio(t[..., 1], t[..., 0]) - ratio(t[..., 3], t[..., 2]))
+    interval = bootstrap([means], resampling=how)[0].interval
+    low, high = interval.ends
+    return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})
 
 
 def _compared(x: FloatArray, y: FloatArray, paired: bool, passes: bool, prob: float) -> Comparison:

@@ -1,0 +1,168 @@
+"""Intraclass correlations with scores missing: variance components of a mixed model by restricted maximum likelihood.
+
+    y_uj = m + a_u + e_uj            model 1
+    y_uj = m + a_u + c_j + e_uj      models 2 (judges random) and 3 (judges fixed)
+
+with variances A of units, C of judges and E: the coefficient of single scores is A / (A + C + E), C = 0 in models 1 and
+3; that of the mean of k judges has (C + E) / k. Every score counts, also of units that a judge left out, and what is
+missing may depend on what is not (missing at random). Where nothing is missing and no variance is at 0 the coefficients
+are those of :mod:`.icc`; they are never below 0.
+
+With p = A / (A + E), a = p / (1 - p), and m_u scores of unit u, the covariance without judges is E (I + a 1 1') unit by
+unit, whose inverse leaves of the data only sums over units of as many scores. Judges then are a matrix of their number,
+M = sum_u (I - a / (1 + m_u a) 1 1'): its eigenvalues give the likelihood for every C. Both shares are found by golden
+sections, all resamples at once.
+
+Patterson and Thompson, Biometrika 58 (1971); McGraw and Wong, Psychological Methods 1 (1996).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
+
+_STEPS = 27  # golden sections: the bracket's width is .618^27 = 2e-6
+_LARGEST = 1 - 1e-7
+_NOTHING = 1e-14  # share of the squares below which they are rounding error
+
+
+def mixed_intraclass_correlation(ratings: Ratings, form: str = "2_1") -> CountStatistic:
+    """Intraclass correlation by the mixed model, from all scores.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Numeric scores of two or more judges, with scores missing or without.
+    form : {"1_1", "2_1", "3_1", "1_k", "2_k", "3_k"}
+        As in `voirdire.agreement.coefficients.icc.intraclass_correlation`.
+
+    Returns
+    -------
+    CountStatistic
+        Undefined for scores without variance, where too few units were scored twice to tell units from error, and in
+        form 2 for judges who differ by nothing but a constant.
+
+    Raises
+    ------
+    InputError
+        If the answers are not numbers.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> scores = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, None]]
+    >>> icc = mixed_intraclass_correlation(ratings_from_matrix(scores), "2_1")
+    >>> icc.values(np.ones((1, 6))).round(3).tolist()
+    [0.305]
+    """
+    numbers = ratings.numbers()
+    there = (~np.isnan(numbers)).astype(float)
+    y = np.where(there > 0, numbers, 0.0)
+    y = np.where(there > 0, y - y.sum() / max(there.sum(), 1.0), 0.0)
+    y /= np.abs(y).max(initial=0.0) or 1.0
+    size, total = there.sum(axis=1), y.sum(axis=1, keepdims=True)
+    sizes = np.unique(size[size > 0])
+    pairs = (there[:, :, None] * there[:, None, :]).reshape(len(y), -1)
+    by_size = np.column_stack([np.ones(len(y)), total**2, there * total, pairs])
+    blocks = [np.where((size == one)[:, None], by_size, 0.0) for one in sizes]
+    features = np.column_stack([*blocks, np.sum(y**2, axis=1), y])
+
+    def kernel(t: FloatArray) -> FloatArray:
+        flat = t.reshape(-1, t.shape[-1])
+        found = _components(_Sums(flat, sizes, there.shape[1]), int(form[0]))
+        k = 1 if form.endswith("1") else there.shape[1]
+        return np.asarray(k * found / (1 + (k - 1) * found)).reshape(t.shape[:-1])
+
+    return CountStatistic(features, kernel)
+
+
+class _Sums:
+    """Sums over units of as many scores, of some resamples."""
+
+    def __init__(self, t: FloatArray, sizes: FloatArray, judges: int) -> None:
+        blocks = t[:, : -1 - judges].reshape(len(t), len(sizes), 2 + judges + judges**2)
+        self.sizes = sizes
+        self.units, self.squares_of_sums = blocks[..., 0], blocks[..., 1]
+        self.sums = blocks[..., 2 : 2 + judges]
+        self.pairs = blocks[..., 2 + judges :].reshape(len(t), len(sizes), judges, judges)
+        self.squares, self.of_judges = t[:, -1 - judges], t[:, -judges:]
+        self.given = np.diagonal(self.pairs, axis1=2, axis2=3).sum(axis=1)  # scores of each judge
+        self.scores = self.given.sum(axis=1)
+
+    def without_units(self, p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Log determinant of I + a 1 1' over units, and M, Z'y and y'y weighted by its inverse."""
+        a = (p / (1 - p))[:, None]
+        shrink = a / (1 + self.sizes * a)
+        matrix = np.eye(self.given.shape[1]) * self.given[:, None, :]
+        matrix = matrix - np.einsum("rm,rmjk->rjk", shrink, self.pairs)
+        response = self.of_judges - np.einsum("rm,rmj->rj", shrink, self.sums)
+        logs = np.sum(self.units * np.log1p(self.sizes * a), axis=1)
+        return logs, matrix, response, self.squares - np.sum(shrink * self.squares_of_sums, axis=1)
+
+
+def _components(sums: _Sums, model: int) -> FloatArray:
+    """Coefficient of single scores of each resample."""
+    judges = np.sum(sums.given > 0, axis=1)
+    units = sums.units.sum(axis=1)
+    left = sums.scores - units - (0 if model == 1 else judges - 1)
+    with np.errstate(all="ignore"):  # resamples without scores
+        p, share = _golden(lambda p: _profile(sums, p, model), len(units))
+    defined = (units > 1) & (left > 0) & (sums.squares > 0)
+    same = sums.squares - np.sum(sums.of_judges, axis=1) ** 2 / np.maximum(sums.scores, 1)
+    defined &= same > 1e-12 * sums.squares
+    # scores that are items and judges without error: their likelihood has no maximum
+    defined &= (p < 1 - 1e-5) | (share < 1e-5)
+    return np.where(defined, p * (1 - share), np.nan)
+
+
+def _profile(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
+    """Minus twice the restricted log likelihood at p, and the judges' share of the variance at which it is least."""
+    logs, matrix, response, squares = sums.without_units(p)
+    values, vectors = np.linalg.eigh(matrix)
+    seen = values > 1e-13 * np.maximum(values[:, -1:], 1e-300)
+    values = np.where(seen, values, 0.0)
+    ones = vectors.sum(axis=1)
+    along = np.einsum("rji,rj->ri", vectors, response)
+    floor = _NOTHING * sums.squares
+
+    def at(of_judges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        ratio = (of_judges / (1 - of_judges) / (1 - p))[:, None]  # C / E
+        grown = 1 + ratio * values
+        crossed, own = np.sum(ones * along / grown, axis=1), np.sum(ones**2 * values / grown, axis=1)
+        rest = squares - np.sum(along**2 * ratio / grown, axis=1) - crossed**2 / own
+        deviance = (sums.scores - 1) * np.log(np.maximum(rest, floor)) + logs + np.log(own)
+        return deviance + np.sum(np.log(grown), axis=1), of_judges
+
+    if model == 2:
+        share, _ = _golden(at, len(p))
+        return at(share)
+    if model == 1:
+        return at(np.zeros(len(p)))
+    safe = np.where(seen, values, 1.0)
+    rest = squares - np.sum(np.where(seen, along**2 / safe, 0.0), axis=1)
+    freedom = sums.scores - seen.sum(axis=1)
+    deviance = freedom * np.log(np.maximum(rest, floor)) + logs + np.sum(np.log(safe), axis=1)
+    return deviance, np.zeros(len(p))
+
+
+def _golden(
+    function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], number: int
+) -> tuple[FloatArray, FloatArray]:
+    """Where in [0, 1) the first value of each of some functions is least, and the second value there."""
+    gold = (5**0.5 - 1) / 2
+    low, high = np.zeros(number), np.full(number, _LARGEST)
+    inner, outer = high - gold * (high - low), low + gold * (high - low)
+    first, second = function(inner)[0], function(outer)[0]
+    for _ in range(_STEPS):
+        left = first < second
+        low, high = np.where(left, low, inner), np.where(left, outer, high)
+        at = np.where(left, high - gold * (high - low), low + gold * (high - low))
+        new = function(at)[0]
+        inner, outer = np.where(left, at, outer), np.where(left, inner, at)
+        first, second = np.where(left, new, second), np.where(left, first, new)
+    middle = np.where(low > 0, (low + high) / 2, 0.0)
+    return middle, function(middle)[1]

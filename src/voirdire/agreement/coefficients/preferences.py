@@ -1,0 +1,151 @@
+"""Win rates of votes that are more than won or lost: with degrees, and with what the items differ in held fixed.
+
+Of the units in which an item takes part, s_u is how far the judge prefers it: the degree where it won, 1 less the
+degree where it lost (without degrees 1 and 0), 1/2 of a tie, the mean of both orders; x_u is how much it has more of
+what is held fixed, such as length, than the other item.
+
+- by degrees     mean of s_u
+- held fixed     1 / (1 + exp(-a)), with logit E[s_u] = a + b x_u by maximum likelihood: how often it would win if
+                 both had the same length
+
+The idea is that of Dubois et al., Length-Controlled AlpacaEval (arXiv 2404.04475), without its terms of instructions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.rows import Task
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, WeightedStatistic, ratio
+from voirdire.tables.counts import Votes
+from voirdire.tables.further import differences, with_covariates
+from voirdire.tables.vote_rows import VoteRows
+
+DEGREES, HELD = "win_rate_degrees", "win_rate_held"
+_STEPS = 40
+_LARGEST = 25.0  # log-odds beyond which wins and losses are told apart without error
+_NOT_HELD = "undefined: what is held fixed is the same throughout, or tells wins from losses without error"
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """How far each judge prefers the first of each pair, and how much more it has of what is held fixed.
+
+    Attributes
+    ----------
+    ratings : Ratings
+        Whose units these are of.
+    share : float array, shape (units, judges)
+        NaN where a judge did not vote.
+    more : float array, shape (units, judges, covariates)
+        Of the first item over the second; no covariate where nothing is held fixed.
+    """
+
+    ratings: Ratings
+    share: FloatArray
+    more: FloatArray
+
+    def tasks(self, name: str, judges: Sequence[str]) -> list[Task]:
+        """Win rates of each item by some judges."""
+        assert self.ratings.pairs is not None
+        found = []
+        for judge in judges:
+            at = self.ratings.judges.index(judge)
+            for place, item in enumerate(self.ratings.items):
+                first, second = (self.ratings.pairs == place).T
+                if not (first | second).any():
+                    continue
+                used = (first | second) & ~np.isnan(self.share[:, at])
+                share = np.where(used, np.where(first, self.share[:, at], 1 - self.share[:, at]), 0.0)
+                more = np.where(first[:, None], 1.0, -1.0) * np.where(used[:, None], self.more[:, at], 0.0)
+                why = "" if name == DEGREES or not used.any() else _NOT_HELD
+                statistic = _mean(used, share) if name == DEGREES else _held(used, share, more)
+                of = self.ratings.select([judge])
+                found.append(Task(name, (judge,), statistic, of, item, undefined=why))
+        return found
+
+
+def preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> list[Preferences]:
+    """Preferences of each criterion.
+
+    Parameters
+    ----------
+    votes : Votes
+    ratings : list of Ratings
+        Of each criterion those by context and pair, or of single votes.
+    hold : str, sequence of str, path or dataframe, optional
+        What is held fixed, as covariates of a fit: see `voirdire.tables.further.with_covariates`.
+
+    Raises
+    ------
+    InputError
+        For covariates that are missing, no numbers or the same everywhere.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.agreement.coefficients.match import match
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = {"judge": "a", "first": ["x", "y"], "second": ["y", "x"], "winner": "x", "degree": [0.9, 0.7]}
+    >>> votes = read_votes(pd.DataFrame(table))
+    >>> preferences(votes, match(votes))[0].share.tolist()
+    [[0.8]]
+    """
+    criterion, low, high, *context = votes.about
+    details = votes.details
+    degree = np.ones(votes.rows) if details is None or details.degree is None else details.degree
+    share = np.select([votes.answers == -1, votes.answers == low], [0.5, degree], 1 - degree)
+    more = np.zeros((votes.rows, 0))
+    if hold is not None:
+        held = with_covariates(VoteRows(votes), hold).further.covariate
+        assert held is not None
+        more = np.where(votes.first[votes.row_cell] == low, 1.0, -1.0)[:, None] * differences(held)
+    keys = np.column_stack([*context, low, high])
+    found = []
+    for number, one in enumerate(ratings):
+        rows = criterion == number
+        unit = np.unique(keys[rows], axis=0, return_inverse=True)[1].ravel()
+        if not one.units:  # single votes
+            unit = np.arange(int(rows.sum()))
+        place = unit, votes.judge[votes.row_cell][rows]
+        total = np.zeros((len(one.codes), len(votes.judges), 2 + more.shape[1]))
+        np.add.at(total, place, np.column_stack([np.ones(len(unit)), share[rows], more[rows]]))
+        mean = np.divide(total, total[..., :1], out=np.full_like(total, np.nan), where=total[..., :1] > 0)
+        found.append(Preferences(one, mean[..., 1], mean[..., 2:]))
+    return found
+
+
+def _mean(used: NDArray[np.bool_], share: FloatArray) -> CountStatistic:
+    return CountStatistic(np.column_stack([used, share]), lambda t: ratio(t[..., 1], t[..., 0]))
+
+
+def _held(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:
+    """Newton's method for the regression of all resamples at once."""
+    from scipy.special import expit
+
+    design = np.column_stack([used.astype(float), more])
+    squares = design[:, :, None] * design[:, None, :]
+
+    def rate(weights: FloatArray) -> FloatArray:
+        at = np.zeros((len(weights), design.shape[1]))
+        lost = np.zeros(len(weights), bool)
+        for _ in range(_STEPS):
+            fitted = expit(at @ design.T)
+            slope = (weights * (share - fitted)) @ design
+            curve = np.tensordot(weights * fitted * (1 - fitted), squares, axes=1)
+            # a singular matrix (nothing varies, or nothing goes against it) would stop all the others
+            lost |= (np.linalg.cond(curve) > 1e12) | (np.abs(at @ design.T).max(axis=1) > _LARGEST)
+            step = np.linalg.solve(
+                np.where(lost[:, None, None], np.eye(at.shape[1]), curve), slope[..., None]
+            )
+            at = np.where(lost[:, None], 0.0, at + step[..., 0])
+            if not np.abs(step[~lost]).max(initial=0.0) > 1e-10:
+                break
+        return np.where(lost, np.nan, expit(at[:, 0]))
+
+    return WeightedStatistic(used, rate, row_size=4 * len(used))

@@ -251,6 +251,7 @@ def fit(
                 "terms= stands in the place of a model; give one of both (a model file takes [[term]])"
             )
         model = kind.model_of_terms(table, request)
+    named_model = model is not None
     if model is None:
         model, why = kind.default_model(table, request)
         notes.append(f"No model was named: {model}, because {why}.")
@@ -261,6 +262,7 @@ def fit(
     check_about(about, judges)
     with listening(notes.append):
         posed, more = kind.pose(spec, table, request)
+    more += kind.unused(posed) if named_model else []
     check_size(posed, how)
     if method == "adam":
         panel = by_likelihood(posed, seed, families, anchors)

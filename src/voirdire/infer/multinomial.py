@@ -15,6 +15,7 @@ and m- = f - V- g (Vehtari et al. 2016, JMLR 17, section 3).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from voirdire.typing import Floats, Ints
 
 STEPS = 50  # of Newton's method
 CLOSE = 1e-8  # gain in log density from which a step is the last
+NARROW = 1.0  # of a kernel's size, its rank times the number of answers up to which it is factored
 NODES = 64  # pairs of normal draws that a probability is averaged over
 TOGETHER = 2_000_000  # numbers held at once
 
@@ -42,9 +44,6 @@ class Multinomial:
     slope : array, shape (seen, answers)
         Gradient of the log likelihood there; prior mean and mode differ by the kernel times it.
     log_evidence : float
-    roots : array, shape (answers, seen, seen)
-        E_c, and of their sum the inverse factor ``joint``, as in the book.
-    joint : array, shape (seen, seen)
     """
 
     mean: Floats
@@ -53,8 +52,10 @@ class Multinomial:
     p: Floats
     slope: Floats
     log_evidence: float
-    roots: Floats
-    joint: Floats
+
+    @cached_property
+    def _curvature(self) -> tuple[Floats, Floats]:
+        return _curvature(self.kernel, self.p)[:2]
 
     def at(self, mean: Floats, across: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Mean, shape (items, answers), and covariance, shape (items, answers, answers), of the function at items.
@@ -69,10 +70,11 @@ class Multinomial:
             Prior variance.
         """
         found = mean + across @ self.slope
-        half = across @ self.roots  # K*' E_c
-        turned = (half @ self.joint.T).transpose(1, 0, 2)
+        roots, joint = self._curvature
+        half = across @ roots  # K*' E_c
+        turned = (half @ joint.T).transpose(1, 0, 2)
         covariance = turned @ turned.transpose(0, 2, 1)
-        at = np.arange(len(self.roots))
+        at = np.arange(len(roots))
         covariance[:, at, at] += variance[:, None] - (half * across).sum(axis=2).T
         return found, covariance
 
@@ -105,17 +107,16 @@ def fitted(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
     """
     answers = mean.shape[1]
     said = np.eye(answers)[answer]
+    factor = _low_rank(kernel, answers)
     weights = np.zeros_like(mean)  # inverse of the kernel times what is above the mean
     f = mean.copy()
     value = _value(weights, f, mean, said)
     for _ in range(STEPS):
         p = _softmax(f)
-        roots, joint, log_det = _curvature(kernel, p)
         pull = p * (f - mean)
         pull -= p * pull.sum(axis=1, keepdims=True)  # W times what is above the mean
         b = pull + said - p
-        c = (roots @ (kernel @ b).T[:, :, None])[:, :, 0].T
-        towards = b - c + (roots @ (joint.T @ (joint @ c.sum(axis=1)))).T
+        towards = _step(kernel, factor, p, b)[0]
         length = 1.0
         for _ in range(20):
             new = weights + length * (towards - weights)
@@ -128,8 +129,8 @@ def fitted(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
         if gain < CLOSE:
             break
     p = _softmax(f)
-    roots, joint, log_det = _curvature(kernel, p)
-    return Multinomial(mean, kernel, f, p, said - p, float(value - log_det), roots, joint)
+    log_det = _step(kernel, factor, p, said - p)[1]
+    return Multinomial(mean, kernel, f, p, said - p, float(value - log_det))
 
 
 def chances(mean: Floats, covariance: Floats) -> Floats:
@@ -160,24 +161,55 @@ def _value(weights: Floats, f: Floats, mean: Floats, said: Floats) -> float:
     return float(log.sum() - 0.5 * (weights * (f - mean)).sum())
 
 
+def _low_rank(kernel: Floats, answers: int) -> Floats | None:
+    """Z with Z Z' the kernel, shape (seen, rank), where that is worth it; else None."""
+    from scipy.linalg import lapack
+
+    found, pivots, rank, _ = lapack.dpstrf(kernel, lower=1)
+    if rank * answers > NARROW * len(kernel):
+        return None
+    out = np.empty((len(kernel), rank))
+    out[pivots - 1] = np.tril(found)[:, :rank]
+    return out
+
+
+def _step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) -> tuple[Floats, float]:
+    """(I + W K)^-1 b, W of all answers together, and half of log |I + W K|.
+
+    Where K = Z Z' has few columns by b - W Z (I + Z' W Z)^-1 Z' b, else by the book's E_c.
+    """
+    if factor is None:
+        roots, joint, log_det = _curvature(kernel, p)
+        c = (roots @ (kernel @ b).T[:, :, None])[:, :, 0].T
+        return b - c + (roots @ (joint.T @ (joint @ c.sum(axis=1)))).T, log_det
+    from scipy.linalg import cho_solve
+
+    answers, rank = p.shape[1], factor.shape[1]
+    weighed = (p.T[:, :, None] * factor).transpose(1, 0, 2).reshape(len(p), -1)
+    matrix = np.eye(answers * rank) - weighed.T @ weighed
+    for c, own in enumerate((factor.T @ weighed).reshape(rank, answers, rank).transpose(1, 0, 2)):
+        matrix[c * rank : (c + 1) * rank, c * rank : (c + 1) * rank] += own
+    lower = np.linalg.cholesky(matrix)
+    moved = factor @ cho_solve((lower, True), (factor.T @ b).T.ravel()).reshape(answers, rank).T
+    pull = p * moved
+    return b - pull + p * pull.sum(axis=1, keepdims=True), float(np.log(lower.diagonal()).sum())
+
+
 def _curvature(kernel: Floats, p: Floats) -> tuple[Floats, Floats, float]:
     """E_c = sqrt(p) (I + sqrt(p) K sqrt(p))^-1 sqrt(p), the inverse factor of their sum, half the log determinant."""
-    from scipy.linalg import solve_triangular
+    from scipy.linalg import lapack
 
-    root = np.sqrt(np.maximum(p, 1e-12)).T
-    matrix = kernel * root[:, :, None] * root[:, None, :]
-    at = np.arange(len(kernel))
-    matrix[:, at, at] += 1.0
-    lower = np.linalg.cholesky(matrix)
-    log_det = float(np.log(lower[:, at, at]).sum())
-    roots = np.empty_like(matrix)
-    for c, (factor, scale) in enumerate(zip(lower, root, strict=True)):
-        half = solve_triangular(factor, np.diag(scale), lower=True, check_finite=False)
-        roots[c] = half.T @ half
+    at, roots, log_det = np.arange(len(kernel)), np.empty((p.shape[1], *kernel.shape)), 0.0
+    for c, scale in enumerate(np.sqrt(np.maximum(p, 1e-12)).T):
+        matrix = kernel * scale[:, None] * scale
+        matrix[at, at] += 1.0
+        lower = np.linalg.cholesky(matrix)
+        log_det += float(np.log(lower.diagonal()).sum())
+        inverse = np.tril(lapack.dpotri(lower, lower=1)[0])
+        inverse += np.tril(inverse, -1).T
+        roots[c] = inverse * scale[:, None] * scale
     whole = np.linalg.cholesky(roots.sum(axis=0))
-    log_det += float(np.log(whole.diagonal()).sum())
-    joint = solve_triangular(whole, np.eye(len(kernel)), lower=True, check_finite=False)
-    return roots, joint, log_det
+    return roots, lapack.dtrtri(whole, lower=1)[0], log_det + float(np.log(whole.diagonal()).sum())
 
 
 def _softmax(f: Floats) -> Floats:

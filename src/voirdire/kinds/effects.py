@@ -102,6 +102,4 @@ def _values(
 
 
 def _names(problem: Problem, added: Resolved, factor: str) -> list[str]:
-    if factor != STEP:
-        return problem.coords[factor]
-    return [f"period {period + 1}" for period in range(len(added.walk))]
+    return list(added.periods) if factor == STEP else problem.coords[factor]

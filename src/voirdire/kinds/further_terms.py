@@ -19,6 +19,7 @@ from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families
 from voirdire.tables.further import with_column, with_covariates
 from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.times import shown_time
 from voirdire.typing import Bools, Floats, Ints
 
 PERIODS = 8  # at most, of a term of time
@@ -169,7 +170,7 @@ def _with_periods(table: Any) -> Any:
     period = np.minimum((before * PERIODS / table.rows).astype(np.int64), PERIODS - 1)
     _, period = np.unique(period if len(moments) > PERIODS else np.arange(len(moments)), return_inverse=True)
     first = [moments[period == one].min() for one in range(period.max() + 1)]
-    levels = tuple(f"{at + 1}: from {moment:.10g}" for at, moment in enumerate(first))
+    levels = tuple(f"period {at + 1}: from {shown_time(moment)}" for at, moment in enumerate(first))
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
 
 
@@ -278,6 +279,8 @@ class Resolved:
         How much of each covariate, in the table's numbers, is one unit of its effect.
     concerned : tuple of str
         Judges that an effect of own families is told of.
+    periods : tuple of str
+        Names of the periods of time, with when each begins.
     """
 
     terms: tuple[Term, ...]
@@ -287,6 +290,7 @@ class Resolved:
     walk: Floats
     units: Mapping[str, float] = field(default_factory=dict)
     concerned: tuple[str, ...] = ()
+    periods: tuple[str, ...] = ()
 
 
 NOTHING_ADDED = Resolved((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
@@ -336,7 +340,7 @@ def resolved(
         codes["numbers"] = row.reshape(each.shape[:-1])
     terms = added_terms(rows, covariates, steps, apart=apart)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
-    return Resolved(terms, levels, codes, numbers, walk, units, _concerned(table))
+    return Resolved(terms, levels, codes, numbers, walk, units, _concerned(table), further.factors.get(PERIOD, ()))
 
 
 def _concerned(table: Any) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.panel_gap import difference, shown_draws
 from voirdire.kinds.shares import Calibration, Shares
+from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.check import Check
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.specs import Model
@@ -169,6 +170,11 @@ class Kind(ABC, Generic[T, P]):
     @abstractmethod
     def table_of(self, problem: P) -> T:
         """The table that a problem was posed over."""
+
+    def unused(self, problem: P) -> list[str]:
+        """Notes on columns that the model of a problem leaves out; see :mod:`.unused_columns`."""
+        sums = type(self).model_of_terms is not Kind.model_of_terms
+        return unused_columns(problem, self.table_of(problem), sums)
 
     @abstractmethod
     def reposed(

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from voirdire.errors import InputError
 from voirdire.notices import notice
 from voirdire.tables.formats.imported import Imported
@@ -164,15 +166,12 @@ def _settled(whole: pd.DataFrame, answer: str) -> pd.DataFrame:
         if len(means) < len(whole):
             notice(f"{len(whole)} scores of people are taken as {len(means)} means.")
         return pd.DataFrame(means)
-    rows, open_ = [], 0
-    for unit, of in whole.groupby(units, sort=False, dropna=False):
-        counts = of["label"].value_counts()
-        if 2 * counts.iloc[0] > len(of):
-            rows.append([*unit, counts.index[0]])
-        else:
-            open_ += 1
-    if open_:
+    unit = whole.groupby(units, sort=False, dropna=False).ngroup()
+    counts = whole.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
+    most = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]
+    if open_ := int(unit.max()) + 1 - len(most):
         notice(f"People disagree about {open_} items: their labels are not taken as known.")
-    if not rows:
+    if most.empty:
         raise InputError("anchors: people agree about no item; give them as judges of the labels instead")
-    return pd.DataFrame(rows, columns=[*units, "label"])
+    known = whole.loc[~unit.duplicated(), units].iloc[most["unit"]].reset_index(drop=True)
+    return known.assign(label=most["label"].to_numpy())

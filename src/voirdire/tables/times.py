@@ -14,6 +14,7 @@ from voirdire.typing import Floats
 
 TIME = "time"
 RUN = "run"
+DATES = 631_152_000.0, 7_258_118_400.0  # 1990 and 2200, in seconds since 1970
 
 
 def times(cells: Mapping[str, Sequence[object]], problems: Problems) -> Floats | None:
@@ -45,6 +46,20 @@ def times(cells: Mapping[str, Sequence[object]], problems: Problems) -> Floats |
     if len(set(forms) - {""}) > 1:
         problems.table("column 'time' has numbers and dates; give one of them")
     return values
+
+
+def shown_time(moment: float) -> str:
+    """A time as its table had it: seconds since 1970 that are of 1990 or later as a date, others as a number.
+
+    Examples
+    --------
+    >>> shown_time(1769817600.0), shown_time(1769860800.0), shown_time(12.0)
+    ('2026-01-31', '2026-01-31T12:00:00', '12')
+    """
+    if not DATES[0] <= moment < DATES[1]:
+        return f"{moment:.10g}"
+    date = dt.datetime.fromtimestamp(moment, dt.UTC).replace(tzinfo=None)
+    return date.date().isoformat() if moment % 86_400 == 0.0 else date.isoformat(timespec="seconds")
 
 
 def _read(cells: Sequence[object]) -> tuple[Floats, list[str]]:

@@ -86,13 +86,23 @@ def test_every_term_is_estimated_and_shown(fit: Any, covered: Any) -> None:
         "item", "judge:length", "judge:own-family", "judge:time", "item:category",
     }  # fmt: skip
     assert [row["level"] for row in found["terms"] if row["term"] == "judge:time"][:2] == [
-        "j0, period 1",
-        "j0, period 2",
+        "j0, period 1: from 0",
+        "j0, period 2: from 1",
     ]
     assert fit.covariates()["name"].tolist() == ["length", "own-family"]
     assert fit.own_family()["judge"].tolist()[1:] == sorted(FAMILIES["families"])
     assert len(fit.terms()) == len(found["terms"])
     assert np.concatenate(list(covered(fit, TRUTH).values())).mean() > 0.7
+
+
+def test_periods_are_named_by_their_dates(tmp_path: Any) -> None:
+    """Also where the fit was saved and read."""
+    days = pd.Timestamp("2026-01-31") + pd.to_timedelta(TABLE["time"] * 12, unit="h")
+    dated = TABLE.assign(time=days.dt.strftime("%Y-%m-%dT%H:%M:%S"))
+    fitted = voirdire.fit(dated, terms="item + judge:time", method="map")
+    found = fitted.terms()["level"].tolist()
+    assert found[:2] == ["j0, period 1: from 2026-01-31", "j0, period 2: from 2026-01-31T12:00:00"]
+    assert voirdire.load(fitted.save(tmp_path / "run")).terms()["level"].tolist() == found
 
 
 @pytest.mark.parametrize("people", [False, True])

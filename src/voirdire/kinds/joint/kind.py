@@ -23,6 +23,7 @@ from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
 from voirdire.kinds.scores.over_time import over_time as scores_over_time
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
+from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
 from voirdire.kinds.votes.human.table import read_anchors
@@ -87,6 +88,11 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     def table_of(self, problem: JointProblem) -> VotesAndScores:
         """Both tables."""
         return problem.tables
+
+    def unused(self, problem: JointProblem) -> list[str]:
+        """Of both tables, those alike once."""
+        both = (problem.tables.votes, problem.tables.scores)
+        return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
 
     def reposed(
         self,

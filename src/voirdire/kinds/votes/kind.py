@@ -175,7 +175,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         density = problem.density
         if density.contexts:
             found["over"] = density.over
-        if density.contexts or density.tastes or (density.is_nested and density.added):
+        if density.contexts or density.is_nested:
             found["spreads"] = records(spreads(problem, posterior, prob))
         found |= told_by_terms(problem, posterior, prob)
         details = problem.votes.details

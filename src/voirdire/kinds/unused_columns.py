@@ -1,0 +1,69 @@
+"""Columns of a table that a named model has no term for: which, and what that costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.model.added_terms import STEP
+from voirdire.model.problem import Problem
+
+COSTS = {
+    "context": "intervals are too narrow for other contexts, as items may be worth something else there",
+    "run": "what a run shifts as a whole is taken for noise of single answers",
+    "time": "judges are taken to answer alike at all times",
+    "group": "judges of all groups are taken alike",
+}
+
+
+def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
+    """A note for each of the columns context, run, time and group that no parameter of a model depends on.
+
+    A context says nothing where no item is in two of them, and a column of one value nothing at all.
+
+    Parameters
+    ----------
+    table : Votes, or a table with one row per answer
+        That the problem was posed over.
+    sums : bool
+        True if ``terms=`` is for such tables, and could name the context.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, "x", "y", context, "x") for judge in "ab" for context in "pq"]
+    >>> votes = pd.DataFrame(rows, columns=["judge", "first", "second", "context", "winner"])
+    >>> voirdire.fit(votes, model="bradley-terry", method="map").notes[0][:61]
+    'Column context (2 values) is not part of model bradley-terry:'
+    """
+    used = {dim for parameter in problem.density.parameters for dim in parameter.dims}
+    values = {
+        "context": len(table.contexts) if _recurs(table) else 0,
+        "run": len(getattr(table, "runs", ())),
+        "group": len(getattr(table, "groups", ())),
+    }
+    details = getattr(table, "details", None)
+    moments = details.time if details is not None else getattr(table, "time", None)
+    if moments is not None and values["run"] < 2:  # runs are times where a table has no other
+        values["time"] = len(np.unique(moments))
+    if STEP in used:
+        used |= {"time", "run"}
+    remedy = {"context": "; terms='item + item:context' has it"} if sums else {}
+    return [
+        f"Column {name} ({count:,} values) is not part of model {problem.model.name}: {COSTS[name]}{remedy.get(name, '')}."
+        for name, count in values.items()
+        if count > 1 and name not in used
+    ]
+
+
+def _recurs(table: Any) -> bool:
+    """True if some item is in two contexts."""
+    votes = hasattr(table, "row_cell")
+    context = table.row_context if votes else table.context
+    if context is None:
+        return False
+    items = np.stack([table.first, table.second])[:, table.row_cell] if votes else table.item[None]
+    pairs = np.unique(items * len(table.contexts) + context)
+    return len(pairs) > len(np.unique(pairs // len(table.contexts)))

@@ -161,7 +161,7 @@ def test_criteria_are_shown_and_the_note_on_unused_votes_said(votes: Path) -> No
 def test_a_changed_prior_is_said(votes: Path) -> None:
     result = run("fit", votes, *QUICK, "--prior", "strength.sd=0.5", "--prior", "ties.sd=1", "--json")
     found = json.loads(result.stdout)
-    assert found["notes"] == ["Prior changed: strength.sd = 0.5.", "Prior changed: ties.sd = 1."]
+    assert found["notes"][:2] == ["Prior changed: strength.sd = 0.5.", "Prior changed: ties.sd = 1."]
     wide = json.loads(run("fit", votes, *QUICK, "--json").stdout)
     assert found["items"][0]["score"] < wide["items"][0]["score"]
 

@@ -50,7 +50,7 @@ def test_agreement_with_people_fits_80_columns_and_names_the_judges(
     assert lines[0].startswith(f"{measure}: what humans would say")
     if measure == "agreement_rate":
         for name in NAMES:
-            assert any(line.lstrip().startswith(name) for line in lines)  # whole, in one line
+            assert any(name in line for line in lines)  # whole, in one line
     else:
         assert sum("system-" in line for line in lines) >= 5
 

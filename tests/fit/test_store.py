@@ -77,7 +77,8 @@ def test_a_fit_comes_back_whole(fits: dict[str, Fit], kind: str, tmp_path: Path)
 def test_a_changed_prior_is_recorded(fits: dict[str, Fit], tmp_path: Path) -> None:
     found = load(fits["laplace"].save(tmp_path / "run"))
     assert found.model.overrides == (("reliability", "a", 8.0),)
-    assert found.as_dict()["notes"] == ["Prior changed: reliability.a = 8."]
+    assert found.as_dict()["notes"][0] == "Prior changed: reliability.a = 8."
+    assert found.as_dict()["notes"] == fits["laplace"].as_dict()["notes"]
 
 
 def test_a_saved_folder_is_as_open_as_any_new_one(fits: dict[str, Fit], tmp_path: Path) -> None:

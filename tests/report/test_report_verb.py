@@ -95,7 +95,7 @@ def test_what_is_new_in_a_result_appears_by_itself(small: Fit, monkeypatch: pyte
         *result["checks"],
         {"check": "new", "level": "fail", "value": 1.0, "message": "Look here."},
     ]
-    monkeypatch.setattr(Fit, "as_dict", lambda self: result)
+    monkeypatch.setattr(Fit, "as_dict", lambda self, leave_out=(): result)
     text = render(page_of(small), "md")
     assert "| first | second | p first | note |" in text
     assert "| judge | family | votes |" in text

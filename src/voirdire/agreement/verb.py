@@ -103,10 +103,12 @@ def agreement(
     [['agreement_rate', 0.75, 4], ['cohen_kappa', 0.5, 4]]
     """
     if humans is not None:
-        if against is not None or pairs is not None or hold is not None:
+        if against is not None or pairs is not None:
             raise InputError(
-                "with human answers each judge is compared with the humans; leave out against, pairs and hold"
+                "with human answers each judge is compared with the humans; leave out against and pairs"
             )
+        if hold is not None:
+            raise InputError(f"{HELD} is of judges' votes alone; leave out hold or humans")
         powered = agreement_with_humans(
             table, humans, measures=measures, judges=judges, levels=levels, repeats=repeats, **settings
         )

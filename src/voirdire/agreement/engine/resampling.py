@@ -104,7 +104,7 @@ class Resampling:
     def of(
         cls,
         settings: Settings,
-        units: Iterable[str] = ("item",),
+        units: Iterable[str | None] = ("item",),
         intervals: Iterable[str | None] = get_args(Method),
     ) -> Resampling:
         """The settings that a verb was given, checked against what it offers.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack, cast, get_args
 
 import numpy as np
 
@@ -38,7 +38,6 @@ def compare_systems(
     thresholds: Mapping[str, float] | None = None,
     judges: Sequence[str] | None = None,
     *,
-    unit: Unit | None = None,
     adjustment: Adjustment = "holm",
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
@@ -59,15 +58,13 @@ def compare_systems(
         With it pass rates are compared, as by :func:`.gates.gate`, else mean scores.
     judges : sequence of str, optional
         All by default.
-    unit : {"item", "context"}, optional
-        What is independent: "context" compares means of contexts, which allows for items of one context being alike.
-        By default what pairs, else items.
     adjustment : {"holm", "bh"}
         How p-values are adjusted, over all judges and criteria of the call.
     **settings
-        As in `voirdire.agreement.engine.resampling.Resampling`. By default intervals are in closed form: t's, of pass
-        rates Newcombe's; with an ``interval`` that of the difference is by resampling what is independent, and those of
-        the lift and the p-value stay.
+        As in `voirdire.agreement.engine.resampling.Resampling`. ``unit`` is what is independent: "context" compares
+        means of contexts, which allows for items of one context being alike; by default what pairs, else items.
+        Intervals are in closed form: t's, of pass rates Newcombe's; with an ``interval`` that of the difference is by
+        resampling what is independent, and those of the lift and the p-value stay.
 
     Returns
     -------
@@ -96,7 +93,7 @@ def compare_systems(
     """
     import pandas as pd
 
-    how = Resampling.of(settings, ("item",), (None, *get_args(Method)))
+    how = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
     scores = read_scores(table)
     problems = unknown("judge", judges or (), scores.judges)
     problems += unknown("criterion", thresholds or (), scores.criteria, "criteria")
@@ -108,9 +105,7 @@ def compare_systems(
         problems.append(f"{a!r} is compared with itself; name two systems")
     if scores.phase is not None:
         problems.append("a comparison would mix phases; keep the rows of one phase and leave the column out")
-    if unit not in (None, "item", "context"):
-        problems.append(f"unit {unit!r} is not offered here; give item or context")
-    if unit == "context" and scores.context is None:
+    if how.unit == "context" and scores.context is None:
         problems.append("unit 'context' needs a context for every item; the table has no column 'context'")
     if problems:
         raise InputError(problems)
@@ -121,7 +116,6 @@ def compare_systems(
             criterion,
             (a, b),
             None if thresholds is None else thresholds[criterion],
-            unit,
             how,
         )
         for judge in (scores.judges if judges is None else judges)
@@ -138,10 +132,9 @@ def _row(
     criterion: str,
     systems: tuple[str, str],
     least: float | None,
-    unit: Unit | None,
     how: Resampling,
 ) -> dict[str, Any]:
-    groups = Groups.of(scores, judge, criterion, systems, unit)
+    groups = Groups.of(scores, judge, criterion, systems, cast("Unit | None", how.unit))
     x, y = groups.values if least is None else groups.passing(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan) | {
         "measure": "mean_score" if least is None else "pass_rate",
@@ -172,7 +165,7 @@ def _resampled(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> d
     apart = np.vstack([np.pad(a, ((0, 0), (0, 2))), np.pad(b, ((0, 0), (2, 0)))])
     features = np.hstack([a, b]) if paired else apart
     means = CountStatistic(features, lambda t: ratio(t[..., 1], t[..., 0]) - ratio(t[..., 3], t[..., 2]))
-    interval = bootstrap([means], resampling=how)[0].interval
+    interval = bootstrap([means], resampling=how, unit="item")[0].interval
     low, high = interval.ends
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})
 

@@ -299,3 +299,53 @@ def test_a_judge_that_picks_what_is_first_is_to_be_recalibrated_in_a_fit() -> No
         frames.append(pd.DataFrame({"judge": judge, **names, "winner": np.where(wins, "first", "second")}))
     found = voirdire.fit(pd.concat(frames), model="crowd-bt-position", method="laplace").verdicts()
     assert found["verdict"].tolist() == ["keep", "keep", "recalibrate"]
+
+
+def measured(found: dict[str, Any]) -> dict[tuple[str, str], float]:
+    return {
+        (card["judge"], row["measure"]): row["value"] for card in found["judges"] for row in card["measures"]
+    }
+
+
+@pytest.mark.parametrize("with_people", [False, True])
+def test_measures_of_votes_do_not_depend_on_what_items_are_called(with_people: bool) -> None:
+    table, items, families = pair_panel("length", np.random.default_rng(8))
+    names = sorted(items)
+    other = dict(zip(names, reversed(names), strict=True))
+    other[names[0]], other[names[1]] = other[names[1]], other[names[0]]
+    found = []
+    for name in ({one: one for one in names}, other):
+        renamed = table.assign(**{column: table[column].map(name) for column in ("first", "second")})
+        renamed["winner"] = renamed["winner"].map(lambda one, name=name: name.get(one, one))
+        people = renamed[renamed["judge"] == "j5"] if with_people else None
+        judged = renamed[renamed["judge"] != "j5"] if with_people else renamed
+        about = people if people is None else people.drop(columns="judge").assign(person="ann")
+        of = {name[one]: family for one, family in items.items()}
+        judges = {judge: family for judge, family in families.items() if judge in set(judged["judge"])}
+        found.append(measured(voirdire.audit(judged, about, families=judges, item_families=of)))
+    assert ("j0", "length") in found[0]
+    assert found[1] == pytest.approx(found[0], abs=0.005)
+
+
+def test_a_judge_of_whom_too_little_is_known_is_not_kept() -> None:
+    (card,) = voirdire.audit(*labels({"coin": 0.5}, items=40))["judges"]
+    assert card["information"] < 0.02
+    assert card["verdict"] == "ask people"
+    assert "too few answers" in card["why"]
+
+
+def test_a_single_judge_is_not_compared_with_itself() -> None:
+    (card,) = voirdire.audit(*labels({"gpt": 0.9}))["judges"]
+    assert {"outfit", "noise", "independence"}.isdisjoint(row["measure"] for row in card["measures"])
+
+
+def test_requests_that_say_nothing_are_refused() -> None:
+    votes, items, _ = pair_panel("none", np.random.default_rng(0))
+    with pytest.raises(
+        InputError, match=r"no column 'age_first' and no column 'age_second'; it has .*'judge'"
+    ):
+        voirdire.audit(votes, covariates="age")
+    with pytest.raises(InputError, match="no column 'length_first_first'"):  # a number of one item alone
+        voirdire.audit(votes, covariates="length_first")
+    with pytest.raises(InputError, match="needs families="):
+        voirdire.audit(votes, item_families=items)

@@ -224,3 +224,23 @@ def test_several_judges_at_once_tell_more_than_the_best_of_them() -> None:
     table = pd.concat([*judges, judged(good, 0.5, 0.5, truth, "guess")])
     assert voirdire.rate(table, people)["rate"] == pytest.approx(row["rate"], abs=0.03)
     assert voirdire.rate(table, people, judges=["j0", "j1", "j2"])["rate"] == row["rate"]
+
+
+def test_systems_without_a_context_in_common_are_not_said_to_be_paired(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    truth = truth_of(0.5, rng)
+    table = judged(truth, 0.9, 0.8, rng)
+    table.assign(system=["a", "b"] * 300).to_csv(tmp_path / "labels.csv", index=False)
+    said_by_people(truth, 60).to_csv(tmp_path / "people.csv", index=False)
+    words = ["rate", str(tmp_path / "labels.csv"), "--humans", str(tmp_path / "people.csv")]
+    shown = " ".join(CliRunner().invoke(app, words).stdout.split())
+    assert "paired" not in shown
+    assert "(no context in common)" in shown
+
+
+def test_the_remedy_for_a_context_of_the_judges_alone_is_named() -> None:
+    table = pd.DataFrame({"judge": "g", "item": range(4), "context": range(4), "label": ["yes", "no"] * 2})
+    people = table[["item", "label"]]
+    for verb in (voirdire.rate, voirdire.audit):
+        with pytest.raises(InputError, match=r"'context' and the humans' has not.*give it to both tables"):
+            verb(table, people)

@@ -104,5 +104,5 @@ def _show(found: dict[str, Any]) -> None:
             f"{found['panel']['judges']} judges, worth about {found['panel']['effective']:.1f} independent ones."
         )
     for row in found["needs"]:
-        out.print(Text(console.plain(f"Not measured: {row['measure']} (takes {row['needs']})")))
+        out.print(Text(console.plain(f"Not measured: {row['measure']}. It takes {row['needs']}.")))
     out.print(Text(found["rule"]))

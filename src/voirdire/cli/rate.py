@@ -70,21 +70,21 @@ def _show(found: dict[str, Any]) -> None:
         f"{found['humans']:,} of {found['items']:,} items have human answers; estimator: {found['estimator']}."
     )
     more = found["needed"]
-    out.print(
-        f"Human answers until it is known to +-{found['margin']:g}: "
-        + ("more items than the table has." if more is None else f"{max(more, found['humans']):,} in all.")
-    )
+    margin = f"To know it to +-{found['margin']:g}"
+    if more is None:
+        out.print(f"{margin} takes human answers to more items than the table has.")
+    elif more > found["humans"]:
+        out.print(f"{margin} takes about {more:,} human answers in all.")
+    else:
+        out.print(f"{margin} takes no more human answers.")
     for row in found["by"]:
         value = "not known" if row["rate"] is None else _ends(row, level)
         named = f"  {row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
         out.print(Text(console.plain(named)))
     for row in found["differences"]:
         ends = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
-        out.print(
-            Text(
-                console.plain(f"  {row['a']} less {row['b']}: {ends} ({row['contexts']:,} contexts, paired)")
-            )
-        )
+        shared = f"{row['contexts']:,} contexts, paired" if row["contexts"] else "no context in common"
+        out.print(Text(console.plain(f"  {row['a']} less {row['b']}: {ends} ({shared})")))
     out.print("By other estimators:")
     for row in found["estimators"]:
         if row["estimator"] != found["estimator"]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.agreement.ppi.humans import has_column, same_column, together
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.alike import Alike, alike_judges
-from voirdire.decide.audit_answers import Answers, answers_of
+from voirdire.decide.audit_answers import CONFIDENCE, Answers, answers_of
 from voirdire.decide.audit_measures import Found, measures_of
 from voirdire.decide.verdicts import verdict_on
 from voirdire.errors import InputError
@@ -21,13 +22,13 @@ from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.labels import Labels
 from voirdire.tables.people import apart, with_answers
+from voirdire.tables.problems import Problems
 
 SCHEMA = "audit/1"
-CONFIDENCE = "confidence"
 RULE = (
-    "A bias counts as found where an interval that allows for all measures of a judge together (2%) excludes none, and "
-    "it is large enough to matter. Judges are compared with people where these answered 20 of their units, else with "
-    "the other judges: what all judges share is not seen then."
+    "A bias counts as found where it is large enough to matter and its interval, widened to allow for all measures of "
+    "a judge together (2% false alarms), excludes that there is none. Judges are compared with people where these "
+    "answered 20 of their units, else with the other judges: what all judges share is not seen then."
 )
 
 
@@ -105,6 +106,8 @@ def audit(
     persons = None if asked is None else _people(asked, read, levels)
     if persons is not None and (both := sorted(set(persons.judges) & set(read.judges))):
         raise InputError(f"humans: {both[0]!r} is a judge of the table, too; rename one of them")
+    if item_families is not None and families is None:
+        raise InputError("item_families= needs families=, the family of each judge; pass both")
     of_judge = None if families is None else read_families(families, read.judges)
     of_item = None if item_families is None else _of_items(item_families, read)
     present = set(read.further.columns)
@@ -113,7 +116,7 @@ def audit(
     answers = answers_of(read, persons, positive, columns, of_judge, of_item)
     alike = alike_judges(read, answers)
     needs: dict[str, str] = {}
-    found = measures_of(answers, prob, CONFIDENCE, needs)
+    found = measures_of(answers, prob, needs)
     with_people = {} if persons is None else _agreement(read, persons, prob, seed)
     if persons is None:
         needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"
@@ -149,18 +152,11 @@ def _people(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
             f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; an audit "
             "compares answers of one kind"
         )
-    for column in ("criterion", "context", "item"):
-        has = [_has(one, column) for one in (read, persons)]
-        if has[0] != has[1]:
-            raise InputError(
-                f"humans: only one of the tables has a column {column!r}; what is answered cannot be matched"
-            )
+    problems = Problems("humans")
+    for column in ("criterion", "phase", "context", "item"):
+        same_column(column, has_column(read, column), has_column(persons, column), problems)
+    problems.raise_any()
     return persons
-
-
-def _has(table: Any, column: str) -> bool:
-    known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts"}
-    return bool(getattr(table, known[column], False))
 
 
 def _of_items(item_families: object, read: Any) -> dict[str, str]:
@@ -171,8 +167,6 @@ def _of_items(item_families: object, read: Any) -> dict[str, str]:
 def _agreement(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[dict[str, Any]]]:
     """Rows of agreement of each judge with people, by measures that fit the scale."""
     import pandas as pd
-
-    from voirdire.agreement.ppi.humans import together
 
     if isinstance(read, Votes):
         names = ["agreement_rate", "cohen_kappa"]

@@ -19,8 +19,10 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
+from voirdire.tables.rated import known_names
 from voirdire.typing import Bools, Floats, Ints
 
+CONFIDENCE = "confidence"  # a column: how sure a judge says it is
 ENOUGH = 20  # units that people answered, for a judge to be measured by them
 
 
@@ -202,15 +204,16 @@ def _side(table: Votes) -> Floats:
 
 def _column(table: Any, name: str) -> Floats:
     """Numbers of a further column; of votes the difference of both items."""
-    votes = isinstance(table, Votes)
-    cells = (table.details.columns if table.details else {}) if votes else table.further.columns
-    if votes and f"{name}_first" in cells and f"{name}_second" in cells:
-        one, two = (_numbers(cells[f"{name}_{place}"], f"{name}_{place}") for place in ("first", "second"))
-        return (one - two) * _side(table)
-    if name not in cells:
-        also = f" nor {name}_first and {name}_second" if votes else ""
-        raise InputError(f"the table has no column {name!r}{also}; name one that it has")
-    return _numbers(cells[name], name)
+    cells = table.further.columns
+    sided = isinstance(table, Votes) and name != CONFIDENCE
+    needed = [f"{name}_first", f"{name}_second"] if sided else [name]
+    if missing := [repr(one) for one in needed if one not in cells]:
+        has = known_names(table.further.present)
+        raise InputError(
+            f"covariates: the table has no column {' and no column '.join(missing)}; it has {has}"
+        )
+    numbers = [_numbers(cells[one], one) for one in needed]
+    return (numbers[0] - numbers[1]) * _side(table) if sided else numbers[0]
 
 
 def _numbers(cells: Sequence[object], name: str) -> Floats:

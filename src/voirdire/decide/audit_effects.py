@@ -128,8 +128,8 @@ def repeats(answers: Answers, judge: int) -> Effect | None:
 def noise(answers: Answers, judge: int) -> Effect | None:
     """Mean square of a judge's answers beyond what they are compared with, over that of the other judges (infit).
 
-    Squares are about each judge's own mean. The error is that of the judge's own mean square and of the others', by
-    unit.
+    Of scores and labels squares are about each judge's own mean. The error is that of the judge's own mean square and
+    of the others', by unit.
     """
     own: Floats | None = None
     totals = []
@@ -137,7 +137,7 @@ def noise(answers: Answers, judge: int) -> Effect | None:
         used, e, _ = answers.beyond(other)
         if not len(e):
             continue
-        squares = np.bincount(answers.unit[used], (e - e.mean()) ** 2, minlength=len(answers.people))
+        squares = np.bincount(answers.unit[used], _squares(answers, e), minlength=len(answers.people))
         number = np.bincount(answers.unit[used], minlength=len(answers.people))
         by_unit = np.where(number > 0, squares / np.maximum(number, 1), np.nan)
         if other == judge:
@@ -158,16 +158,24 @@ def noise(answers: Answers, judge: int) -> Effect | None:
     return Effect(ratio, ratio * float(np.std(parts, ddof=1)) / float(np.sqrt(len(parts))), len(parts))
 
 
+def _squares(answers: Answers, e: Floats) -> Floats:
+    """Squares about the mean; of pairs, of which either item may be the first by name, about none."""
+    return np.asarray((e if answers.paired or not len(e) else e - e.mean()) ** 2)
+
+
 def outfit(answers: Answers, judge: int) -> float | None:
-    """Mean over units of a judge's squares over the panel's (kept above a tenth of the panel's mean over units)."""
+    """Mean over units of a judge's squares over the panel's (kept above a tenth of the panel's mean over units).
+
+    None where there is one judge, which is the panel.
+    """
     squares, size = [], len(answers.people)
     for other in range(len(answers.judges)):
         used, e, _ = answers.beyond(other)
         number = np.bincount(answers.unit[used], minlength=size)
-        total = np.bincount(answers.unit[used], (e - e.mean()) ** 2 if len(e) else e, minlength=size)
+        total = np.bincount(answers.unit[used], _squares(answers, e), minlength=size)
         squares.append(np.where(number > 0, total / np.maximum(number, 1), np.nan))
     known = ~np.isnan(squares[judge])
-    if known.sum() < FEWEST:
+    if known.sum() < FEWEST or len(squares) == 1:
         return None
     panel = np.nanmean(np.array(squares)[:, known], axis=0)
     return (
@@ -202,16 +210,21 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
 def information(answers: Answers, judge: int) -> float | None:
     """Mutual information in nats of a judge's answer with people's, or with that of most of the other judges.
 
-    The plug-in estimate less Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0.
+    The plug-in estimate less Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0. Of pairs either
+    item may be the first by name, so that both views of each count, and cells that mirror each other are one.
     """
     found = truth_for(answers, judge)
     if found is None:
         return None
     said, true = answers.said[found[0]], found[1]
+    views = 2 if answers.paired else 1
+    if answers.paired:
+        said, true = (np.append(one, answers.levels - 1 - one) for one in (said, true))
     joint = np.zeros((len(np.unique(said)), len(np.unique(true))))
     np.add.at(joint, (np.unique(said, return_inverse=True)[1], np.unique(true, return_inverse=True)[1]), 1)
     p = joint / joint.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         plain = np.nansum(p * np.log(p / (p.sum(axis=1, keepdims=True) * p.sum(axis=0))))
-    bias = ((joint > 0).sum() - sum(joint.shape) + 1) / (2 * joint.sum())
+    cells, rows, columns = (-(-size // views) for size in ((joint > 0).sum(), *joint.shape))
+    bias = views * (cells - rows - columns + 1) / (2 * joint.sum())
     return max(float(plain - bias), 0.0)

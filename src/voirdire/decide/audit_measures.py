@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.audit_answers import Answers
+from voirdire.decide.audit_answers import CONFIDENCE, Answers
 from voirdire.decide.audit_effects import (
     Effect,
     both_orders,
@@ -71,7 +71,7 @@ class _Seen:
     two_sided: bool = True
 
 
-def measures_of(answers: Answers, prob: float, confidence: str, needs: dict[str, str]) -> list[list[Found]]:
+def measures_of(answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
     """Measures of every judge; what further ones would take is added to ``needs``."""
     reach = (
         float(np.nanmax(answers.value) - np.nanmin(answers.value))
@@ -123,8 +123,9 @@ def measures_of(answers: Answers, prob: float, confidence: str, needs: dict[str,
             matters=small,
         )
     for name, numbers in answers.numbers.items():
-        if name != confidence:
-            scaled = numbers / (np.nanstd(numbers) or 1.0)
+        if name != CONFIDENCE:
+            spread = np.sqrt(np.nanmean(numbers**2)) if answers.paired else np.nanstd(numbers)
+            scaled = numbers / (spread or 1.0)
             add(
                 name,
                 of_judges(answers, scaled, intercept=not answers.paired),
@@ -133,7 +134,7 @@ def measures_of(answers: Answers, prob: float, confidence: str, needs: dict[str,
                 f"favours less {name}",
                 matters=small,
             )
-    if not any(name != confidence for name in answers.numbers):
+    if not any(name != CONFIDENCE for name in answers.numbers):
         needs["length"] = "a column length (of votes length_first, length_second), or --covariates NAMES"
     if answers.own is None:
         needs["own family"] = "families of judges and of items (--families, --item-families)"
@@ -172,9 +173,9 @@ def measures_of(answers: Answers, prob: float, confidence: str, needs: dict[str,
         two_sided=False,
     )
     add(
-        confidence,
-        _confidence(answers, confidence, needs),
-        f"a column {confidence}",
+        CONFIDENCE,
+        _confidence(answers),
+        f"a column {CONFIDENCE}",
         "is more confident than it is right",
         "is less confident than it is right",
         matters=SMALL,
@@ -205,7 +206,11 @@ def _tested(mine: list[_Seen], prob: float) -> list[Found]:
         below = one.two_sided and most < one.none and one.none - one.effect.value > one.matters
         value = one.effect.value
         note = (
-            f"{one.more} ({value:+.2g})" if above else f"{one.less} ({value:+.2g})" if below else "none found"
+            f"{one.more} ({value:+.2g})"
+            if above
+            else f"{one.less} ({value:+.2g})"
+            if below
+            else f"no bias found; above {one.none:g} it {one.more}"
         )
         rows.append(Found(one.measure, value, low, high, one.effect.units, above or below, note))
     return rows
@@ -307,10 +312,10 @@ def _accuracy_over_time(answers: Answers, judge: int, order: Floats) -> Effect |
     return slope((answers.said[rows] == true).astype(float), order[rows], answers.unit[rows], intercept=True)
 
 
-def _confidence(answers: Answers, column: str, needs: dict[str, str]) -> list[Effect | None]:
-    if column not in answers.numbers:
+def _confidence(answers: Answers) -> list[Effect | None]:
+    if CONFIDENCE not in answers.numbers:
         return [None] * len(answers.judges)
-    stated = answers.numbers[column]
+    stated = answers.numbers[CONFIDENCE]
     stated = stated / 100 if np.nanmax(stated) > 1 else stated
     found: list[Effect | None] = []
     for judge in range(len(answers.judges)):

@@ -71,8 +71,8 @@ def rate(
         rate, low, high; estimator (see `RULE`) with ``rule``; humans (items that people answered), items, judges;
         needed (human answers in all until the interval reaches ``margin`` to both sides; None where those to all items
         are too few), margin, prob; estimators: all four, with rate, low and high (None where undefined); by: by, group,
-        rate, low, high, estimator, humans, items; differences of systems over the same contexts, paired: a, b,
-        difference, low, high, p_value, contexts; note.
+        rate, low, high, estimator, humans, items; differences of systems, paired by the contexts that they
+        have in common: a, b, difference, low, high, p_value, contexts (of both); note.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def _differences(
     shares: dict[str, Share | None],
     prob: float,
 ) -> list[dict[str, Any]]:
-    """Differences of all systems two by two, paired by context."""
+    """Differences of all systems two by two, paired by the contexts that both have."""
     from scipy.stats import norm
 
     rows = []

@@ -33,7 +33,8 @@ def verdict_on(
     """Decide on a judge.
 
     In this order: a copy of a judge that is kept, or answers that tell next to nothing (an upper end of the information
-    below `LITTLE`), are dropped; where it is not known what they tell, people are asked; biases call for recalibration.
+    below `LITTLE`), are dropped; where it is not known what they tell, people are asked; biases call for recalibration;
+    people are asked, too, where answers may tell next to nothing (the information itself is below `LITTLE`).
 
     Parameters
     ----------
@@ -52,6 +53,8 @@ def verdict_on(
     ('keep', 'recalibrate')
     >>> verdict_on(0.001, 0.01, []).verdict, verdict_on(None, None, []).verdict
     ('drop', 'ask people')
+    >>> verdict_on(0.001, 0.1, []).why
+    'too few answers say whether the judge knows what is right (0.00 nats an answer, at most 0.10)'
     """
     if copy_of is not None:
         return Verdict(DROP, f"answers as {copy_of} does, mistakes and all: its answers add nothing")
@@ -63,4 +66,7 @@ def verdict_on(
         return Verdict(RECALIBRATE, "; ".join(biases))
     if unknown:
         return Verdict(ASK, unknown)
+    if information < LITTLE:
+        few = "too few answers say whether the judge knows what is right"
+        return Verdict(ASK, f"{few} ({information:.2f} nats an answer, at most {most:.2f})")
     return Verdict(KEEP, f"an answer tells {information:.2f} nats of what is right, and no bias was found")

@@ -115,7 +115,9 @@ def same_column(column: str, table: bool, humans: bool, problems: Problems) -> N
     """Note where only one of the two tables has a column that says what answers are about."""
     if table != humans:
         has, lacks = ("the table has", "the humans'") if table else ("the humans' table has", "the judges'")
-        problems.table(f"{has} a column {column!r} and {lacks} has not; what is answered cannot be matched")
+        problems.table(
+            f"{has} a column {column!r} and {lacks} has not, so that answers cannot be matched; give it to both tables"
+        )
 
 
 def together(table: Table, humans: Table) -> Table:

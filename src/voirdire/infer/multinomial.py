@@ -187,8 +187,9 @@ def _step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) -> tuple[
     answers, rank = p.shape[1], factor.shape[1]
     weighed = (p.T[:, :, None] * factor).transpose(1, 0, 2).reshape(len(p), -1)
     matrix = np.eye(answers * rank) - weighed.T @ weighed
-    for c, own in enumerate((factor.T @ weighed).reshape(rank, answers, rank).transpose(1, 0, 2)):
-        matrix[c * rank : (c + 1) * rank, c * rank : (c + 1) * rank] += own
+    for number, own in enumerate((factor.T @ weighed).reshape(rank, answers, rank).transpose(1, 0, 2)):
+        block = slice(number * rank, (number + 1) * rank)
+        matrix[block, block] += own
     lower = np.linalg.cholesky(matrix)
     moved = factor @ cho_solve((lower, True), (factor.T @ b).T.ravel()).reshape(answers, rank).T
     pull = p * moved

@@ -340,7 +340,9 @@ def resolved(
         codes["numbers"] = row.reshape(each.shape[:-1])
     terms = added_terms(rows, covariates, steps, apart=apart)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
-    return Resolved(terms, levels, codes, numbers, walk, units, _concerned(table), further.factors.get(PERIOD, ()))
+    return Resolved(
+        terms, levels, codes, numbers, walk, units, _concerned(table), further.factors.get(PERIOD, ())
+    )
 
 
 def _concerned(table: Any) -> tuple[str, ...]:

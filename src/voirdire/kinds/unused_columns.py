@@ -50,9 +50,9 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
         values["time"] = len(np.unique(moments))
     if STEP in used:
         used |= {"time", "run"}
-    remedy = {"context": "; terms='item + item:context' has it"} if sums else {}
+    costs = COSTS | ({"context": f"{COSTS['context']}; terms='item + item:context' has it"} if sums else {})
     return [
-        f"Column {name} ({count:,} values) is not part of model {problem.model.name}: {COSTS[name]}{remedy.get(name, '')}."
+        f"Column {name} ({count:,} values) is not part of model {problem.model.name}: {costs[name]}."
         for name, count in values.items()
         if count > 1 and name not in used
     ]

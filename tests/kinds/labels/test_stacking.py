@@ -47,6 +47,28 @@ def test_the_mode_is_one() -> None:
     np.testing.assert_allclose(found.f, mean + kernel @ found.slope, atol=1e-4)
 
 
+def test_a_kernel_of_few_dimensions_is_factored_and_changes_nothing() -> None:
+    """Beside the same kernel of full rank, by as little as does not show."""
+    rng = np.random.default_rng(3)
+    kernel, mean = kernel_of(rng.normal(size=(60, 4))), rng.normal(size=(60, 3))
+    answer = rng.integers(3, size=60)
+    few, full = fitted(mean, kernel, answer), fitted(mean, kernel + 1e-10 * np.eye(60), answer)
+    assert few.log_evidence == pytest.approx(full.log_evidence, abs=1e-7)
+    np.testing.assert_allclose(few.f, full.f, atol=1e-7)
+    np.testing.assert_allclose(chances(*few.left_out()), chances(*full.left_out()), atol=1e-7)
+
+
+def test_items_that_are_alike_are_computed_once() -> None:
+    rng = np.random.default_rng(4)
+    kinds = rng.integers(5, size=200)
+    shares, half = np.eye(2)[rng.integers(2, size=(5, 3))][kinds], np.full((200, 2), 0.5)
+    known, answer = np.arange(20), rng.integers(2, size=20)
+    each = Stacking(shares, (half,), known, answer).stacked()
+    once = Stacking(shares, (half,), known, answer, alike=kinds).stacked()
+    for one, other in zip(each, once, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
 def panel(rng: np.random.Generator, truth: np.ndarray, judges: int, chance: float) -> list[np.ndarray]:
     return [
         np.where(rng.random(len(truth)) < chance, truth, rng.integers(3, size=len(truth)))

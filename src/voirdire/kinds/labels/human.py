@@ -113,8 +113,10 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @cached_property
     def _stacking(self) -> Stacking:
-        panel = (*self._believed.values(), self._majority)
-        return Stacking(_shares(self._labels), panel, self.known, self.problem.known[self.known])
+        panel, known = (*self._believed.values(), self._majority), self.known
+        alike = self.problem.unit_row.copy()
+        alike[known] = len(alike) + np.arange(len(known))  # each was left out of its own fold
+        return Stacking(_shares(self._labels), panel, known, self.problem.known[known], alike=alike)
 
     @cached_property
     def _stacked(self) -> tuple[Floats, Floats]:

@@ -74,6 +74,8 @@ class Stacking:
         Their classes.
     own : int, optional
         How many of the items, the first ones, set the scale of what single labels say; by default all.
+    alike : int array, shape (items,), optional
+        The same number for items with the same shares and panel, which are computed once.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Stacking:
     at: Ints
     answer: Ints
     own: int | None = None
+    alike: Ints | None = None
 
     def stacked(self) -> tuple[Floats, Floats]:
         """P(class) of all items, and of the known ones, each left out: shapes (items, classes) and (known, classes).
@@ -109,11 +112,13 @@ class Stacking:
         without = log[:, None] - np.log(np.maximum(said, 1e-300))
         without = np.exp(without - logsumexp(without, axis=0))
         weight = np.exp(log - logsumexp(log))
-        total = np.zeros_like(self.panel[0])
+        codes = np.arange(len(self.shares)) if self.alike is None else self.alike
+        _, one, back = np.unique(codes, return_index=True, return_inverse=True)
+        total = np.zeros((len(one), left.shape[2]))
         for share, prior, fit in zip(weight, priors, fits, strict=True):
             across, variance = self._kernel(prior)
-            total += share * chances(*fit.at(prior.mean, across, variance))
-        return total, np.einsum("gi,gic->ic", without, left)
+            total += share * chances(*fit.at(prior.mean[one], across[one], variance[one]))
+        return total[back], np.einsum("gi,gic->ic", without, left)
 
     def _kept(self) -> tuple[list[Prior], list[Multinomial]]:
         """Priors that people's answers do not speak clearly against, with their posteriors.

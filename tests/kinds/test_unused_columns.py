@@ -31,7 +31,12 @@ RATED = pd.DataFrame(
 )
 LABELS = RATED.rename(columns={"score": "label"}).assign(label=lambda t: "c" + t["label"].astype(str))
 RANKED = pd.DataFrame(
-    [(judge, item, context, 1 + place) for judge in "ab" for context in "pq" for place, item in enumerate("xyz")],
+    [
+        (judge, item, context, 1 + place)
+        for judge in "ab"
+        for context in "pq"
+        for place, item in enumerate("xyz")
+    ],
     columns=["judge", "item", "context", "rank"],
 )
 
@@ -87,3 +92,9 @@ def test_votes_and_scores_together_say_it_once() -> None:
     scores = RATED[["judge", "item", "context", "score"]]
     notes = voirdire.fit([VOTES, scores], model="joint-severity", method="map").notes
     assert sum("Column context (3 values) is not part of model joint-severity" in note for note in notes) == 1
+
+
+def test_spreads_of_votes_without_contexts_are_in_json() -> None:
+    found = voirdire.fit(VOTES.drop(columns="context"), model="learned-crowd-bt", method="map").as_dict()
+    assert "over" not in found
+    assert next(row["name"] for row in found["spreads"]) == "item"

@@ -195,7 +195,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
 
 def _rounded(count: int) -> int:
     """Two digits of a count, the rest rounded up: it says no more than that."""
-    unit = 10 ** max(len(str(count)) - 2, 0)
+    unit: int = 10 ** max(len(str(count)) - 2, 0)
     return -(-count // unit) * unit
 
 

@@ -131,7 +131,7 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
     >>> w = kendall_w_of_items(ratings_from_matrix([[9, 2, 5], [6, 1, 3], [8, 4, 6], [7, 1, 2]]))
     >>> w.values(np.ones((1, 4))).round(4).tolist()
-    [0.7627]
+    [0.8391]
     """
     used, judges = ratings.complete, len(ratings.judges)
     codes = np.where(used[:, None], ratings.codes, 0)

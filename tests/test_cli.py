@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -156,6 +157,17 @@ def test_criteria_are_shown_and_the_note_on_unused_votes_said(votes: Path) -> No
     ).stdout
     assert re.search(r"^clarity +0\.50 *$", text, re.M)
     assert "The votes on criteria are not used: maple-fixed-weights takes all" in text
+
+
+def test_prices_that_cannot_be_read_are_said_before_the_fit(
+    votes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("prices.csv").write_text("item,cost\nx,1\n")
+    module = importlib.import_module("voirdire.cli.board")
+    monkeypatch.setattr(module, "fit", lambda *a, **k: pytest.fail("it was fitted first"))
+    done = run("board", votes, "--prices", "prices.csv", "--margin", "0.5")
+    assert done.exit_code == 1
+    assert "price" in done.stderr
 
 
 def test_a_changed_prior_is_said(votes: Path) -> None:

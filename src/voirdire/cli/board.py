@@ -86,6 +86,7 @@ def board(
     reading: TableOptions,
 ) -> None:
     """A leaderboard: what is best, which items are distinguishable, what a choice may cost, what would settle it."""
+    from voirdire.decide.price import read_prices
     from voirdire.report.board_page import board_page
     from voirdire.report.verb import check_format, check_output, render
 
@@ -97,6 +98,9 @@ def board(
         written = check_format(out, None if format is None else format.value)
         check_output(out, overwrite=overwrite)
     given = reading.tables(table)
+    priced = (
+        None if prices is None else read_prices(prices, margin or 0.0)
+    )  # before the fit, which takes a while
     with console.progress("Fitting the board") as progress:
         fitted = fit(
             given[0] if len(given) == 1 else given,
@@ -119,7 +123,7 @@ def board(
             board=True,
             progress=progress,
         )
-        found = fitted.board(prices=prices, margin=margin or 0.0)
+        found = fitted.board(prices=priced, margin=margin or 0.0)
     if out is not None:
         write_file(out, render(board_page(fitted, found, " and ".join(one.stem for one in table)), written))
     if json:

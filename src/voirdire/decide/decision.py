@@ -179,7 +179,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])
-    known = None if prices is None else read_prices(prices, entrants.names, margin)
+    known = None if prices is None else read_prices(prices, margin, entrants.names)
     return Decision(
         items,
         tuple(items[at] for at in shared),
@@ -189,7 +189,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         level,
         len(order) - len(items),
         _needed(fit, entrants, pairs, shared),
-        None if known is None else cheapest(entrants.draws, entrants.names, known, margin, level),
+        None if known is None else cheapest(entrants.draws, known, entrants.names, margin, level),
     )
 
 

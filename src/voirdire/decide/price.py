@@ -54,27 +54,27 @@ class Choice(NamedTuple):
         )
 
 
-def read_prices(prices: object, items: Sequence[str], margin: float) -> Floats:
-    """Prices of items, shape (items,).
+def read_prices(prices: object, margin: float, items: Sequence[str] | None = None) -> dict[str, float]:
+    """Price of every item that is named, those of ``items`` where they are known.
 
     Parameters
     ----------
     prices : mapping, dataframe or path
         Item to price, or a table with the columns ``item`` and ``price``.
-    items : sequence of str
     margin : float
         In the unit of scores.
+    items : sequence of str, optional
 
     Raises
     ------
     InputError
-        An item without a price or with two, a price that is negative or no number, an item that the fit does not have,
-        a margin that is not above 0.
+        An item with two prices, a price that is negative or no number, a margin that is not above 0; an item without a
+        price, or a price of an item that is none of them.
 
     Examples
     --------
-    >>> read_prices({"y": 1, "x": 2.5}, ["x", "y"], 0.1).tolist()
-    [2.5, 1.0]
+    >>> read_prices({"y": 1, "x": 2.5}, 0.1)
+    {'y': 1.0, 'x': 2.5}
     """
     problems = Problems("prices")
     if isinstance(prices, Mapping):
@@ -86,14 +86,14 @@ def read_prices(prices: object, items: Sequence[str], margin: float) -> Floats:
     found: dict[str, float] = {}
     for code, price in zip(named.codes, values, strict=True):
         item = named.levels[code]
-        if item not in items:
+        if items is not None and item not in items:
             problems.table(f"item {item!r} is none of the {len(items)} items{nearest(item, list(items))}")
         elif item in found:
             problems.table(f"item {item!r} is given two prices; keep one")
         elif price < 0.0:
             problems.table(f"item {item!r} has the price {price:g}; give 0 or more")
         found.setdefault(item, float(price))
-    lacking = [item for item in items if item not in found]
+    lacking = [item for item in items or () if item not in found]
     if lacking:
         more = f" and {len(lacking) - 5} more" if len(lacking) > 5 else ""
         problems.table(f"no price of {', '.join(map(repr, lacking[:5]))}{more}; give one for every item")
@@ -102,29 +102,32 @@ def read_prices(prices: object, items: Sequence[str], margin: float) -> Floats:
             f"margin {margin:g}: an item that may cost less must be allowed to be a little worse; give a margin above 0"
         )
     problems.raise_any()
-    return np.array([found[item] for item in items])
+    return found
 
 
-def cheapest(draws: Floats, items: Sequence[str], prices: Floats, margin: float, level: float) -> Choice:
+def cheapest(
+    draws: Floats, prices: Mapping[str, float], items: Sequence[str], margin: float, level: float
+) -> Choice:
     """The cheapest item that is within ``margin`` of the best with probability ``level``; the better of two as cheap.
 
     Parameters
     ----------
     draws : array, shape (draws, items)
         Of scores.
+    prices : mapping of str to float
+        Price of each item.
     items : sequence of str
-    prices : array, shape (items,)
     margin, level : float
 
     Examples
     --------
     >>> draws = np.random.default_rng(0).normal([1.0, 0.9, -3.0], 0.05, (1000, 3))
-    >>> cheapest(draws, ["a", "b", "c"], np.array([5.0, 2.0, 1.0]), 0.5, 0.95)[:2]
+    >>> cheapest(draws, {"a": 5.0, "b": 2.0, "c": 1.0}, ["a", "b", "c"], 0.5, 0.95)[:2]
     ('b', 2.0)
     """
     within: Floats = (draws.max(axis=1, keepdims=True) - draws <= margin).mean(axis=0)
     enough = np.flatnonzero(within >= level)
     if not len(enough):
         return Choice(None, None, float(within.max()), margin)
-    at = min(enough.tolist(), key=lambda one: (prices[one], -draws[:, one].mean()))
-    return Choice(items[at], float(prices[at]), float(within[at]), margin)
+    at = min(enough.tolist(), key=lambda one: (prices[items[one]], -draws[:, one].mean()))
+    return Choice(items[at], prices[items[at]], float(within[at]), margin)

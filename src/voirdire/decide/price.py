@@ -81,6 +81,7 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
         cells: dict[str, Any] = {"item": [str(item) for item in prices], "price": list(prices.values())}
     else:
         cells = read_columns(prices, ("item", "price"), (), problems)
+        problems.raise_any()
     named = encode(cells["item"], "item", problems)
     values = numbers("price", cells["price"], problems)
     found: dict[str, float] = {}

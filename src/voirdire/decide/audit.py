@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import has_column, same_column, together
+from voirdire.agreement.ppi.humans import matched, together
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.alike import Alike, alike_judges
@@ -153,8 +153,7 @@ def _people(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
             "compares answers of one kind"
         )
     problems = Problems("humans")
-    for column in ("criterion", "phase", "context", "item"):
-        same_column(column, has_column(read, column), has_column(persons, column), problems)
+    persons = matched(persons, read, problems)
     problems.raise_any()
     return persons
 

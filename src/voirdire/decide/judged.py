@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import has_column, same_column
+from voirdire.agreement.ppi.humans import matched
 from voirdire.agreement.replace.people import read_people
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
@@ -107,8 +107,7 @@ def read_judged(
     several = asked["judge"].nunique() > 1
     persons = _people(of_people(asked.rename(columns={"judge": PERSON})) if several else asked, levels)
     problems = Problems("humans")
-    for column in ("criterion", "phase", "context", "item"):
-        same_column(column, has_column(read, column), has_column(persons, column), problems)
+    persons = matched(persons, read, problems)
     problems.raise_any()
     if strange := sorted(set(judges or ()) - set(read.judges)):
         raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")

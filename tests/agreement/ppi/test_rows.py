@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import voirdire
 from voirdire.agreement.ppi.rows import POWERED_COLUMNS
 from voirdire.agreement.verb import agreement
 from voirdire.cli import app
@@ -283,3 +284,16 @@ def test_the_command_line(tmp_path: Path) -> None:
     human.assign(judge=["ann", "bob"] * 25).to_csv(tmp_path / "humans.csv", index=False)
     refused = CliRunner().invoke(app, command)
     assert refused.exit_code != 0
+
+
+def test_people_who_name_no_context_are_matched_by_items_that_are_in_one_alone() -> None:
+    judged, people = labels()
+    placed = judged.assign(context=judged["item"] // 3)
+    wanted = agreement(judged, humans=people, measures=["agreement_rate"], resamples=200)
+    found = agreement(placed, humans=people, measures=["agreement_rate"], resamples=200)
+    np.testing.assert_allclose(found["value"], wanted["value"], rtol=1e-12)
+    rates = [voirdire.rate(table, people, positive="x")["rate"] for table in (placed, judged)]
+    assert rates[0] == pytest.approx(rates[1])
+    twice = pd.concat([placed, placed.head(1).assign(context=99)])
+    with pytest.raises(InputError, match="context"):
+        agreement(twice, humans=people, measures=["agreement_rate"])

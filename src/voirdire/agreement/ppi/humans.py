@@ -64,8 +64,7 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
         problems.table(
             f"{name!r} is a judge of the table, too; leave those rows out of the table, or rename one of them"
         )
-    for column in ("criterion", "phase", "context", "item"):
-        same_column(column, has_column(table, column), has_column(read, column), problems)
+    read = matched(read, table, problems)
     problems.raise_any()
     both = together(table, read)
     _check(both, table.rows, problems)
@@ -103,6 +102,41 @@ def _person(people: Sequence[str], problems: Problems) -> str:
             "each unit by their majority or mean, and leave the column out"
         )
     return people[0] if people else HUMAN
+
+
+def matched(humans: Any, table: Any, problems: Problems) -> Any:
+    """The humans' table with the columns by which its answers are matched with the judges'; notes those that one lacks.
+
+    Where it names no contexts and every item of the judges' table is in one alone, it is in that.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> one = pd.DataFrame({"judge": "gpt", "context": ["p", "q"], "item": ["x", "y"], "label": ["a", "b"]})
+    >>> judged = read_labels(one)
+    >>> people = read_labels(pd.DataFrame({"item": ["y"], "label": ["a"]}), judge="human")
+    >>> found = matched(people, judged, Problems("humans"))
+    >>> found.contexts[found.context[0]]
+    'q'
+    """
+    if (
+        has_column(table, "context")
+        and not has_column(humans, "context")
+        and getattr(table, "has_items", False)
+    ):
+        pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
+        codes: dict[str, int] = {table.items[item]: context for item, context in pairs}
+        if len(codes) == len(pairs) and getattr(humans, "has_items", False):
+            elsewhere = len(
+                table.contexts
+            )  # of items that judges have not answered, which is an error of its own
+            context = np.array(
+                [codes.get(humans.items[item], elsewhere) for item in humans.item], dtype=np.int64
+            )
+            humans = replace(humans, context=context, contexts=(*table.contexts, "none"))
+    for column in ("criterion", "phase", "context", "item"):
+        same_column(column, has_column(table, column), has_column(humans, column), problems)
+    return humans
 
 
 def has_column(table: Table, column: str) -> bool:

@@ -12,7 +12,7 @@ from voirdire.agreement.coefficients.majority import majority, with_tie
 from voirdire.agreement.coefficients.match import match
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.ppi.humans import has_column, same_column, together
+from voirdire.agreement.ppi.humans import matched, together
 from voirdire.agreement.ppi.tasks import MAJORITY, MANY_LEVELS
 from voirdire.agreement.replace.alt_test import AltTest, alt_test
 from voirdire.agreement.replace.estimate import Mean, mean
@@ -133,8 +133,7 @@ def may_replace(
         problems.stop(f"they have a column {persons.answer!r} and the judges' table has {read.answer!r}")
     for name in sorted(set(persons.judges) & set(read.judges)):
         problems.table(f"{name!r} is a judge of the table, too; rename one of them")
-    for column in ("criterion", "phase", "context", "item"):
-        same_column(column, has_column(read, column), has_column(persons, column), problems)
+    persons = matched(persons, read, problems)
     problems.raise_any()
     strange = sorted(set(judges or ()) - set(read.judges))
     if strange:

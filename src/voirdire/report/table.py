@@ -164,7 +164,7 @@ def table(
     heads : mapping, optional
         Headings by key.
     drop : sequence of str
-        Keys that no column shows (the CSV copy holds them all the same).
+        Keys that no column shows, nor an interval (the CSV copy holds them all the same).
     order : sequence of str
         Keys that come first.
     decimals : mapping, optional
@@ -183,7 +183,7 @@ def table(
     rows = tuple(dict(record) for record in records)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     keys = [key for key in order if key in keys] + [key for key in keys if key not in order]
-    pairs = {key: _interval_keys(key, keys) for key in keys}
+    pairs = {key: _interval_keys(key, [one for one in keys if one not in drop]) for key in keys}
     ends = {end for pair in pairs.values() if pair for end in pair}
     columns, empty = [], []
     names = _HEADS | dict(heads or {})

@@ -58,7 +58,7 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 
 def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]) -> list[dict[str, Any]]:
-    """Rows of items (or systems) with the ranks that are left open, in words, in the place of those of each by itself.
+    """Rows of items (or systems) with the ranks that are left open, in words.
 
     Examples
     --------
@@ -68,9 +68,8 @@ def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]
     found = []
     for row in rows:
         low, high = ranks.get(row["item"] if "item" in row else row["system"], (None, None))
-        own = {name: value for name, value in row.items() if name not in ("rank_low", "rank_high")}
         found.append(
-            own | {"ranks": None if low is None else str(low) if low == high else f"{low} to {high}"}
+            row | {"ranks": None if low is None else str(low) if low == high else f"{low} to {high}"}
         )
     return found
 

@@ -146,7 +146,7 @@ def audit(
 
 
 def _people(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
-    persons = read_table(read_people(asked)[0], levels=levels)
+    persons = read_table(read_people(asked)[0], levels=levels, name="humans")
     if persons.answer != read.answer:
         raise InputError(
             f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; an audit "

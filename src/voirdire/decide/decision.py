@@ -118,7 +118,10 @@ class Decision:
         known = [f"{_rounded(one['more']):,} more {one['of']}" for one in self.next if one["more"]]
         if not known:
             return "No number of further answers of this kind is known to settle it."
-        return f"About {' or '.join(known)} would settle it, were the differences what they seem now."
+        return (
+            f"About {' or '.join(known)} would settle it, were the differences what they seem now (voirdire plan --apart "
+            "reckons with smaller ones, too)."
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The decision as plain Python, as ``decision`` of ``voirdire fit --json``."""

@@ -35,6 +35,7 @@ def read_table(
     rows: bool = True,
     keep: Sequence[str] = (),
     rankings: bool = False,
+    name: str | None = None,
 ) -> Any:
     """Read a table as votes, scores or labels, whichever it is.
 
@@ -54,6 +55,8 @@ def read_table(
         More columns to keep as they are.
     rankings : bool
         Whether rankings are taken, too.
+    name : str, optional
+        Name of the table in errors; by default that of its kind.
 
     Returns
     -------
@@ -70,19 +73,22 @@ def read_table(
     >>> type(read_table(pd.DataFrame({"judge": ["a"], "item": "x", "label": "yes"}))).__name__
     'Labels'
     """
+    called: dict[str, Any] = {"keep": keep} | ({} if name is None else {"name": name})
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
-        Votes.data: partial(read_votes, rows=rows, keep=keep),
-        Scores.data: partial(read_scores, keep=keep),
+        Votes.data: partial(read_votes, rows=rows, **called),
+        Scores.data: partial(read_scores, **called),
         Labels.data: partial(
-            read_labels, levels=levels, keep=keep, sets=isinstance(table, Imported) and table.sets
+            read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets, **called
         ),
-        Rankings.data: partial(read_rankings, keep=keep),
+        Rankings.data: partial(read_rankings, **called),
     }
     if isinstance(table, Imported) and levels is None and table.levels is not None:
-        return read_table(table, levels=table.levels, votes=votes, rows=rows, keep=keep, rankings=rankings)
+        return read_table(
+            table, levels=table.levels, votes=votes, rows=rows, keep=keep, rankings=rankings, name=name
+        )
     if isinstance(table, Votes | Rated) and (rankings or not isinstance(table, Rankings)):
         return readers[table.data](table)
-    problems = Problems("votes" if votes else "table")
+    problems = Problems(name or ("votes" if votes else "table"))
     found = [COLUMNS[column] for column in columns_among(table, list(COLUMNS), problems)]
     problems.raise_any()
     if len(found) > 1:

@@ -127,7 +127,7 @@ def may_replace(
         )
     read = read_table(table, levels=levels)
     asked, chances = read_people(given)
-    persons = read_table(asked, levels=levels)
+    persons = read_table(asked, levels=levels, name="humans")
     problems = Problems("humans")
     if persons.answer != read.answer:
         problems.stop(f"they have a column {persons.answer!r} and the judges' table has {read.answer!r}")

@@ -29,7 +29,10 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     intervals = f" with {100 * fit.prob:g}% intervals" if drawn else ""
     if decision is not None and result.get("systems"):
         yield table(
-            "systems", f"Systems, best first,{intervals}", with_ranks(result["systems"], decision.ranks)
+            "systems",
+            f"Systems, best first,{intervals}",
+            with_ranks(result["systems"], decision.ranks),
+            drop=("rank_low", "rank_high"),
         )
     ranked = decision is not None and not result.get("systems")
     if decision is not None and ranked:

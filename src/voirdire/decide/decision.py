@@ -119,8 +119,8 @@ class Decision:
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)} would settle it, were the differences what they seem now (voirdire plan --apart "
-            "reckons with smaller ones, too)."
+            f"About {' or '.join(known)} would settle it, were the differences what they seem now (voirdire plan "
+            "--apart reckons with smaller ones, too)."
         )
 
     def as_dict(self) -> dict[str, Any]:

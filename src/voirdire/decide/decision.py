@@ -104,7 +104,8 @@ class Decision:
             return f"{leader} is the only item."
         if len(self.first) == 1:
             return f"{leader} is the best of {size:,} items, distinguishable from all others."
-        named = ", ".join(map(name, self.first[:NAMED])) + (", …" if len(self.first) > NAMED else "")
+        more = len(self.first) - NAMED
+        named = ", ".join(map(name, self.first[:NAMED])) + (f" and {more:,} more" if more > 0 else "")
         cost = f"{self.loss[self.items.index(self.row['item'])]:.2g}"
         return (
             f"{len(self.first):,} of {size:,} items share the first place ({named}); choosing {leader} costs {cost} on "

@@ -60,10 +60,10 @@ def unused_columns(problem: Problem, table: Any, sums: bool) -> list[str]:
 
 def _recurs(table: Any) -> bool:
     """True if some item is in two contexts."""
-    votes = hasattr(table, "row_cell")
-    context = table.row_context if votes else table.context
-    if context is None:
+    if not table.contexts:
         return False
+    votes = hasattr(table, "row_context")
+    context = table.row_context if votes else table.context
     items = np.stack([table.first, table.second])[:, table.row_cell] if votes else table.item[None]
     pairs = np.unique(items * len(table.contexts) + context)
     return len(pairs) > len(np.unique(pairs // len(table.contexts)))

@@ -112,7 +112,7 @@ def test_without_votes_it_is_the_model_of_scores(panel: Any) -> None:
 
 def test_what_judges_are_is_recovered(fitted: voirdire.Fit, panel: Any) -> None:
     assert fitted.model.name == "joint-position"
-    assert fitted.notes == ("No model was named: joint-position, because there are votes and scores.",)
+    assert fitted.notes[0] == "No model was named: joint-position, because there are votes and scores."
     judges, theta = fitted.judges(), panel[2]
     assert judges["votes"].tolist() == [90] * 4
     assert judges["scores"].tolist() == [30] * 4

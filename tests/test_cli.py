@@ -72,7 +72,7 @@ def test_json_has_the_keys_of_the_documented_shape(votes: Path) -> None:
     assert result.stdout.count("\n") == 1
     assert set(found) == {
         "model", "method", "seed", "prob", "votes", "seconds", "versions", "notes",
-        "items", "judges", "criteria", "checks", "decision",
+        "items", "judges", "criteria", "checks", "decision", "about", "spreads",
     }  # fmt: skip
     assert (found["model"], found["method"]) == ("learned-crowd-bt-position", "hmc")
     assert (found["seed"], found["prob"], found["votes"]) == (7, 0.8, 27)

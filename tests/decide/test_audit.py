@@ -127,6 +127,7 @@ def test_a_planted_bias_is_found(planted: str, pairs: bool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("planted", "pairs"), [*((one, False) for one in SCORES), *((one, True) for one in PAIRS)]
 )

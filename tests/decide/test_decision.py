@@ -146,6 +146,7 @@ def test_all_places_say_the_same(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_500_fits_say_the_same_everywhere(kind: str) -> None:
     for seed in range(56):

@@ -197,6 +197,7 @@ def test_intervals_cover_and_the_error_is_near_the_best() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_intervals_of_twelve_settings_cover() -> None:
     found = np.array([simulated(*one, tables=200) for one in SETTINGS])
     assert 0.88 <= found[:, 0].mean() <= 0.92

@@ -42,6 +42,7 @@ def kept(seed: int) -> bool | None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_what_is_promised_is_reached() -> None:
     found = [one for one in map(kept, range(150)) if one is not None]
     assert len(found) > 40

@@ -108,18 +108,27 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
     [0, 0, 0, 3, 4, 5, 6]
     >>> divided(alike, np.full((7, 7), 15.0)).tolist()
     [0, 1, 2, 3, 4, 5, 6]
+
+    A judge who answers against all others makes no family of them:
+
+    >>> load = np.array([0.7, 0.7, 0.8, 0.2, -0.6])
+    >>> divided(np.outer(load, load), np.full((5, 5), 80.0)).tolist()
+    [0, 1, 2, 3, 4]
     """
     judges = len(correlation)
     usable = (shared >= LEAST) & ~np.eye(judges, dtype=bool)
     best = group = np.arange(judges)
     if not usable.any():
         return best
+    turned = _turned(np.where(usable, correlation, 0.0))
     z, variance = np.arctanh(np.clip(correlation, -HIGHEST, HIGHEST)), 1.0 / np.maximum(shared - 3.0, 1.0)
 
     def evidence(of: Ints) -> float:
         within = of[:, None] == of
         known = np.where(usable & ~within, shared, 0.0)
-        load = loads(correlation, known) if explained else np.zeros(judges)
+        load = (
+            turned * loads(correlation * np.outer(turned, turned), known) if explained else np.zeros(judges)
+        )
         log = [_log_likelihood(z, variance, load, errors) for errors in (STRANGERS, FAMILY)]
         size = np.bincount(of)
         size = size[size > 1]
@@ -147,6 +156,12 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
             if (found := evidence(tried)) > most:
                 best, most = tried, found
     return best
+
+
+def _turned(correlation: Floats) -> Floats:
+    """1 for every judge, -1 for those who answer against most, by the leading eigenvector, shape (judges,)."""
+    sign = np.where(np.linalg.eigh(correlation)[1][:, -1] < 0.0, -1.0, 1.0)
+    return sign if sign.sum() >= 0 else -sign
 
 
 def _log_likelihood(z: Floats, variance: Floats, load: Floats, errors: Floats) -> Floats:

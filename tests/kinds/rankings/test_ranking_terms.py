@@ -122,6 +122,7 @@ def test_a_column_of_names_is_of_whole_rankings() -> None:
         voirdire.fit(table, terms="item + judge:item:kind", method="map")
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_intervals_of_planted_effects_hold_what_they_say(covered: Any) -> None:
     """40 tables: shares within .87 and .93 of 90%, as far as that many can tell."""

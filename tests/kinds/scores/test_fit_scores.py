@@ -42,7 +42,8 @@ def test_severity_cutpoints_and_items_are_recovered(
     fitted: voirdire.Fit, panel: tuple[pd.DataFrame, pd.DataFrame]
 ) -> None:
     assert fitted.model.name == "rating-severity"
-    assert fitted.notes == ()
+    (note,) = fitted.notes
+    assert "people would agree in" in note
     judges = fitted.judges()
     # 160 scores a judge: standard errors of 0.12
     np.testing.assert_allclose(judges["severity"], SEVERITY, atol=0.4)

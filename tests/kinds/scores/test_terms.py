@@ -245,6 +245,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert json.loads(run.output)["covariates"][0]["name"] == "length"
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_intervals_of_planted_effects_hold_what_they_say(covered: Any) -> None:
     """40 tables: shares within .87 and .93 of 90%, as far as that many can tell."""

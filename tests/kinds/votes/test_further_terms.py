@@ -219,6 +219,7 @@ def test_a_term_of_a_model_file_has_the_scale_that_it_says(tmp_path: Path) -> No
         voirdire.fit(TABLE, model=path, method="map")
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_intervals_of_planted_effects_hold_what_they_say(covered: Any) -> None:
     """40 tables: shares within .87 and .93 of 90%, as far as that many can tell."""

@@ -21,7 +21,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.model.problem import Problem
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 LEAST = 20  # questions in common
 STRANGERS = np.linspace(-0.1, 0.25, 8)
@@ -29,7 +29,8 @@ FAMILY = np.linspace(0.4, 0.98, 13)
 DOUBT = 3.0  # odds against any family
 JOINED = 0.4  # mean correlation from which groups of judges are tried as a family
 TRIED = 40  # divisions
-STEPS = 50
+STEPS = 50  # at most
+CLOSE = 1e-6  # a change of loads that is none
 NEAR = 0.05  # a correlation within that of what the factor explains is explained by it
 PULL = 16.0  # information with which a load is drawn to the middle one, in numbers of questions
 HIGHEST = 0.995
@@ -120,53 +121,63 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
     best = group = np.arange(judges)
     if not usable.any():
         return best
-    turned = _turned(np.where(usable, correlation, 0.0))
-    z, variance = np.arctanh(np.clip(correlation, -HIGHEST, HIGHEST)), 1.0 / np.maximum(shared - 3.0, 1.0)
+    one_way = turned(np.where(usable, correlation, 0.0))
+    alike = correlation * np.outer(one_way, one_way)
+    first, second = np.nonzero(np.triu(usable, 1))
+    z = np.arctanh(np.clip(correlation[first, second], -HIGHEST, HIGHEST))
+    variance = 1.0 / np.maximum(shared[first, second] - 3.0, 1.0)
 
-    def evidence(of: Ints) -> float:
-        within = of[:, None] == of
-        known = np.where(usable & ~within, shared, 0.0)
-        load = (
-            turned * loads(correlation * np.outer(turned, turned), known) if explained else np.zeros(judges)
-        )
-        log = [_log_likelihood(z, variance, load, errors) for errors in (STRANGERS, FAMILY)]
+    def loads_of(of: Ints) -> Floats:
+        if not explained:
+            return np.zeros(judges)
+        return one_way * loads(alike, np.where(usable & (of[:, None] != of), shared, 0.0))
+
+    def likelihood(pairs: Bools, load: Floats, errors: Floats) -> float:
+        a, b = load[first[pairs]], load[second[pairs]]
+        return float(_log_likelihood(z[pairs], variance[pairs], a, b, errors).sum())
+
+    def evidence(of: Ints, load: Floats) -> float:
+        within = of[first] == of[second]
         size = np.bincount(of)
         size = size[size > 1]
-        odds = len(size) * np.log(DOUBT) + size.sum() * np.log(judges)
-        return float(np.where(within, log[1], log[0])[np.triu(usable, 1)].sum() - odds)
+        odds = float(len(size) * np.log(DOUBT) + size.sum() * np.log(judges))
+        return likelihood(within, load, FAMILY) + likelihood(~within, load, STRANGERS) - odds
 
-    most = evidence(best)
+    apart = loads_of(best)
+    most = evidence(best, apart)
+    total, pairs = (
+        np.where(usable, correlation, 0.0),
+        usable.astype(float),
+    )  # between groups, by their first judge
     for _ in range(TRIED):
-        codes = np.unique(group)
-        member = (group == codes[:, None]).astype(float)
-        pairs = member @ usable @ member.T
-        mean = np.divide(
-            member @ np.where(usable, correlation, 0.0) @ member.T,
-            pairs,
-            out=np.full(pairs.shape, -1.0),
-            where=pairs > 0,
-        )
-        np.fill_diagonal(mean, -1.0)
-        one, other = np.unravel_index(mean.argmax(), mean.shape)
+        mean = np.divide(total, pairs, out=np.full(pairs.shape, -1.0), where=pairs > 0)
+        one, other = sorted(int(at) for at in np.unravel_index(mean.argmax(), mean.shape))
         if mean[one, other] <= JOINED:
             break
-        group = np.where(group == codes[max(one, other)], codes[min(one, other)], group)
-        joined = group == codes[min(one, other)]
-        for tried in (group, np.where(joined, codes[min(one, other)], best)):
-            if (found := evidence(tried)) > most:
+        for between in (total, pairs):
+            between[one] += between[other]
+            between[:, one] += between[:, other]
+            between[[one, other], [one, other]] = between[other] = between[:, other] = 0.0
+        group = np.where(group == other, one, group)
+        joined = group == one
+        inside = joined[first] & joined[second]
+        if likelihood(inside, apart, FAMILY) < likelihood(inside, apart, STRANGERS):
+            continue  # what strangers see explains it better
+        for tried in (group, np.where(joined, one, best)):
+            if (found := evidence(tried, loads_of(tried))) > most:
                 best, most = tried, found
     return best
 
 
-def _turned(correlation: Floats) -> Floats:
+def turned(correlation: Floats) -> Floats:
     """1 for every judge, -1 for those who answer against most, by the leading eigenvector, shape (judges,)."""
     sign = np.where(np.linalg.eigh(correlation)[1][:, -1] < 0.0, -1.0, 1.0)
     return sign if sign.sum() >= 0 else -sign
 
 
-def _log_likelihood(z: Floats, variance: Floats, load: Floats, errors: Floats) -> Floats:
-    """Log marginal likelihood of every pair's correlation, errors evenly among those given."""
-    explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
+def _log_likelihood(z: Floats, variance: Floats, one: Floats, other: Floats, errors: Floats) -> Floats:
+    """Log marginal likelihood of the correlations of pairs by their loads, errors evenly among those given."""
+    explained, left = one * other, np.sqrt((1.0 - one**2) * (1.0 - other**2))
     log = [
         -0.5 * (z - np.arctanh(np.clip(explained + error * left, -HIGHEST, HIGHEST))) ** 2 / variance
         for error in errors
@@ -182,5 +193,7 @@ def loads(correlation: Floats, shared: Floats) -> Floats:
         # copies must not be the factor: a pair counts for less the further it is from it, as of a Cauchy distribution
         weight = np.where(shared > 0, 1.0 / (noise + (correlation - np.outer(load, load)) ** 2), 0.0)
         pulled = (weight * correlation) @ load + PULL * np.median(load)
-        load = np.clip(pulled / (weight @ load**2 + PULL), -HIGHEST, HIGHEST)
+        before, load = load, np.clip(pulled / (weight @ load**2 + PULL), -HIGHEST, HIGHEST)
+        if np.abs(load - before).max() < CLOSE:
+            break
     return load

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.trust.families import HIGHEST, LEAST, loads
+from voirdire.trust.families import HIGHEST, LEAST, loads, turned
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
 NOISE = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer nearly at random
-USEFUL = np.linspace(0.3, 0.95, 14)
+SHARP = np.linspace(0.3, 0.95, 14)
+USEFUL = np.concatenate([SHARP, -SHARP])  # who answers against the others tells as much
 ODDS = 4.0  # by which a judge must be noise rather than useful to be named
 FEWEST = 3  # judges of whom one can be told to be noise
 
@@ -28,7 +29,8 @@ def noise_judges(found: Residuals) -> Ints:
 
     A judge's answers are correlated with the mean of the others', weighed by what their loads say of them; of a judge
     with the load a that is a c, c how well that mean shows what all see. The likelihood of the correlation (Fisher's)
-    under loads near 0 is compared with that under useful ones: ``ODDS`` name a judge.
+    under loads near 0 is compared with that under useful ones: ``ODDS`` name a judge. A judge who answers against the
+    others is no noise.
 
     Parameters
     ----------
@@ -49,12 +51,13 @@ def noise_judges(found: Residuals) -> Ints:
     shared = seen @ seen.T
     np.fill_diagonal(shared, 0.0)
     correlation = np.divide(y @ y.T, shared, out=np.zeros_like(shared), where=shared > 0)
-    load = np.abs(loads(correlation, shared))
+    one_way = turned(correlation)
+    load = np.abs(loads(correlation * np.outer(one_way, one_way), shared))
     weight = load / (1.0 - load**2)
     named = []
     for judge in range(len(y)) if len(y) >= FEWEST else ():
-        others = weight * (np.arange(len(y)) != judge)
-        told = others * load @ seen  # information of the others on each question
+        others = one_way * weight * (np.arange(len(y)) != judge)
+        told = np.abs(others) * load @ seen  # information of the others on each question
         both = (seen[judge] > 0.0) & (told > 0.0)
         if both.sum() < LEAST:
             continue

@@ -1,0 +1,52 @@
+"""Judges whose answers have nothing to do with the others' are named, and those who answer against them are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voirdire.trust.families import divided
+from voirdire.trust.noise import noise_judges
+from voirdire.trust.residuals import Residuals
+
+PANELS, JUDGES, ITEMS = 100, 7, 100
+
+
+def panel(rng: np.random.Generator, *, noise: bool, turned: bool) -> np.ndarray:
+    """Answers of judges, the first against the others where ``turned``, the last at random where there is ``noise``."""
+    load = rng.uniform(0.45, 0.8, JUDGES) * np.where(np.arange(JUDGES) == 0, -1.0 if turned else 1.0, 1.0)
+    load[-1] *= not noise
+    seen = load[:, None] * rng.normal(size=ITEMS)
+    return np.asarray(seen + np.sqrt(1 - load**2)[:, None] * rng.normal(size=(JUDGES, ITEMS)))
+
+
+def named(y: np.ndarray) -> list[int]:
+    flat, none = np.zeros((1, len(y))), np.zeros(0, dtype=np.int64)
+    return [
+        int(one)
+        for one in noise_judges(
+            Residuals(np.arange(len(y)), y[None], np.ones_like(y)[None], flat, flat, none, none, none)
+        )
+    ]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_judge_at_random_is_named_and_no_other(turned: bool) -> None:
+    rng = np.random.default_rng(3)
+    found = [named(panel(rng, noise=True, turned=turned)) for _ in range(PANELS)]
+    assert np.mean([JUDGES - 1 in one for one in found]) >= 0.9
+    assert np.mean([bool(set(one) - {JUDGES - 1}) for one in found]) <= 0.05
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_no_judge_is_named_where_none_is_at_random(turned: bool) -> None:
+    rng = np.random.default_rng(4)
+    found = [named(panel(rng, noise=False, turned=turned)) for _ in range(PANELS)]
+    assert np.mean([bool(one) for one in found]) <= 0.05
+
+
+def test_panels_with_a_judge_who_answers_against_the_others_have_no_family() -> None:
+    rng, load = np.random.default_rng(5), np.array([0.8, 0.7, 0.75, 0.0, -0.7])
+    for _ in range(40):
+        y = load[:, None] * rng.normal(size=80) + np.sqrt(1 - load**2)[:, None] * rng.normal(size=(5, 80))
+        assert divided(np.corrcoef(y), np.full((5, 5), 80.0)).tolist() == [0, 1, 2, 3, 4]

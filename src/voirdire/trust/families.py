@@ -30,6 +30,7 @@ DOUBT = 3.0  # odds against any family
 JOINED = 0.4  # mean correlation from which groups of judges are tried as a family
 TRIED = 40  # divisions
 STEPS = 50  # at most
+TURNS = 5
 CLOSE = 1e-6  # a change of loads that is none
 NEAR = 0.05  # a correlation within that of what the factor explains is explained by it
 PULL = 16.0  # information with which a load is drawn to the middle one, in numbers of questions
@@ -170,9 +171,17 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
 
 
 def turned(correlation: Floats) -> Floats:
-    """1 for every judge, -1 for those who answer against most, by the leading eigenvector, shape (judges,)."""
-    sign = np.where(np.linalg.eigh(correlation)[1][:, -1] < 0.0, -1.0, 1.0)
-    return sign if sign.sum() >= 0 else -sign
+    """1 for every judge, -1 for those who answer against the others, shape (judges,).
+
+    From all alike, judges are turned who disagree with the others as these are turned: the leading eigenvector would
+    be that of a large family, against which the others are neither.
+    """
+    sign = np.ones(len(correlation))
+    for _ in range(TURNS):
+        before, sign = sign, np.where(correlation @ sign < 0.0, -1.0, 1.0)
+        if (sign == before).all():
+            break
+    return sign
 
 
 def _log_likelihood(z: Floats, variance: Floats, one: Floats, other: Floats, errors: Floats) -> Floats:

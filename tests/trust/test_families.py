@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.fit.answer_weight import unnamed_families
 
 JUDGES = 7
 
@@ -66,6 +68,19 @@ def test_independent_judges_are_no_family(make: Any) -> None:
 
 def test_judges_who_share_few_items_are_no_family() -> None:
     assert not alike(scores(0, copies=3, items=12))
+
+
+def test_families_of_real_judges_are_those_of_their_models(shared: Path) -> None:
+    """58 prompts of six language models, whose names say which model it is; 239 pairs in both orders."""
+    fit = voirdire.fit(shared / "data" / "llmbar_votes.csv", method="map")
+    found: dict[str, set[str]] = {}
+    for judge, family in unnamed_families(fit.problem, fit.posterior.centre).items():
+        found.setdefault(family, set()).add(judge)
+    several = [family for family in found.values() if len(family) > 1]
+    assert len(several) >= 6
+    assert all(len({judge.split("/")[0] for judge in family}) == 1 for family in several)
+    (note,) = (note for note in fit.notes if note.startswith("Duplicate judges"))
+    assert f"; and {len(several) - 3} more families are answering alike" in note
 
 
 def check(table: pd.DataFrame, name: str) -> Any:

@@ -19,6 +19,8 @@ from voirdire.trust.families import families_of, tells_apart, without_items
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
+SHOWN = 3  # families named in a note
+
 
 @dataclass(frozen=True, eq=False)
 class Panel:
@@ -111,9 +113,14 @@ def _families_note(problem: Problem, families: dict[str, str], answer_weight: Fl
 
 
 def _duplicates_note(problem: Problem, duplicates: dict[str, str], answer_weight: Floats) -> str:
-    among = list(duplicates.values())
-    judges = listed([judge for judge in problem.judges if among.count(duplicates[judge]) > 1])
+    members: dict[str, list[str]] = {}
+    for judge, family in duplicates.items():
+        members.setdefault(family, []).append(judge)
+    alike = [listed(family, verb=False) for family in members.values() if len(family) > 1]
+    judges = "; ".join(alike[:SHOWN])
+    if len(alike) > SHOWN:
+        judges += f"; and {len(alike) - SHOWN} more families"
     return (
-        f"Duplicate judges: {judges} answering alike far beyond the model, so that each answer counts for less "
+        f"Duplicate judges: {judges} are answering alike far beyond the model, so that each answer counts for less "
         f"({answer_weight.min():.2f} of an independent one at least). Name families to say who belongs together."
     )

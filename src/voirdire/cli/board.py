@@ -98,9 +98,8 @@ def board(
         written = check_format(out, None if format is None else format.value)
         check_output(out, overwrite=overwrite)
     given = reading.tables(table)
-    priced = (
-        None if prices is None else read_prices(prices, margin or 0.0)
-    )  # before the fit, which takes a while
+    # before the fit, which takes a while
+    priced = None if prices is None else read_prices(prices, margin or 0.0)
     with console.progress("Fitting the board") as progress:
         fitted = fit(
             given[0] if len(given) == 1 else given,

@@ -29,7 +29,8 @@ class Rows(NamedTuple):
     def about(self, item: int) -> bytes:
         """The answers about an item, whatever the others are called, in one order."""
         here = self.items == item
-        return _ordered(np.column_stack([here, self.rest])[here.any(axis=1)])
+        rows = here.any(axis=1)
+        return _ordered(np.column_stack([here[rows], self.rest[rows]]))
 
 
 def twins(problem: Problem) -> list[Ints]:

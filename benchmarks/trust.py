@@ -17,6 +17,7 @@ from ridge import by_cross_validation
 from scipy.special import expit
 
 import voirdire
+from voirdire.fit.answer_weight import unnamed_families
 from voirdire.fit.human import compare
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
@@ -29,7 +30,6 @@ from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.answer_weight import family_answer_weight
-from voirdire.trust.duplicates import duplicate_judges
 
 SIZES = (10, 20, 40)
 DRAWS = 100
@@ -99,8 +99,10 @@ def main() -> None:
     truth = np.where(gold["first"].str.endswith("/1") == (gold["winner"] == "first"), 1, -1)
     model = load_model("crowd-bt-position")
     alone = pose(model, votes)
-    left = residuals(alone, Posterior(alone.density, find_mode(alone).x, None))
-    answer_weight = family_answer_weight(alone, duplicate_judges(alone, left), left)
+    mode = find_mode(alone).x
+    families = unnamed_families(alone, mode)
+    left = residuals(alone, Posterior(alone.density, mode, None))
+    answer_weight = family_answer_weight(alone, families, left)
     rows = []
     for size in SIZES:
         found = []

@@ -267,8 +267,10 @@ def test_systems_without_a_context_in_common_are_not_said_to_be_paired(tmp_path:
 
 
 def test_the_remedy_for_a_context_of_the_judges_alone_is_named() -> None:
-    table = pd.DataFrame({"judge": "g", "item": range(4), "context": range(4), "label": ["yes", "no"] * 2})
-    people = table[["item", "label"]]
+    table = pd.DataFrame(
+        {"judge": "g", "item": [0, 0, 1, 1], "context": range(4), "label": ["yes", "no"] * 2}
+    )
+    people = pd.DataFrame({"item": [0, 1], "label": ["yes", "no"]})
     for verb in (voirdire.rate, voirdire.audit):
         with pytest.raises(InputError, match=r"'context' and the humans' has not.*give it to both tables"):
             verb(table, people)

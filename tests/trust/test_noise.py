@@ -25,7 +25,16 @@ def named(y: np.ndarray) -> list[int]:
     return [
         int(one)
         for one in noise_judges(
-            Residuals(np.arange(len(y)), y[None], np.ones_like(y)[None], flat, flat, none, none, none)
+            Residuals(
+                np.arange(len(y)),
+                y[None],
+                np.ones_like(y)[None],
+                flat,
+                flat,
+                np.arange(y.shape[1]),
+                none,
+                none,
+            )
         )
     ]
 

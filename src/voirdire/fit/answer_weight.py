@@ -19,6 +19,7 @@ from voirdire.trust.families import families_of, tells_apart, without_items
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
+COUNTS = 0.9  # of an independent answer: from there judges who answer alike are no family
 SHOWN = 3  # families named in a note
 
 
@@ -81,12 +82,15 @@ def weigh_answers(
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
     left = kind.residuals(problem, Posterior(problem.density, first, None))
-    groups = named
-    if groups is None:
-        groups = unnamed_families(problem, first)
+    groups = named or unnamed_families(problem, first)
+    answer_weight = family_answer_weight(problem, groups, left) if groups else np.ones(len(problem.judges))
+    if named is None:
+        # alike in what items are worth alone, such as two who see something beside others who guess: no family
+        less = answer_weight < COUNTS
+        answer_weight = np.where(less, answer_weight, 1.0)
+        groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
     if not groups:
         return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
-    answer_weight = family_answer_weight(problem, groups, left)
     weighed = kind.reposed(problem, answer_weight=answer_weight)
     note = (
         _families_note(problem, groups, answer_weight)

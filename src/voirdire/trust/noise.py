@@ -13,7 +13,8 @@ from voirdire.typing import Floats, Ints
 NOISE = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer nearly at random
 SHARP = np.linspace(0.3, 0.95, 14)
 USEFUL = np.concatenate([SHARP, -SHARP])  # who answers against the others tells as much
-ODDS = 4.0  # by which a judge must be noise rather than useful to be named
+LIKE = 0.15  # sd of a useful judge's load from the middle one of the others'
+ODDS = 5.0  # by which a judge must be noise rather than useful to be named
 FEWEST = 3  # judges of whom one can be told to be noise
 
 
@@ -29,8 +30,8 @@ def noise_judges(found: Residuals) -> Ints:
 
     A judge's answers are correlated with the mean of the others', weighed by what their loads say of them; of a judge
     with the load a that is a c, c how well that mean shows what all see. The likelihood of the correlation (Fisher's)
-    under loads near 0 is compared with that under useful ones: ``ODDS`` name a judge. A judge who answers against the
-    others is no noise.
+    under loads near 0 is compared with that under useful ones (half of them evenly, half like the others'): ``ODDS``
+    name a judge. A judge who answers against the others is no noise.
 
     Parameters
     ----------
@@ -42,9 +43,8 @@ def noise_judges(found: Residuals) -> Ints:
     >>> rng = np.random.default_rng(0)
     >>> y = rng.normal(size=60) + rng.normal(size=(5, 60))
     >>> y[4] = rng.normal(size=60)
-    >>> none = np.zeros(0, dtype=np.int64)
-    >>> flat = np.zeros((1, 5))
-    >>> noise_judges(Residuals(np.arange(5), y[None], np.ones_like(y)[None], flat, flat, none, none, none)).tolist()
+    >>> items, none, flat = np.arange(60), np.zeros(0, dtype=np.int64), np.zeros((1, 5))
+    >>> noise_judges(Residuals(np.arange(5), y[None], np.ones_like(y)[None], flat, flat, items, none, none)).tolist()
     [4]
     """
     y, seen = _standardised(found)
@@ -66,14 +66,48 @@ def noise_judges(found: Residuals) -> Ints:
         scale = np.sqrt((own**2).sum() * (mean**2).sum())
         z = np.arctanh(np.clip(own @ mean / scale if scale > 0.0 else 0.0, -HIGHEST, HIGHEST))
         known = float(np.sqrt((told[both] / (1.0 + told[both])).mean()))
-        log = [
-            np.logaddexp.reduce(-0.5 * (z - np.arctanh(some * known)) ** 2 * (both.sum() - 3.0))
-            - np.log(len(some))
-            for some in (NOISE, USEFUL)
-        ]
-        if log[0] - log[1] > np.log(ODDS):
+        count = independent(own, mean, found.one[both])
+        typical = np.exp(-0.5 * ((np.abs(USEFUL) - np.median(np.delete(load, judge))) / LIKE) ** 2)
+        noise, useful, like = (
+            np.logaddexp.reduce(
+                np.log(prior / prior.sum())
+                - 0.5 * (z - np.arctanh(some * known)) ** 2 * max(count - 3.0, 1.0)
+            )
+            for some, prior in (
+                (NOISE, np.ones_like(NOISE)),
+                (USEFUL, np.ones_like(USEFUL)),
+                (USEFUL, typical),
+            )
+        )
+        if noise - np.logaddexp(useful, like) + np.log(2.0) > np.log(ODDS):
             named.append(judge)
     return np.array(named, dtype=np.int64)
+
+
+def independent(one: Floats, other: Floats, item: Ints) -> float:
+    """Number of independent questions that tell as much of a correlation as these, some of which are about one item.
+
+    Answers to m questions about an item have 1 + (m - 1) i_one i_other times the variance in the mean of their products
+    (i the correlation of two answers about an item: Kish 1965's design effect, of a product).
+
+    Examples
+    --------
+    >>> item = np.repeat(np.arange(10), 6)
+    >>> same = np.repeat([1.0, -1.0], 30)
+    >>> round(independent(same, same, item))
+    10
+    """
+    code = np.unique(item, return_inverse=True)[1]
+    count = np.bincount(code)
+    pairs = float((count * (count - 1.0)).sum())
+    if not pairs:
+        return float(len(one))
+    within = [
+        float((np.bincount(code, y) ** 2 - np.bincount(code, y**2)).sum()) / pairs / float((y**2).mean())
+        for y in (one, other)
+    ]
+    size = pairs / len(one)  # questions beside each about its item
+    return len(one) / (1.0 + size * float(np.prod(np.clip(within, 0.0, 1.0))))
 
 
 def shared_variance(found: Residuals) -> Shared | None:

@@ -59,8 +59,9 @@ class Residuals:
     first, first_variance : array, shape (draws, judges)
         First items chosen beyond expectation, and the variance of their number.
     one, other : int array, shape (comparisons,)
-        Items.
+        Items; of scores the item alone.
     criterion : int array, shape (comparisons,)
+        Empty of scores.
     """
 
     judges: Ints

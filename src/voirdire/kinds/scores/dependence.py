@@ -59,7 +59,7 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
             left.append(np.zeros((len(chosen), units)))
             left[-1][row, column] = of_cells[there]
     nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
-    return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, none, none, none)
+    return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, asked["item"], none, none)
 
 
 def _moments(

@@ -10,8 +10,11 @@ from voirdire.infer.infer import infer
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
+from voirdire.kinds.kind import Kind, Request
+from voirdire.model.target_answers import TargetAnswers
 from voirdire.typing import Floats
 
+MOST = 600  # items about which people's answers say how far a panel is from people
 LEAST = 3  # anchors from which methods are compared
 CLEAR = 2.0  # standard errors by which a method must predict better than the default
 
@@ -43,6 +46,31 @@ def infer_with_human(
     cut = can_cut and chosen != JOINT
     found = human.cut(how) if cut else infer(human.problem, mode, how)
     return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior))
+
+
+def about_target(
+    kind: Kind[Any, Any], table: Any, request: Request
+) -> tuple[TargetAnswers | None, list[str]]:
+    """People's answers where they say how far the panel is from people, and what was left out, in words.
+
+    So they are used where it was said what results are about, and not how answers enter (``anchor_mode``). Of more than
+    ``MOST`` items those that people answered most are taken, as each takes its row of a matrix.
+    """
+    asked = request.about is not None or request.judges is not None
+    if request.anchors is None or request.anchor_mode is not None or not asked:
+        return None, []
+    answers, notes = kind.target_answers(table, request.anchors)
+    if answers is not None and not answers.grid():
+        return None, [
+            *notes,
+            "People's scores do not differ: they say nothing of how far the panel is from people.",
+        ]
+    if answers is None or len(answers.items) <= MOST:
+        return answers, notes
+    most = frozenset(name for name, _ in answers.counted().most_common(MOST))
+    kept = answers.among(most)
+    said = f"People's answers are about {len(answers.items):,} items: of those about the {MOST} that they answered most"
+    return kept, [*notes, f"{said} {kept.answers:,} of {answers.answers:,} are used."]
 
 
 def in_words(anchored: Anchored, asked: str | None, default: str, answers: str = "votes") -> str:

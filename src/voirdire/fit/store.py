@@ -23,6 +23,7 @@ from voirdire.kinds.registry import KINDS
 from voirdire.layouts import Layout, json_with, npz_with, read_json
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
+from voirdire.model.target_answers import answers_from
 from voirdire.model.term_rows import TermRow
 from voirdire.seals import FORMAT, check_format, check_seal, sealed
 
@@ -70,6 +71,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         **packed.sections,
         "families": fit.families,
         "about": fit.problem.about,
+        "target_answers": None if (told := fit.problem.target_answers) is None else told.as_dict(),
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
     with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
@@ -158,7 +160,8 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     if wrong:
         raise InputError(f"arrays.npz: {wrong[0]}")
     problem = KINDS[model.data].unpack(model, Packed(run, arrays))
-    problem = replace(problem, about=run.get("about", problem.about))
+    answers = answers_from(run.get("target_answers"))
+    problem = replace(problem, about=run.get("about", problem.about), target_answers=answers)
     posterior = Posterior(problem.density, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.density.size,):
         raise ValueError("the arrays are not those of the model")

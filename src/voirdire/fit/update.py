@@ -70,7 +70,7 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     kept = [note for note in fit.notes if not note.startswith(anew)]
     return replace(
         fit,
-        problem=replace(panel.problem, about=known.about),
+        problem=replace(panel.problem, about=known.about, target_answers=known.target_answers),
         posterior=kind.evened(panel.problem, found.posterior),
         seconds=time.perf_counter() - start,
         method=found.method,

@@ -13,7 +13,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
-from voirdire.fit.human import in_words, infer_with_human
+from voirdire.fit.human import about_target, in_words, infer_with_human
 from voirdire.fit.likelihood import by_likelihood
 from voirdire.infer.infer import infer
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
@@ -173,7 +173,8 @@ def fit(
         Whether results are about what the panel stands in for (the truth, experts, people), with what panels in public
         tables teach of that, or about the panel alone. Of labels the target by default, which ``anchors`` teach; see
         :mod:`voirdire.kinds.labels.target`. Of votes, scores and rankings the panel, or the target where ``judges`` are
-        models or people's rankings are given; see :mod:`voirdire.kinds.panel_gap`.
+        models or people's rankings are given; see :mod:`voirdire.kinds.panel_gap`. Then ``anchors`` (votes; scores on
+        any scale) say how far the panel is from people and what these make of items, unless ``anchor_mode`` is given.
     judges : "models" or "people", optional
         Of votes, scores and rankings: judges are language models, which stand in for people, or people.
     draws, warmup, chains : int
@@ -251,6 +252,11 @@ def fit(
                 "terms= stands in the place of a model; give one of both (a model file takes [[term]])"
             )
         model = kind.model_of_terms(table, request)
+    with listening(notes.append):
+        answers_of_target, said = about_target(kind, table, request)
+    notes += said
+    if answers_of_target is not None:
+        anchors, request = None, replace(request, anchors=None)
     named_model = model is not None
     if model is None:
         model, why = kind.default_model(table, request)
@@ -281,7 +287,7 @@ def fit(
         inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         problem = human.answered(anchored.chosen)
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
-    problem = replace(problem, about=kind.subject(problem, request))
+    problem = replace(problem, about=kind.subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"

@@ -15,12 +15,13 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.panel_gap import difference, shown_draws
+from voirdire.kinds.panel_gap import difference, gap_in_words, shown_draws
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.check import Check
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.specs import Model
+from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
@@ -204,6 +205,18 @@ class Kind(ABC, Generic[T, P]):
     def has_anchors(self, problem: P) -> bool:
         """True if people's answers are part of a problem."""
 
+    def target_answers(self, table: T, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
+        """People's answers as evidence on how far the panel is from people, and what was left out, in words.
+
+        None where a model uses them otherwise: of rankings and labels, of unconnected pairs.
+
+        Raises
+        ------
+        InputError
+            A fault of their table; nothing in it is about what the panel answered.
+        """
+        return None, []
+
     def human(self, problem: P, families: dict[str, str] | None = None) -> HumanAnswers[P]:
         """Uses of people's answers for a problem; ``families`` is the family of each judge."""
         return HumanAnswers(problem)
@@ -243,7 +256,11 @@ class Kind(ABC, Generic[T, P]):
 
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
-        return difference(problem, posterior) if self.has_scores(problem) else []
+        return (
+            [*gap_in_words(problem, posterior), *difference(problem, posterior)]
+            if self.has_scores(problem)
+            else []
+        )
 
     def has_scores(self, problem: P) -> bool:
         """True if items have scores."""

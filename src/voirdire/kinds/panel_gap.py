@@ -6,28 +6,37 @@ of b, however many there are: with gap = sd(b) / sd(theta) and sd(s) the spread 
     theta = kept s + sd(s) (kept (1 - kept))^(1/2) z,   kept = 1 / (1 + gap^2),   z ~ Normal(0, 1),
 
 s and theta from their means, in every draw. log gap ~ Normal(mean, sd) as public tables have it
-(:mod:`voirdire.kinds.gap_prior`).
+(:mod:`voirdire.kinds.gap_prior`); people's answers about some items teach more (:mod:`voirdire.kinds.gap_posterior`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, scores
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.gap_posterior import GapPosterior, standardised
 from voirdire.kinds.gap_prior import LOG_GAP_MEAN, LOG_GAP_SD
 from voirdire.model.problem import PANEL, TARGET, Problem
+from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 ABOUT = TARGET, PANEL
 JUDGES = "models", "people"
+INTERVAL = 0.9  # probability of the interval in words
 SURE = 0.95  # probability from which a panel is sure
 MOST = 60  # items whose pairs the sentence is about
 OWN = 4501  # of random numbers that nothing else with the same seed has drawn
+_LEARNED: WeakKeyDictionary[TargetAnswers, dict[int, GapPosterior]] = (
+    WeakKeyDictionary()
+)  # each takes a second
 
 
 @dataclass(frozen=True)
@@ -62,9 +71,9 @@ class Gap:
         """
         rng = np.random.default_rng(OWN)
         kept = self._kept(rng, len(drawn))
-        middle = drawn.mean(axis=1, keepdims=True)
-        size = drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1)) if spread is None else spread
-        noise = size[:, None] * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
+        middle, size, _ = standardised(drawn)
+        size = size if spread is None else spread[:, None]
+        noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
         return np.asarray(middle + kept * (drawn - middle) + noise)
 
     def point(self, score: Floats) -> Floats:
@@ -93,12 +102,62 @@ def check_about(about: str | None, judges: str | None) -> None:
         raise InputError(wrong)
 
 
+def gap_of(problem: Problem, drawn: Floats, places: Mapping[str, int] | None = None) -> Gap | GapPosterior:
+    """The gap of a problem's panel: as public tables have it, or as people's answers teach it beside these.
+
+    Parameters
+    ----------
+    drawn : array, shape (draws, items)
+        Scores about the panel; one row of them where there are no draws.
+    places : mapping, optional
+        Column of the draws by the name of each item, where they are not of the items themselves.
+    """
+    if problem.target_answers is None:
+        return Gap()
+    if places is None:
+        places = {name: place for place, name in enumerate(problem.items)}
+    known = _LEARNED.setdefault(problem.target_answers, {})
+    key = hash((drawn.shape, drawn.tobytes()))
+    if key not in known:
+        known[key] = GapPosterior(problem.target_answers, places, drawn, LOG_GAP_MEAN, LOG_GAP_SD)
+    return known[key]
+
+
+def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[str, Any] | None:
+    """The correlation of what the panel and people make of items, with people's answers; None without these."""
+    answers = problem.target_answers
+    if answers is None or values is None:
+        return None
+    gap = gap_of(problem, scores(problem.density, values))
+    assert isinstance(gap, GapPosterior)
+    correlation, low, high = gap.correlation(prob)
+    return {
+        "answers": answers.answers,
+        "items": len(answers.items),
+        "correlation": correlation,
+        "low": low,
+        "high": high,
+    }
+
+
+def gap_in_words(problem: Problem, posterior: Posterior) -> list[str]:
+    """Sentence on what people's answers teach of the gap."""
+    found = learned_gap(problem, posterior.values, INTERVAL)
+    if found is None:
+        return []
+    return [
+        f"People answered {found['answers']:,} times about {found['items']:,} items: what the panel and people make of "
+        f"items correlates by {found['correlation']:.2f} ({found['low']:.2f} to {found['high']:.2f}, {INTERVAL:.0%} "
+        "interval; judges are known by the panel's answers alone)."
+    ]
+
+
 def both(problem: Problem, values: Values) -> tuple[Floats, Floats]:
     """Draws of scores about the target and about the panel, shape (draws, items) each."""
     own = scores(problem.density, values)
     error = values.get("panel_error")
     if error is None:
-        return Gap().of(own), own
+        return gap_of(problem, own).of(own), own
     # people ranked some items: what items are worth is about them, and the panel's error was fitted
     return own, scores(problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]})
 
@@ -140,11 +199,11 @@ def difference(problem: Problem, posterior: Posterior) -> list[str]:
     agrees = float(np.where(turned[sure], 1.0 - agrees, agrees).mean())
     count = int(sure.sum())
     pairs = f"{count:,} {'pair' if count == 1 else 'pairs'} of items"
-    why = (
-        "by people's rankings"
-        if "panel_error" in values
-        else "as far as panels and people differ in public tables"
-    )
+    why = "as far as panels and people differ in public tables"
+    if "panel_error" in values:
+        why = "by people's rankings"
+    elif problem.target_answers is not None:
+        why = "by their answers"
     heads = (
         "If these judges are models that stand in for people, say judges='models' (--judges models)"
         if problem.about is None

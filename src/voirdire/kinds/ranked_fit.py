@@ -11,6 +11,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import Fit, verb
+from voirdire.kinds.panel_gap import learned_gap
 from voirdire.kinds.spreads import spreads
 from voirdire.model.problem import PANEL
 from voirdire.settings import least_draws
@@ -39,9 +40,10 @@ class RankedFit(Fit):
     def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
         """As of :class:`.Fit`, and what results are about."""
         found = super().as_dict(leave_out)
-        return (
-            {"about": self.problem.about or PANEL, **found} if self.kind.has_scores(self.problem) else found
-        )
+        if not self.kind.has_scores(self.problem):
+            return found
+        gap = learned_gap(self.problem, self.posterior.values, self.prob)
+        return {"about": self.problem.about or PANEL, **({} if gap is None else {"target": gap}), **found}
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""

@@ -8,6 +8,7 @@ from typing import Any
 from voirdire.model.check import Check
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.specs import Model
+from voirdire.model.target_answers import TargetAnswers
 from voirdire.typing import Ints
 
 PANEL, TARGET = "panel", "target"
@@ -18,7 +19,8 @@ class Problem:
     """One model and one table of any kind, ready for inference: votes (:class:`VotesProblem`), labels or scores.
 
     ``about`` says what the results are about: the panel, or its target (people); None where nothing was said, and
-    scores are the panel's.
+    scores are the panel's. ``target_answers`` are people's, where they say how far the panel is from them and are no
+    part of the density.
     """
 
     density: LogDensity
@@ -28,6 +30,7 @@ class Problem:
     items: tuple[str, ...]
     judge_votes: Ints
     about: str | None = field(default=None, kw_only=True)
+    target_answers: TargetAnswers | None = field(default=None, kw_only=True)
 
     @property
     def model(self) -> Model:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from voirdire.errors import InputError
 from voirdire.kinds.coded import criteria_of, strangers
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.votes.human.table import PEOPLE
+from voirdire.model.target_answers import ScoredByPeople
 from voirdire.tables.encode import positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores, read_scores
@@ -107,6 +110,28 @@ def read_scored_anchors(
         problems.table(
             f"the scale is {', '.join(scale.names)} by the judges' scores alone; name all its levels (levels=...)"
         )
+    return _matched(people, panel, problems)
+
+
+def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tuple[str, ...]]:
+    """Human scores on any scale as evidence on what people make of items, and what was left out, in words.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_scored_anchors`, but for the scale.
+    """
+    read = _matched(read_scores(table, name="anchors", judge=PEOPLE), panel, Problems("anchors"))
+    people = read.table
+    count = np.maximum(np.bincount(people.criterion, minlength=len(people.criteria)), 1)
+    mean = np.bincount(people.criterion, people.score, minlength=len(people.criteria)) / count
+    score = people.score - mean[people.criterion]
+    item = tuple(people.items[code] for code in people.item)
+    return ScoredByPeople(item, tuple(score.tolist())), read.notes
+
+
+def _matched(people: Scores, panel: Scores, problems: Problems) -> ScoredAnchors:
+    """People's scores in the coding of a panel's."""
     criterion = criteria_of(people, panel, problems)
     item = positions(people.items, panel.items)
     unused = item[people.item] < 0

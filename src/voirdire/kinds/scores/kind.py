@@ -18,7 +18,7 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.in_contexts import over_note, strengths
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
-from voirdire.kinds.panel_gap import Gap
+from voirdire.kinds.panel_gap import gap_of
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
@@ -27,7 +27,7 @@ from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
 from voirdire.kinds.scores.halo import given_spread, no_continuous_halo, no_halo, no_shared_errors
 from voirdire.kinds.scores.held_out import held_out
-from voirdire.kinds.scores.human import ScoredAnchors
+from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
 from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
@@ -41,6 +41,7 @@ from voirdire.kinds.systems import check_over, note, placed
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
+from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
@@ -167,7 +168,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         rows = records(systems.systems(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
         drawn, names = systems.draws(problem, posterior), problem.table.systems
-        drawn = Gap().of(drawn) if problem.about == TARGET else drawn
+        if problem.about == TARGET:
+            drawn = gap_of(problem, drawn, systems.system_of(problem)).of(drawn)
         return Entrants(names, drawn, rows, len(problem.table.contexts) if problem.over == "new" else 0)
 
     def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
@@ -221,6 +223,11 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def has_anchors(self, problem: ScoresProblem) -> bool:
         """True if people scored some items."""
         return problem.anchors is not None
+
+    def target_answers(self, table: Scores, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
+        """As in :class:`.Kind`; people's scores may be on any scale."""
+        answers, notes = scored_by_people(anchors, table)
+        return answers, list(notes)
 
     def human(
         self, problem: ScoresProblem, families: dict[str, str] | None = None

@@ -40,7 +40,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, weights
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.panel_gap import Gap, beside
+from voirdire.kinds.panel_gap import beside, gap_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.systems import Placed, placed, ranked
 from voirdire.kinds.votes.results import ranks
@@ -188,6 +188,13 @@ def _elsewhere(items: Floats, where: Placed, rng: np.random.Generator) -> Floats
     return np.asarray(wider * (g @ table) / np.maximum(g @ there, 1e-300))
 
 
+def system_of(problem: ScoresProblem) -> dict[str, int]:
+    """Code of the system of each item, by the item's name."""
+    where = placed(problem.table)
+    assert where is not None  # a table of systems
+    return dict(zip(problem.items, where.system.tolist(), strict=True))
+
+
 def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
     """Systems, best first: system, contexts, and what :func:`.votes.results.ranking` has of items."""
     drawn = draws(problem, posterior, seed)
@@ -195,8 +202,9 @@ def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int
     assert where is not None  # draws() refuses
     columns = ranked(problem.table, where, drawn, posterior, prob)
     if problem.about is not None:
-        target = ranked(problem.table, where, Gap().of(drawn), posterior, prob)
-        score = Gap().point(columns["score"])
+        gap = gap_of(problem, drawn, system_of(problem))
+        target = ranked(problem.table, where, gap.of(drawn), posterior, prob)
+        score = gap.point(columns["score"])
         columns = beside(problem.about, target | {"score": score, "rank": ranks(score)}, columns)
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}

@@ -22,13 +22,15 @@ from voirdire.kinds.votes.chances import chances, check_single, predict
 from voirdire.kinds.votes.contexts import context_of, left_out, too_large
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
-from voirdire.kinds.votes.human.table import Anchors, in_contexts_of, read_anchors
+from voirdire.kinds.votes.human.comparisons import are_unconnected
+from voirdire.kinds.votes.human.table import Anchors, compared_by_people, in_contexts_of, read_anchors
 from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.problem import VotesProblem, check_numbers, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.shares import calibration, shares
 from voirdire.kinds.votes.terms import model_of, uses_families, with_terms
 from voirdire.model.specs import Model
+from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
 from voirdire.tables.graph import one_place
@@ -228,6 +230,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def has_anchors(self, problem: VotesProblem) -> bool:
         """True if people answered some comparisons."""
         return problem.anchors is not None
+
+    def target_answers(self, table: Votes, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
+        """As in :class:`.Kind`."""
+        if are_unconnected(table):
+            return None, []
+        read = read_anchors(anchors, table)
+        return compared_by_people(read), list(read.notes)
 
     def human(
         self, problem: VotesProblem, families: dict[str, str] | None = None

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior, Shown, scores, summary, weights
 from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.panel_gap import Gap, beside, both
+from voirdire.kinds.panel_gap import beside, both, gap_of
 from voirdire.kinds.twins import twins
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Problem
@@ -33,7 +33,8 @@ def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
         fitted = values is not None and "panel_error" in values
         of = [shown if of is None else summary(posterior, of, prob) for of in (target, panel)]
         if not fitted:
-            of[0] = of[0]._replace(point=Gap().point(shown.point))
+            drawn = shown.point[None] if panel is None else panel
+            of[0] = of[0]._replace(point=gap_of(problem, drawn).point(shown.point))
         columns = beside(
             problem.about,
             _ranked(problem, of[0], target, prob),

@@ -95,8 +95,11 @@ def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Fl
 
 def unconnected_pairs(problem: VotesProblem) -> bool:
     """True if every item is compared with one other item only, so that there is nothing to rank."""
-    if problem.beside_scores:
-        return False
-    votes = problem.votes.recoded(criteria=("all",), criterion=problem.votes.criterion * 0)
+    return not problem.beside_scores and are_unconnected(problem.votes)
+
+
+def are_unconnected(votes: Votes) -> bool:
+    """As :func:`unconnected_pairs`, of a table."""
+    votes = votes.recoded(criteria=("all",), criterion=votes.criterion * 0)
     groups = components(votes)[0]
     return len(groups) > 1 and all(len(group) == 2 for group in groups)

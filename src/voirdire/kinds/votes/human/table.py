@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.votes.contexts import by_context
+from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
 from voirdire.tables.forms import unguard
 from voirdire.tables.pairs import pair_keys
@@ -97,6 +98,16 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
             f"{unseen} anchors are on pairs that no judge has seen: they inform strengths, but not whom to trust."
         )
     return Anchors(people, panel.has_criteria and not people.has_criteria, tuple(notes))
+
+
+def compared_by_people(anchors: Anchors) -> ComparedByPeople:
+    """The answers as evidence on what people make of items, under every criterion and in every context alike."""
+    votes = anchors.votes
+    cells, row = np.unique(np.column_stack([votes.first, votes.second]), axis=0, return_inverse=True)
+    won, lost, tied = (np.bincount(row.ravel(), votes.counts[:, outcome]) for outcome in range(3))
+    first, second = (tuple(votes.items[code] for code in column) for column in cells.T)
+    for_first, for_second = (tuple((part + 0.5 * tied).tolist()) for part in (won, lost))
+    return ComparedByPeople(first, second, for_first, for_second)
 
 
 def in_contexts_of(anchors: Anchors, panel: Votes) -> Anchors:

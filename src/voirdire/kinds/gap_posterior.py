@@ -1,0 +1,136 @@
+"""The gap between a panel and people, as people's answers about some of the items teach it.
+
+Of z, what the panel makes of items, and t, what people make of them, both with mean 0 and variance 1 over items,
+
+    t = r z + (1 - r^2)^(1/2) e,    e ~ Normal(0, 1),    r = 1 / (1 + gap^2)^(1/2),
+
+z is known by the panel's posterior (taken for normal where answers are weighed), r by the prior of the gap on a grid,
+so that t is normal a priori given r. The evidence of people's answers (:mod:`voirdire.model.target_answers`) weighs the
+grid, and a draw of t, r z + noise, is moved by what they say of the items they are about, and through the panel's
+covariance of all others (Matheron's rule: Wilson et al. 2020). Judges are known by the panel's answers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from voirdire.model.target_answers import TargetAnswers, Told
+from voirdire.typing import Floats, Ints
+
+NODES = np.linspace(-2.75, 2.75, 12)  # standard deviations of the log gap
+LEAST = 1e-4  # weight of a node of the grid that is kept
+TINY = 1e-10  # variance that keeps a covariance positive definite
+OWN = 4502  # of random numbers that nothing else with the same seed has drawn
+
+
+class Node(NamedTuple):
+    """One point of the grid: its weight, the correlation r, and what answers say there of the items they are about."""
+
+    weight: float
+    r: float
+    told: Told
+
+
+class GapPosterior:
+    """What people make of items, given a panel's draws and people's answers.
+
+    Parameters
+    ----------
+    answers : TargetAnswers
+    places : mapping
+        Column of the draws for each name of an item.
+    drawn : array, shape (draws, items)
+        Scores about the panel.
+    mean, sd : float
+        Of the logarithm of the gap, a priori.
+
+    Attributes
+    ----------
+    nodes : list of Node
+    """
+
+    def __init__(
+        self, answers: TargetAnswers, places: Mapping[str, int], drawn: Floats, mean: float, sd: float
+    ) -> None:
+        self.seen: Ints = np.unique([places[name] for name in answers.items])
+        row = {place: index for index, place in enumerate(self.seen.tolist())}
+        z = standardised(drawn)[2]
+        self._mean = z.mean(axis=0)
+        spread = z - self._mean
+        self._spread = spread / np.sqrt(max(len(z) - 1, 1))
+        known = self._spread[:, self.seen]
+        self._panel_cov = known.T @ known
+        rows = {name: row[places[name]] for name in answers.items}
+        found = []
+        for node in NODES:
+            r = float(1.0 / np.sqrt(1.0 + np.exp(2.0 * (mean + sd * node))))
+            prior, cov = r * self._mean[self.seen], self.cov(r)
+            for log_weight, value in answers.grid():
+                told = answers.told(rows, prior, cov, value)
+                found.append((log_weight - 0.5 * float(node) ** 2 + told.log_evidence, r, told))
+        total = logsumexp([one[0] for one in found])
+        kept = [
+            (float(np.exp(one - total)), r, told) for one, r, told in found if one > total + np.log(LEAST)
+        ]
+        whole = sum(one for one, _, _ in kept)
+        self.nodes = [Node(one / whole, r, told) for one, r, told in kept]
+
+    def cov(self, r: float) -> Floats:
+        """Covariance, a priori, of what people make of the items that answers are about."""
+        return np.asarray(r**2 * self._panel_cov + (1.0 - r**2) * np.eye(len(self.seen)))
+
+    def gain(self, r: float) -> Floats:
+        """How much of a change at the items that answers are about is that of each item, shape (items, these)."""
+        across = r**2 * self._spread.T @ self._spread[:, self.seen]
+        across[self.seen, np.arange(len(self.seen))] += 1.0 - r**2
+        return np.asarray(np.linalg.solve(self.cov(r), across.T).T)
+
+    def of(self, drawn: Floats) -> Floats:
+        """Draws about the target from draws about the panel, shape (draws, items), in their unit."""
+        rng = np.random.default_rng(OWN)
+        middle, size, z = standardised(drawn)
+        ends = np.cumsum([node.weight for node in self.nodes])
+        chosen = np.searchsorted(ends / ends[-1], (rng.permutation(len(drawn)) + 0.5) / len(drawn))
+        found, noise = np.empty_like(z), rng.standard_normal(z.shape)
+        people = rng.standard_normal((len(z), len(self.seen)))
+        r = np.array([node.r for node in self.nodes])[chosen]
+        for place in np.unique(chosen):
+            told, here = self.nodes[place].told, chosen == place
+            root = np.linalg.cholesky(told.cov + TINY * np.eye(len(self.seen)))
+            people[here] = told.mean + people[here] @ root.T
+        for one in np.unique(r):
+            here = r == one
+            prior = one * z[here] + np.sqrt(1.0 - one**2) * noise[here]
+            found[here] = one * (prior + (people[here] - prior[:, self.seen]) @ self.gain(one).T)
+        return np.asarray(middle + size * found)
+
+    def point(self, score: Floats) -> Floats:
+        """Expected scores about the target, in the order of the panel's ``score``, shape (items,)."""
+        middle, size, z = standardised(score[None])
+        expected = np.zeros_like(z[0])
+        for r in {node.r for node in self.nodes}:
+            nodes = [node for node in self.nodes if node.r == r]
+            weight = sum(node.weight for node in nodes)
+            people = sum(node.weight * node.told.mean for node in nodes)
+            expected += r * (weight * r * z[0] + self.gain(r) @ (people - weight * r * z[0, self.seen]))
+        return np.asarray((middle + size * expected)[0])
+
+    def correlation(self, prob: float) -> tuple[float, float, float]:
+        """Mean and interval of r, the correlation of what the panel and people make of items."""
+        r = np.array([node.r for node in self.nodes])
+        weight = np.array([node.weight for node in self.nodes])
+        order = np.argsort(r)
+        below = np.cumsum(weight[order]) - 0.5 * weight[order]
+        low, high = np.interp([0.5 * (1 - prob), 0.5 * (1 + prob)], below, r[order])
+        return float(weight @ r), float(low), float(high)
+
+
+def standardised(drawn: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean and standard deviation over items of each draw, and the draws with mean 0 and variance 1."""
+    middle = drawn.mean(axis=1, keepdims=True)
+    size = drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1), keepdims=True)
+    return middle, size, (drawn - middle) / np.where(size > 0.0, size, 1.0)

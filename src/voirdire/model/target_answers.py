@@ -1,0 +1,240 @@
+"""People's answers about some of a panel's items: how probable they are, and what they say of these items.
+
+Answers are about t, what people make of each item, with mean 0 and variance 1 over items:
+
+    a comparison   P(first) = sigmoid(c (t_first - t_second)), a tie half of either,    log c ~ Normal(log 1.5, 0.7)
+    a score        y = m + V^(1/2) (rho^(1/2) t + (1 - rho)^(1/2) e),    e ~ Normal(0, 1), rho uniform,
+                   m about the mean of the scores, log V flat (scores of several criteria from the mean of each)
+
+c, rho and V are tried on a grid; given these t is normal, of scores exactly, of comparisons by Laplace's approximation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from voirdire.typing import Floats, Ints
+
+SHARPNESS = np.log(1.5), 0.7  # mean and sd of log c: two random items are told apart by a person in some 75%
+NODES = np.linspace(-2.25, 2.25, 7)  # standard deviations
+SHARES = np.linspace(0.06, 0.98, 9)  # of the variance of single scores that is what people make of items
+FLAT = 10.0  # sd of m, in those of the scores
+STEPS = 50
+CLOSE = 1e-8
+
+
+class Told(NamedTuple):
+    """What answers say of the items they are about.
+
+    Attributes
+    ----------
+    log_evidence : float
+        Of the answers, what people make of items integrated out.
+    mean : array, shape (items,)
+    cov : array, shape (items, items)
+    """
+
+    log_evidence: float
+    mean: Floats
+    cov: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class TargetAnswers(ABC):
+    """Answers of people; items are named, so that they are the same in every coding."""
+
+    @property
+    @abstractmethod
+    def answers(self) -> int:
+        """Number of answers."""
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of the items that they are about."""
+        return tuple(self.counted())
+
+    @abstractmethod
+    def grid(self) -> list[tuple[float, Any]]:
+        """Log prior weight and value of what else must be known of people."""
+
+    @abstractmethod
+    def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
+        """Posterior of what people make of items.
+
+        Parameters
+        ----------
+        places : mapping
+            Row of each item in mean and cov; several items may share one (answers of a system).
+        mean, cov : array, shape (rows,), (rows, rows)
+            Of the normal prior.
+        value
+            One of :meth:`grid`.
+        """
+
+    @abstractmethod
+    def among(self, items: frozenset[str]) -> TargetAnswers:
+        """The answers that are about some items alone."""
+
+    @abstractmethod
+    def counted(self) -> Counter[str]:
+        """Number of answers about each item."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; see :func:`answers_from`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedByPeople(TargetAnswers):
+    """Comparisons, each pair (in an order) once.
+
+    Attributes
+    ----------
+    first, second : tuple of str
+    for_first, for_second : tuple of float
+        Answers for either; a tie is half of both.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    for_first: tuple[float, ...]
+    for_second: tuple[float, ...]
+
+    @property
+    def answers(self) -> int:
+        """As in :class:`TargetAnswers`."""
+        return round(sum(self.for_first) + sum(self.for_second))
+
+    def among(self, items: frozenset[str]) -> ComparedByPeople:
+        """As in :class:`TargetAnswers`."""
+        rows = zip(self.first, self.second, self.for_first, self.for_second, strict=True)
+        return ComparedByPeople(*zip(*[row for row in rows if {row[0], row[1]} <= items], strict=True))
+
+    def counted(self) -> Counter[str]:
+        """As in :class:`TargetAnswers`."""
+        return Counter((*self.first, *self.second))
+
+    def grid(self) -> list[tuple[float, Any]]:
+        """Sharpness of people."""
+        middle, sd = SHARPNESS
+        return [(-0.5 * float(z) ** 2, float(np.exp(middle + sd * z))) for z in NODES]
+
+    def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
+        """As in :class:`TargetAnswers`, by Newton's method."""
+        first, second = _at(places, self.first), _at(places, self.second)
+        won, lost = np.array(self.for_first), np.array(self.for_second)
+        design = np.zeros((len(won), len(mean)))
+        rows = np.arange(len(won))
+        np.add.at(design, (rows, first), value)
+        np.add.at(design, (rows, second), -value)
+
+        def log_likelihood(t: Floats) -> float:
+            lead = design @ t
+            return float(-(won * np.logaddexp(0.0, -lead) + lost * np.logaddexp(0.0, lead)).sum())
+
+        def parts(t: Floats) -> tuple[Floats, Floats]:
+            p = expit(design @ t)
+            weight = (won + lost) * p * (1.0 - p)
+            return design.T @ (won - (won + lost) * p), design.T @ (weight[:, None] * design)
+
+        def objective(t: Floats, a: Floats) -> float:
+            return log_likelihood(t) - 0.5 * float((t - mean) @ a)
+
+        one, t, a = np.eye(len(mean)), mean, np.zeros_like(mean)
+        for _ in range(STEPS):
+            gradient, w = parts(t)
+            new = np.linalg.solve(one + w @ cov, w @ (t - mean) + gradient)
+            step, old = 1.0, objective(t, a)
+            while step > CLOSE and objective(mean + cov @ (a + step * (new - a)), a + step * (new - a)) < old:
+                step *= 0.5
+            a = a + step * (new - a)
+            moved, t = float(np.abs(mean + cov @ a - t).max()), mean + cov @ a
+            if moved < CLOSE:
+                break
+        w = parts(t)[1]
+        turned = one + cov @ w
+        log_det = float(np.linalg.slogdet(turned)[1])
+        return Told(objective(t, a) - 0.5 * log_det, t, np.asarray(np.linalg.solve(turned, cov)))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredByPeople(TargetAnswers):
+    """Scores, each from the mean of its criterion.
+
+    Attributes
+    ----------
+    item : tuple of str
+    score : tuple of float
+    """
+
+    item: tuple[str, ...]
+    score: tuple[float, ...]
+
+    @property
+    def answers(self) -> int:
+        """As in :class:`TargetAnswers`."""
+        return len(self.score)
+
+    def among(self, items: frozenset[str]) -> ScoredByPeople:
+        """As in :class:`TargetAnswers`."""
+        rows = zip(self.item, self.score, strict=True)
+        return ScoredByPeople(*zip(*[row for row in rows if row[0] in items], strict=True))
+
+    def counted(self) -> Counter[str]:
+        """As in :class:`TargetAnswers`."""
+        return Counter(self.item)
+
+    def grid(self) -> list[tuple[float, Any]]:
+        """Share of what people make of items in the variance of scores, and that variance; none if all are equal."""
+        variance = float(np.var(self.score, ddof=1)) if len(self.score) > 1 else 0.0
+        if variance == 0.0:
+            return []
+        sd = np.sqrt(2.0 / (len(self.score) - 1))
+        return [(0.0, (float(rho), variance * float(np.exp(sd * z)))) for rho in SHARES for z in NODES]
+
+    def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
+        """As in :class:`TargetAnswers`, exactly."""
+        rho, variance = value
+        score, row = np.array(self.score), _at(places, self.item)
+        seen, cell = np.unique(row, return_inverse=True)
+        count = np.bincount(cell)
+        means = np.bincount(cell, score) / count
+        within, noise = float(((score - means[cell]) ** 2).sum()), variance * (1.0 - rho)
+        slope, further = np.sqrt(variance * rho), len(score) - len(seen)
+        prior = cov[np.ix_(seen, seen)]
+        marginal = slope**2 * prior + np.diag(noise / count) + FLAT**2 * float(np.var(score))
+        left = means - score.mean() - slope * mean[seen]
+        gain = np.linalg.solve(marginal, cov[seen] * slope).T
+        log_evidence = -0.5 * (
+            float(np.linalg.slogdet(marginal)[1])
+            + float(left @ np.linalg.solve(marginal, left))
+            + further * np.log(noise)
+            + within / noise
+        )
+        return Told(float(log_evidence), mean + gain @ left, cov - gain @ (slope * cov[seen]))
+
+
+def answers_from(content: dict[str, Any] | None) -> TargetAnswers | None:
+    """Read what :meth:`TargetAnswers.as_dict` gave.
+
+    Examples
+    --------
+    >>> known = ScoredByPeople(("x", "y"), (1.0, 2.0))
+    >>> answers_from(known.as_dict()).items
+    ('x', 'y')
+    """
+    if content is None:
+        return None
+    form = ScoredByPeople if "score" in content else ComparedByPeople
+    return form(**{name: tuple(column) for name, column in content.items()})
+
+
+def _at(places: Mapping[str, int], names: tuple[str, ...]) -> Ints:
+    return np.array([places[name] for name in names], dtype=np.int64)

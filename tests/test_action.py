@@ -46,7 +46,8 @@ def run(folder: Path, where: Path, **given: str) -> subprocess.CompletedProcess[
     (where / "bin").mkdir(exist_ok=True)
     python = where / "bin" / "python"
     if not python.exists():
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        # pip is only heard
+        python.write_text(f'#!/bin/sh\n[ "$2" = pip ] && echo "$@" && exit\nexec "{sys.executable}" "$@"\n')
         python.chmod(0o755)
     environment |= {
         "PATH": f"{where / 'bin'}{os.pathsep}{os.environ['PATH']}",
@@ -86,7 +87,7 @@ def test_the_script_uses_every_input_that_is_declared(folder: Path) -> None:
 
 
 def test_a_pass_is_shown_and_its_files_are_named(folder: Path, tables: Path) -> None:
-    done = run(folder, tables, install="", new="new.csv", old="old.csv", badge="gate.svg")
+    done = run(folder, tables, install="none", new="new.csv", old="old.csv", badge="gate.svg")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "voirdire gate: pass"), done.stderr
     assert (tables / "summary.md").read_text().startswith("### ✅ voirdire gate: pass")
     output = dict(line.split("=", 1) for line in (tables / "output").read_text().splitlines())
@@ -98,19 +99,29 @@ def test_a_pass_is_shown_and_its_files_are_named(folder: Path, tables: Path) -> 
 
 @pytest.mark.slow
 def test_other_verdicts_and_errors_end_the_job(folder: Path, tables: Path) -> None:
-    assert run(folder, tables, install="", new="old.csv", old="new.csv").returncode == 4
-    same = {"install": "", "new": "old.csv", "old": "old.csv"}
+    assert run(folder, tables, install="none", new="old.csv", old="new.csv").returncode == 4
+    same = {"install": "none", "new": "old.csv", "old": "old.csv"}
     assert run(folder, tables, **same).returncode == 5
     assert run(folder, tables, **same, inconclusive="pass").returncode == 0
     assert run(folder, tables, **same, inconclusive="maybe").returncode == 1
-    wrong = run(folder, tables, install="", new="new.csv", old="none.csv")
+    wrong = run(folder, tables, install="none", new="new.csv", old="none.csv")
     assert (wrong.returncode, "none.csv" in wrong.stderr) == (1, True)
 
 
+def test_what_is_installed_is_the_source_or_what_is_asked_for(
+    folder: Path, tables: Path, project: Path
+) -> None:
+    given = {"new": "new.csv", "old": "old.csv"}
+    first = run(folder, tables, **given).stdout.splitlines()[0]
+    assert first == f"-m pip install --quiet {project}"
+    first = run(folder, tables, **given, install="voirdire==0.1.0").stdout.splitlines()[0]
+    assert first == "-m pip install --quiet -- voirdire==0.1.0"
+
+
 def test_names_of_strangers_are_no_options_and_no_commands(folder: Path, tables: Path) -> None:
-    done = run(folder, tables, install="", new="$(touch hacked)", old="--help")
+    done = run(folder, tables, install="none", new="$(touch hacked)", old="--help")
     assert done.returncode == 1
     assert not (tables / "hacked").exists()
     options = "--positive\nfail\n--margin\n0.9"
-    done = run(folder, tables, install="", new="new.csv", old="old.csv", options=options)
+    done = run(folder, tables, install="none", new="new.csv", old="old.csv", options=options)
     assert done.returncode == 0, done.stderr

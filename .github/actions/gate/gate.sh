@@ -11,9 +11,11 @@ case "$GATE_INCONCLUSIVE" in
         ;;
 esac
 
-if [ -n "$GATE_INSTALL" ]; then
-    python -m pip install --quiet "$GATE_INSTALL"
-fi
+case "$GATE_INSTALL" in
+    none) ;;
+    source) python -m pip install --quiet "$(cd "$(dirname "$0")/../../.." && pwd)" ;;
+    *) python -m pip install --quiet -- "$GATE_INSTALL" ;;
+esac
 
 folder="$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/voirdire-gate.XXXXXX")"
 arguments=(--margin="$GATE_MARGIN" --items="$GATE_ITEMS" --json --overwrite --markdown="$folder/gate.md")

@@ -43,15 +43,16 @@ def test_the_expected_wealth_is_exactly_one_where_the_mean_is_what_is_bet_agains
         assert weight @ wealth == pytest.approx(np.ones(8))
 
 
-def test_bounds_are_where_the_largest_wealth_crosses_and_only_narrow_as_values_come() -> None:
+def test_bounds_are_where_the_wealth_crosses_and_intersected_only_narrow() -> None:
     x = np.random.default_rng(1).choice([0.0, 0.5, 1.0], 300, p=[0.2, 0.3, 0.5])
-    low, high = bounds(x, ALPHA, PLANNED)
-    grid = np.linspace(0.001, 0.999, 999)
-    refuted = [exceeds(x, m, ALPHA, PLANNED) for m in grid]
-    assert refuted == sorted(refuted, reverse=True)  # what is refuted lies below what is not
-    assert low == pytest.approx(grid[sum(refuted)], abs=0.002)
-    assert (1 - high, 1 - low) == pytest.approx(bounds(1 - x, ALPHA, PLANNED))
-    looks = np.array([bounds(x[:n], ALPHA, PLANNED) for n in range(20, 301, 20)])
+    for intersect in (False, True):
+        low, high = bounds(x, ALPHA, PLANNED, intersect=intersect)
+        grid = np.linspace(0.001, 0.999, 999)
+        refuted = [exceeds(x, m, ALPHA, PLANNED, intersect=intersect) for m in grid]
+        assert refuted == sorted(refuted, reverse=True)  # what is refuted lies below what is not
+        assert low == pytest.approx(grid[sum(refuted)], abs=0.002)
+        assert (1 - high, 1 - low) == pytest.approx(bounds(1 - x, ALPHA, PLANNED, intersect=intersect))
+    looks = np.array([bounds(x[:n], ALPHA, PLANNED, intersect=True) for n in range(20, 301, 20)])
     assert (np.diff(looks[:, 0]) >= 0).all()
     assert (np.diff(looks[:, 1]) <= 0).all()
 
@@ -63,6 +64,8 @@ def test_the_number_of_values_until_it_is_decided_decides_it() -> None:
     assert 60 < needed < 6000
     assert exceeds(np.resize(x, needed), 0.5, ALPHA, PLANNED)
     assert not exceeds(np.resize(x, needed - 1), 0.5, ALPHA, PLANNED)
+    assert values_until(np.ones(60), 0.5, ALPHA, PLANNED) == 60
+    assert values_until(np.ones(60), 0.5, ALPHA, PLANNED, intersect=True) < 60
     assert values_until(np.full(60, 0.5), 0.5, ALPHA, PLANNED) is None
 
 

@@ -76,7 +76,7 @@ def gate(
     order: Annotated[
         Order,
         typer.Option(
-            help="Items as they come in the table; or by lot, for one look at a table that is sorted."
+            help="As items come in the table, for any number of looks; or by lot, for one look at a finished table."
         ),
     ] = Order.table,
     seed: Annotated[int, typer.Option(help="Seed of the lot.")] = 0,

@@ -15,7 +15,7 @@ plan chooses where bounds are narrowest and nothing else: they hold whenever one
 bounds are found by bisection.
 
 Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal Statistical
-Society B 86, 2024 (bets by predictable plug-in; bounds of all looks so far are intersected here, too).
+Society B 86, 2024 (bets by predictable plug-in).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from voirdire.typing import Floats
 HORIZONS, SHARES = (0.125, 0.75, 4.0), (0.05, 0.9, 0.05)
 MOST = 0.75  # of what there is may be lost by one value
 PRIOR = 1 / 16  # variance of the values before any is seen
-STEPS = 40
+STEPS = 30
 LARGEST = 1_000_000  # values that are looked ahead
 
 
@@ -67,38 +67,54 @@ def log_wealth(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
     return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
 
-def exceeds(x: Floats, mean: float, alpha: float, planned: float) -> bool:
-    """True where it is refuted, at some look, that the mean of ``x`` is at most ``mean``.
+def exceeds(x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False) -> bool:
+    """True where it is refuted that the mean of ``x`` is at most ``mean``: now, or with ``intersect`` at any look.
 
     Examples
     --------
     >>> exceeds(np.ones(20), 0.5, 0.05, 100), exceeds(np.zeros(20), 0.5, 0.05, 100)
     (True, False)
     """
-    return mean <= 0.0 or (mean < 1.0 and bool(log_wealth(x, mean, alpha, planned).max() >= -np.log(alpha)))
+    if not 0.0 < mean < 1.0:
+        return mean <= 0.0
+    wealth = log_wealth(x, mean, alpha, planned)
+    return bool((wealth.max() if intersect else wealth[-1]) >= -np.log(alpha))
 
 
-def bounds(x: Floats, alpha: float, planned: float) -> tuple[float, float]:
+def bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = False) -> tuple[float, float]:
     """Lower and upper bound of a mean, each wrong at any look with probability ``alpha`` at most.
+
+    Parameters
+    ----------
+    x : float array, shape (values,)
+    alpha, planned
+        As in `log_wealth`.
+    intersect : bool
+        Whether what was refuted after any of the values counts. That is narrower, and takes it for granted that values
+        come in an order that says nothing.
 
     Examples
     --------
     >>> [round(end, 2) for end in bounds(np.tile([1.0, 1.0, 0.0], 60), 0.05, 200)]
     [0.57, 0.75]
     """
-    return _lower(x, alpha, planned), 1.0 - _lower(1.0 - x, alpha, planned)
+    low = _lower(x, alpha, planned, intersect)
+    return low, 1.0 - _lower(1.0 - x, alpha, planned, intersect)
 
 
-def _lower(x: Floats, alpha: float, planned: float) -> float:
+def _lower(x: Floats, alpha: float, planned: float, intersect: bool) -> float:
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2
-        low, high = (middle, high) if exceeds(x, middle, alpha, planned) else (low, middle)
+        refuted = exceeds(x, middle, alpha, planned, intersect=intersect)
+        low, high = (middle, high) if refuted else (low, middle)
     return low
 
 
-def values_until(x: Floats, mean: float, alpha: float, planned: float, times: int = 100) -> int | None:
-    """Number of values, those that are there included, after which ``mean`` is refuted if further ones are like these.
+def values_until(
+    x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False, times: int = 100
+) -> int | None:
+    """Number of values after which ``mean`` is refuted, where further ones are like these; those there are count.
 
     Returns
     -------
@@ -111,12 +127,12 @@ def values_until(x: Floats, mean: float, alpha: float, planned: float, times: in
     >>> values_until(x, 0.5, 0.05, 200), values_until(x, 0.7, 0.05, 200)
     (59, None)
     """
-    most = min(times * len(x), max(LARGEST, len(x)))
-    size = len(x)
+    first = 1 if intersect else len(x)
+    size, most = len(x), min(times * len(x), max(LARGEST, len(x)))
     while True:
-        seen = log_wealth(np.resize(x, size), mean, alpha, planned) >= -np.log(alpha)
+        seen = log_wealth(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
         if seen.any():
-            return int(np.argmax(seen)) + 1
+            return int(np.argmax(seen)) + first
         if size == most:
             return None
         size = min(2 * size, most)

@@ -15,7 +15,7 @@ from voirdire.decide.gate_found import FAIL, INCONCLUSIVE, JUDGES, PASS, PEOPLE,
 from voirdire.decide.gate_pairs import Differences, Versions
 from voirdire.errors import InputError
 from voirdire.settings import PROB, meant
-from voirdire.tables.people import PERSON, apart, with_answers
+from voirdire.tables.people import apart, with_answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,8 +72,8 @@ def gate(
     items : int
         The number of items that are planned: bounds are narrowest there, and hold at any number. Keep it at all looks.
     order : "table" or "random"
-        How items come: as in the table, whose new ones are at its end (or by its column ``time``); or by lot, for one
-        look at a table that is sorted.
+        How items come: as in the table, whose new ones are at its end (or by its column ``time``), for any number of
+        looks; or by lot, for one look at a finished table, which decides more often.
     seed : int
         Of the lot.
     positive : str, optional
@@ -87,10 +87,10 @@ def gate(
     -------
     dict
         verdict; difference of means (new less old), low, high; paired; n (units: contexts, else items); needed (units
-        in all, of ``humans`` their answers, after which it is or will be decided if the difference stays as it is; None
-        for never); new, old (names), unit, what, scale, judges, humans, estimator ("judges", "people" or
-        "prediction-powered"), margin, loss, expected_loss of shipping new and of keeping old, prob, items, order, rule,
-        note.
+        in all, of ``humans`` their answers, after which it is decided if the difference stays as it is; None for
+        never); new, old (names), unit, what, scale, judges, humans, estimator ("judges", "people" or
+        "prediction-powered"), margin, loss, expected_loss of shipping new and of keeping old, prob, items, order,
+        seed, rule, note.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def gate(
         lot = np.random.default_rng(seed)
         judged = judged.in_order(lot.permutation(len(judged.units)))
     notes = list(judged.notes)
-    bets = partial(by_bets, margin=margin, alpha=alpha, planned=items, ordered=not by_lot)
+    bets = partial(by_bets, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
     if of_people is None:
         found = bets(judged, estimator=JUDGES)
         notes.append(SHARED)
@@ -152,6 +152,7 @@ def gate(
         "prob": prob,
         "items": items,
         "order": order,
+        "seed": seed,
         "rule": RULE.format(alpha=alpha) if loss is None else LOSS_RULE,
         "note": "; ".join(notes),
     }
@@ -165,7 +166,7 @@ def sentence(found: dict[str, Any], name: Callable[[str], str] = str) -> str:
     >>> import pandas as pd
     >>> old = pd.DataFrame({"judge": "gpt", "item": range(40), "label": ["pass", "fail"] * 20})
     >>> print(sentence(gate(old.assign(label=["pass", "pass", "fail", "fail"] * 10), old)))
-    Inconclusive: new may be worse than old or not (+0.000, 90% interval -0.339 to +0.388).
+    Inconclusive: new may be worse than old or not (+0.000, 90% interval -0.350 to +0.388).
     """
     new, old, verdict, margin = name(found["new"]), name(found["old"]), found["verdict"], found["margin"]
     ends = f"{100 * found['prob']:g}% interval {found['low']:+.3f} to {found['high']:+.3f}"
@@ -199,15 +200,12 @@ def _of_loss(found: dict[str, Any], new: str, old: str) -> str:
 
 
 def _more(found: dict[str, Any]) -> str:
-    """After how many answers it was decided, or will be."""
-    needed, few = found["needed"], found["estimator"] == POWERED
+    """How many more answers decide an open verdict."""
+    few = found["estimator"] == POWERED
     have, of = (found["humans"], "human answers") if few else (found["n"], f"{found['unit']}s")
-    if needed is None:
+    if found["verdict"] != INCONCLUSIVE or found["needed"] is None or found["needed"] <= have:
         return ""
-    if found["verdict"] == INCONCLUSIVE:
-        more = f" About {needed - have:,} more {of} decide it if the difference stays as it seems."
-        return more if needed > have else ""
-    return "" if few or found["loss"] is not None else f" Decided after {needed:,} of {have:,} {of}."
+    return f" About {found['needed'] - have:,} more {of} decide it if the difference stays as it seems."
 
 
 def _check(margin: float, loss: float | None, items: int, order: str, prob: float) -> None:
@@ -240,7 +238,12 @@ def _of_people(
     given: object, judged: Differences, positive: object, levels: Sequence[object] | None
 ) -> Differences:
     """Differences of people, who are told apart where several answer."""
-    frame = read_people(given)[0].drop(columns=PERSON, errors="ignore")
+    frame, chances = read_people(given)
+    if chances is not None and len({*chances.by_unit.values()}) > 1:
+        raise InputError(
+            "humans: the column 'probability' says that items were not as likely to be asked, which a gate does not "
+            "weigh; take a random sample, or leave the column out"
+        )
     names = judged.versions
     if "winner" not in frame and "system" not in frame:
         raise InputError(

@@ -76,7 +76,7 @@ def verdict_of(low: float, high: float, margin: float) -> str:
 
 
 def by_bets(
-    of: Differences, margin: float, alpha: float, planned: int, ordered: bool, estimator: str
+    of: Differences, margin: float, alpha: float, planned: int, by_lot: bool, estimator: str
 ) -> Found:
     """The verdict on differences of all units, by bets (:mod:`voirdire.decide.betting`).
 
@@ -87,8 +87,9 @@ def by_bets(
         As in :func:`voirdire.decide.gate.gate`; alpha is the chance that a bound is wrong.
     planned : int
         The number of units that bets are sized for.
-    ordered : bool
-        Whether units stand as they came, so that a trend says something.
+    by_lot : bool
+        Whether units stand in an order by lot: then bounds after each of them are intersected. Else they stand as they
+        came, and a trend says something.
     estimator : str
         Whose answers these are.
 
@@ -96,22 +97,21 @@ def by_bets(
     --------
     >>> values = np.tile([1.0, 0.0, 0.0, -1.0, 1.0], 40)
     >>> of = Differences(tuple(map(str, range(200))), values, (0.0, 1.0), ("gpt",), "item", "share")
-    >>> found = by_bets(of, 0.0, 0.05, 200, True, "judges")
+    >>> found = by_bets(of, 0.0, 0.05, 200, False, "judges")
     >>> found.verdict, found.needed
-    ('pass', 101)
+    ('pass', 200)
     """
     values, reach = of.values, of.reach
     x = (values + reach) / (2 * reach)
-    low, high = (2 * reach * end - reach for end in bounds(x, alpha, planned))
+    low, high = (2 * reach * end - reach for end in bounds(x, alpha, planned, intersect=by_lot))
     notes = []
     if low > high:
         notes.append("early and late items contradict each other, so that no difference fits all of them")
     value, null = float(values.mean()), 0.5 - margin / (2 * reach)
     verdict = verdict_of(low, high, margin)
     upwards = verdict == PASS or (verdict == INCONCLUSIVE and value > -margin)
-    needed = (
-        values_until(x, null, alpha, planned) if upwards else values_until(1 - x, 1 - null, alpha, planned)
-    )
+    facing = (x, null) if upwards else (1 - x, 1 - null)
+    needed = values_until(*facing, alpha, planned, intersect=by_lot)
     if not values.any():
         notes.append(f"both versions have the same answers to every {of.unit}")
     if verdict == INCONCLUSIVE and needed is None:
@@ -121,10 +121,10 @@ def by_bets(
             f"bounds are narrowest near {planned:,} {of.unit}s; --items says how many are planned, before a look"
         )
     trend = _trend(values)
-    if ordered and abs(trend) > FAR:
+    if not by_lot and abs(trend) > FAR:
         notes.append(
             f"the difference changes along the table ({trend:+.1f} standard errors from the first half to the second): "
-            "if the table is sorted rather than in the order in which items came, take --order random, for one look"
+            "if the table is sorted, early looks are about other items than late ones; look once, with --order random"
         )
     # one further item that contradicts the others by the whole scale keeps equal differences from seeming certain
     error = math.sqrt((float(np.sum((values - value) ** 2)) + reach**2) / len(values) / len(values))

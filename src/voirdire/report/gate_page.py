@@ -30,7 +30,7 @@ def gate_markdown(found: dict[str, Any]) -> str:
     >>> from voirdire.decide.gate import gate
     >>> old = pd.DataFrame({"judge": "gpt", "item": range(200), "label": ["pass", "fail"] * 100})
     >>> print(gate_markdown(gate(old.assign(label=["pass", "pass", "pass", "fail"] * 50), old)).splitlines()[2])
-    Pass: `new` is better than `old` (+0.250, 90% interval +0.181 to +0.335). Decided after 34 of 200 items.
+    Pass: `new` is better than `old` (+0.250, 90% interval +0.179 to +0.335).
     """
     people = found["humans"]
     interval = f"[{found['low']:+.3f}, {found['high']:+.3f}]"

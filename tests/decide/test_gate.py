@@ -236,6 +236,11 @@ def test_people_who_answered_everything_are_taken_alone() -> None:
     found = voirdire.gate(judged, versions=("new", "old"), levels=[1, 5], humans=people)
     alone = voirdire.gate(people.assign(judge="ann"), versions=("new", "old"), levels=[1, 5])
     assert found["estimator"] == "people"
+    lots = [
+        voirdire.gate(table, versions=("new", "old"), levels=[1, 5], order="random", **more)["low"]
+        for table, more in ((judged, {"humans": people}), (people.assign(judge="ann"), {}))
+    ]
+    assert lots[0] == lots[1] != found["low"]
     assert [found[key] for key in ("low", "high", "difference")] == [
         alone[key] for key in ("low", "high", "difference")
     ]
@@ -355,6 +360,12 @@ def test_wrong_tables_are_named() -> None:
     unequal = people.assign(probability=np.where(people["item"] < 10, 0.9, 0.1))
     with pytest.raises(InputError, match="not as likely to be asked"):
         voirdire.gate(judged, versions=("new", "old"), humans=unequal, levels=[1, 5])
+    with pytest.raises(
+        InputError, match="people answered 5 items that judges did not answer in both versions"
+    ):
+        voirdire.gate(
+            judged, versions=("new", "old"), humans=people.assign(item=people["item"] + 5), levels=[1, 5]
+        )
     with pytest.raises(InputError, match="people answered 50 items that judges did not answer"):
         voirdire.gate(
             judged, versions=("new", "old"), humans=people.assign(item=people["item"] + 99), levels=[1, 5]

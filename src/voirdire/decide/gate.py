@@ -112,12 +112,12 @@ def gate(
     judged = read_differences(
         tables[0], None if old is None else tables[1], Versions(*versions), positive=positive, levels=levels
     )
-    given = with_answers(humans, said if old is None else _named(said, judged.versions))
-    of_people = None if given is None else _of_people(given, judged, positive, levels)
     by_lot = order == "random"
     if by_lot:
         lot = np.random.default_rng(seed)
         judged = judged.in_order(lot.permutation(len(judged.units)))
+    given = with_answers(humans, said if old is None else _named(said, judged.versions))
+    of_people = None if given is None else _of_people(given, judged, positive, levels)
     notes = list(judged.notes)
     bets = partial(by_bets, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
     if of_people is None:
@@ -258,5 +258,10 @@ def _of_people(
             f"humans: they answer by {said.unit} and judges by {judged.unit}; give both tables the column "
             f"{judged.unit!r}"
         )
-    place = {name: at for at, name in enumerate(said.units)}
-    return said.in_order([place[one] for one in judged.units if one in place] or list(place.values()))
+    place, known = {name: at for at, name in enumerate(said.units)}, {*judged.units}
+    if unknown := [name for name in said.units if name not in known]:
+        raise InputError(
+            f"people answered {len(unknown):,} {judged.unit}s that judges did not answer in both versions, such as "
+            f"{unknown[0]!r}; leave them out, name {judged.unit}s as in the judges' table, or have judges answer them"
+        )
+    return said.in_order([place[one] for one in judged.units if one in place])

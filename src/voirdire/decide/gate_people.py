@@ -22,7 +22,6 @@ from voirdire.agreement.ppi.estimate import estimate
 from voirdire.agreement.ppi.rows import FAR, FEW, sampling_distance
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.decide.gate_pairs import Differences
-from voirdire.errors import InputError
 
 PLANNED = 100  # human answers at which the bounds are narrowest
 MOST = 1_000_000
@@ -103,11 +102,6 @@ def powered(judged: Differences, said: Differences, alpha: float) -> Powered:
     alpha : float
         The chance that a bound is wrong at any look.
 
-    Raises
-    ------
-    InputError
-        People answered what no judge did, on another scale, or nothing that judges did.
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -119,12 +113,6 @@ def powered(judged: Differences, said: Differences, alpha: float) -> Powered:
     (60, True)
     """
     place = {name: at for at, name in enumerate(judged.units)}
-    unknown = [name for name in said.units if name not in place]
-    if unknown:
-        raise InputError(
-            f"people answered {len(unknown):,} {judged.unit}s that judges did not answer in both versions, such as "
-            f"{unknown[0]!r}; leave them out, name {judged.unit}s as in the judges' table, or have judges answer them"
-        )
     values = np.zeros(len(judged.units))
     seen = np.zeros(len(values), dtype=bool)
     for name, value in zip(said.units, said.values, strict=True):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from voirdire.agreement.correlation.verb import metaeval
     from voirdire.agreement.verb import agreement
     from voirdire.decide.audit import audit
+    from voirdire.decide.gate import gate
     from voirdire.decide.rate import rate
     from voirdire.errors import InputError
     from voirdire.fit.crossval import cross_validate
@@ -45,6 +46,7 @@ __all__ = [
     "cross_validate",
     "datasets",
     "fit",
+    "gate",
     "load",
     "metaeval",
     "models",
@@ -64,6 +66,7 @@ _HOMES = {
     "audit": "voirdire.decide.audit",
     "cross_validate": "voirdire.fit.crossval",
     "fit": "voirdire.fit.verb",
+    "gate": "voirdire.decide.gate",
     "load": "voirdire.fit.store",
     "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.model.catalogue",

@@ -33,6 +33,7 @@ def pages(project: Path) -> list[Path]:
         "coefficients",
         "decide",
         "faq",
+        "gate",
         "rankings",
         pytest.param("boards", marks=pytest.mark.slow),
         pytest.param("simulate", marks=pytest.mark.slow),

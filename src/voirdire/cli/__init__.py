@@ -4,8 +4,9 @@ To add a verb, write a function whose parameters are annotated for Typer and who
 it in ``VERBS``. Raise :class:`~voirdire.errors.InputError` for whatever is wrong with the input or the request: the
 group turns it into a message on stderr and exit code 1. Import heavy libraries inside the functions.
 
-Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``, 130 stopped by
-Ctrl-C, 143 by SIGTERM (see `signals.py`, and `voirdire.early_signals` for the first second).
+Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``, 4 a gate
+failed, 5 a gate is inconclusive, 130 stopped by Ctrl-C, 143 by SIGTERM (see `signals.py`, and
+`voirdire.early_signals` for the first second).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from voirdire.cli.demo import demo
 from voirdire.cli.doctor import doctor
 from voirdire.cli.export import export
 from voirdire.cli.fit import fit
+from voirdire.cli.gate import gate
 from voirdire.cli.import_ import import_
 from voirdire.cli.metaeval import metaeval
 from voirdire.cli.models import models
@@ -66,6 +68,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     ask,
     audit,
     rate,
+    gate,
     replace,
     report,
     compare,

@@ -1,0 +1,160 @@
+"""The verb ``gate``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.folders import write_file
+from voirdire.settings import PROB
+
+#: Exit codes: 0 passed, 4 failed, 5 inconclusive.
+CODES = {"pass": 0, "fail": 4, "inconclusive": 5}
+
+
+class Order(StrEnum):
+    """How items come."""
+
+    table = "table"
+    random = "random"
+
+
+@reads_tables()
+def gate(
+    new: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NEW",
+            readable=False,
+            help="Judges' answers about the new version: scores or labels. Or one table about both versions: with a "
+            "column system, or of votes between them.",
+        ),
+    ],
+    old: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="OLD",
+            readable=False,
+            help="The same judges' answers about the old version, to the same items.",
+        ),
+    ] = None,
+    new_name: Annotated[
+        str | None,
+        typer.Option("--new", metavar="NAME", help="The new version's name in a table about both."),
+    ] = None,
+    old_name: Annotated[
+        str | None,
+        typer.Option("--old", metavar="NAME", help="The old version's name in a table about both."),
+    ] = None,
+    humans: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="People's answers about both versions (column system, or votes) to a random sample of the items; "
+            "repeatable. Or --people names judges of the tables.",
+        ),
+    ] = None,
+    margin: Annotated[
+        float, typer.Option(help="How much worse the new version may be, in the unit of answers.")
+    ] = 0.0,
+    loss: Annotated[
+        float | None,
+        typer.Option(
+            help="Instead of bounds: how much shipping may cost on average. Not valid at every look."
+        ),
+    ] = None,
+    items: Annotated[
+        int,
+        typer.Option(help="How many items are planned: bounds are narrowest there. Keep it at all looks."),
+    ] = 400,
+    order: Annotated[
+        Order,
+        typer.Option(
+            help="As items come in the table, for any number of looks; or by lot, for one look at a finished table."
+        ),
+    ] = Order.table,
+    seed: Annotated[int, typer.Option(help="Seed of the lot.")] = 0,
+    prob: Annotated[float, typer.Option(help="Coverage of the interval, over all looks together.")] = PROB,
+    markdown: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|-", help="Write Markdown for a pull request to this file (-: to stdout)."),
+    ] = None,
+    badge: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="Write a badge (SVG) to this file.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
+) -> None:
+    """Decide whether a new version is worse than the old one: pass, fail or inconclusive (exit codes 0, 4, 5)."""
+    from voirdire.decide.gate import gate as verdict_on
+    from voirdire.report.gate_page import gate_badge, gate_markdown
+    from voirdire.report.verb import check_output
+
+    if json and markdown == "-":
+        raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
+    files = [Path(one) for one in (markdown, badge) if one not in (None, "-")]
+    if overwrite and not files:
+        raise typer.BadParameter("--overwrite is for --markdown and --badge")
+    for path in files:
+        check_output(path, overwrite=overwrite)
+    further = list(humans or [])
+    tables = reading.tables([new] if old is None else [new, old], further)
+    found = verdict_on(
+        *tables,
+        versions=(new_name, old_name),
+        humans=reading.of_people(humans),
+        margin=margin,
+        loss=loss,
+        items=items,
+        order=order.value,
+        seed=seed,
+        positive=reading.how.positive,
+        levels=reading.levels,
+        prob=prob,
+    )
+    if markdown not in (None, "-"):
+        write_file(Path(str(markdown)), gate_markdown(found))
+    if badge is not None:
+        write_file(badge, gate_badge(found))
+    if json:
+        console.emit(found)
+    elif markdown == "-":
+        print(gate_markdown(found), end="")
+    else:
+        _show(found)
+    for path in files:
+        console.saved(path, json or markdown == "-")
+    raise typer.Exit(CODES[found["verdict"]])
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from voirdire.decide.gate import sentence
+
+    out = console.stdout()
+    out.print(Text(sentence(found, console.plain), style="bold"))
+    table = Table(box=None, pad_edge=False)
+    cells = {
+        "compared": found["what"],
+        "new - old": f"{found['difference']:+.3f}",
+        f"{100 * found['prob']:g}% interval": f"[{found['low']:+.3f}, {found['high']:+.3f}]",
+        f"{found['unit']}s": f"{found['n']:,}",
+        "judges": f"{len(found['judges']):,}",
+        **({"people": f"{found['humans']:,}"} if found["humans"] else {}),
+    }
+    for head in cells:
+        table.add_column(head, justify="left" if head == "compared" else "right")
+    table.add_row(*(Text(console.plain(cell)) for cell in cells.values()))
+    out.print(table)
+    out.print(Text(found["rule"]))
+    out.print(Text(console.plain(f"Note: {found['note']}.")))

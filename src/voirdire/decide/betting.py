@@ -1,0 +1,138 @@
+"""Bounds of a mean that hold at every look: bets that it is higher than some value, and that it is lower.
+
+Values x_1, x_2, ... lie between 0 and 1, and given those before it each has the mean mu. Whoever bets the share
+l_t (x_t - m) of the money on each value, with l_t chosen before x_t is seen, has after t of them
+
+    K_t(m) = prod_(s <= t) (1 + l_s (x_s - m)),
+
+which gains nothing on average where mu = m (and loses where mu < m). So the chance that it ever reaches 1 / a is at
+most a (Ville's inequality), at whichever of the looks: all m for which it does are refuted, and the others begin at a
+lower bound of mu that is right at all times together with probability 1 - a. The upper bound is that of 1 - x.
+
+The bet that decides soonest by n values is about sqrt(2 log(1/a) / n) divided by the standard deviation of the values
+so far. n is `HORIZONS` times the number of values that are planned, each with its part (`SHARES`) of the money. The
+plan chooses where bounds are narrowest and nothing else: they hold whenever one stops. K_t(m) falls with m, so that
+bounds are found by bisection.
+
+Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal Statistical
+Society B 86, 2024 (bets by predictable plug-in).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.typing import Floats
+
+HORIZONS, SHARES = (0.125, 0.75, 4.0), (0.05, 0.9, 0.05)
+MOST = 0.75  # of what there is may be lost by one value
+PRIOR = 1 / 16  # variance of the values before any is seen
+STEPS = 30
+LARGEST = 1_000_000  # values that are looked ahead
+
+
+def log_wealth(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
+    """Logarithm of what bets that the mean is above ``mean`` have made after each value.
+
+    Parameters
+    ----------
+    x : float array, shape (..., values)
+        From 0 to 1, in the order in which they came.
+    mean : float
+        The mean that is bet against, above 0.
+    alpha, planned : float
+        What bets are sized by: the chance of an error, and the number of values.
+
+    Returns
+    -------
+    float array, shape (..., values)
+
+    Examples
+    --------
+    >>> x = np.tile([1.0, 1.0, 0.0], 60)
+    >>> bool(log_wealth(x, 0.5, 0.05, 200).max() > np.log(20)), bool(log_wealth(x, 0.7, 0.05, 200).max() > np.log(20))
+    (True, False)
+    """
+    count = np.arange(1, x.shape[-1] + 1)
+    so_far = (0.5 + np.cumsum(x, axis=-1)) / (count + 1)
+    variance = np.empty_like(x)
+    variance[..., :1] = PRIOR
+    variance[..., 1:] = ((PRIOR + np.cumsum((x - so_far) ** 2, axis=-1)) / (count + 1))[..., :-1]
+    size = np.sqrt(2 * np.log(1 / alpha) / (planned * variance))
+    beyond, most = x - mean, MOST / mean
+    parts = [
+        np.log(share) + np.cumsum(np.log1p(np.minimum(size / np.sqrt(horizon), most) * beyond), axis=-1)
+        for horizon, share in zip(HORIZONS, SHARES, strict=True)
+    ]
+    return np.asarray(np.logaddexp.reduce(parts, axis=0))
+
+
+def exceeds(x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False) -> bool:
+    """True where it is refuted that the mean of ``x`` is at most ``mean``: now, or with ``intersect`` at any look.
+
+    Examples
+    --------
+    >>> exceeds(np.ones(20), 0.5, 0.05, 100), exceeds(np.zeros(20), 0.5, 0.05, 100)
+    (True, False)
+    """
+    if not 0.0 < mean < 1.0:
+        return mean <= 0.0
+    wealth = log_wealth(x, mean, alpha, planned)
+    return bool((wealth.max() if intersect else wealth[-1]) >= -np.log(alpha))
+
+
+def bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = False) -> tuple[float, float]:
+    """Lower and upper bound of a mean, each wrong at any look with probability ``alpha`` at most.
+
+    Parameters
+    ----------
+    x : float array, shape (values,)
+    alpha, planned
+        As in `log_wealth`.
+    intersect : bool
+        Whether what was refuted after any of the values counts. That is narrower, and takes it for granted that values
+        come in an order that says nothing.
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in bounds(np.tile([1.0, 1.0, 0.0], 60), 0.05, 200)]
+    [0.57, 0.75]
+    """
+    low = _lower(x, alpha, planned, intersect)
+    return low, 1.0 - _lower(1.0 - x, alpha, planned, intersect)
+
+
+def _lower(x: Floats, alpha: float, planned: float, intersect: bool) -> float:
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        refuted = exceeds(x, middle, alpha, planned, intersect=intersect)
+        low, high = (middle, high) if refuted else (low, middle)
+    return low
+
+
+def values_until(
+    x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False, times: int = 100
+) -> int | None:
+    """Number of values after which ``mean`` is refuted, where further ones are like these; those there are count.
+
+    Returns
+    -------
+    int or None
+        None where it takes more than ``times`` as many.
+
+    Examples
+    --------
+    >>> x = np.tile([1.0, 1.0, 0.0], 10)
+    >>> values_until(x, 0.5, 0.05, 200), values_until(x, 0.7, 0.05, 200)
+    (59, None)
+    """
+    first = 1 if intersect else len(x)
+    size, most = len(x), min(times * len(x), max(LARGEST, len(x)))
+    while True:
+        seen = log_wealth(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
+        if seen.any():
+            return int(np.argmax(seen)) + first
+        if size == most:
+            return None
+        size = min(2 * size, most)

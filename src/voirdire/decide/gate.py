@@ -1,0 +1,267 @@
+"""Gate of a release: did the new version get worse? Pass, fail or inconclusive, valid at every look."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from voirdire.agreement.replace.people import read_people
+from voirdire.decide.gate_answers import read_differences
+from voirdire.decide.gate_found import FAIL, INCONCLUSIVE, JUDGES, PASS, PEOPLE, POWERED, by_bets, by_both
+from voirdire.decide.gate_pairs import Differences, Versions
+from voirdire.errors import InputError
+from voirdire.settings import PROB, meant
+from voirdire.tables.people import apart, with_answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ITEMS = 400  # planned items, where nobody says
+ORDERS = ("table", "random")
+RULE = (
+    "Pass where the lower bound of new less old is above minus the margin, fail where the upper bound is below it, "
+    "else inconclusive. Each bound is wrong with probability {alpha:.2g} at most, over all looks together."
+)
+LOSS_RULE = (
+    "Pass where shipping the new version costs at most the loss on average (normal approximation, flat prior), fail "
+    "where only keeping the old one does, else inconclusive. This is not valid at every look: decide once."
+)
+SHARED = (
+    "a mistake that judges share, such as liking a version's style, is not seen without people (--humans)"
+)
+
+
+def gate(
+    new: object,
+    old: object = None,
+    *,
+    versions: tuple[str | None, str | None] = (None, None),
+    humans: object = None,
+    people: Sequence[str] | str = (),
+    margin: float = 0.0,
+    loss: float | None = None,
+    items: int = ITEMS,
+    order: Literal["table", "random"] = "table",
+    seed: int = 0,
+    positive: object = None,
+    levels: Sequence[object] | None = None,
+    prob: float = PROB,
+) -> dict[str, Any]:
+    """Decide whether a new version is worse than the old one: pass, fail or inconclusive.
+
+    Parameters
+    ----------
+    new : path, dataframe, Scores or Labels
+        Judges' answers about the new version; or one table about both, with a column ``system``, or of votes.
+    old : path, dataframe, Scores or Labels, optional
+        Judges' answers about the old version, by the same judges to the same items.
+    versions : (str, str), optional
+        Names of the new and of the old version, as one table of both has them.
+    humans : path or dataframe, or a list of them
+        People's answers to a random sample of the items, as one table about both versions.
+    people : sequence of str, optional
+        Judges of the tables who are people.
+    margin : float
+        How much worse the new version may be, in the unit of answers; 0 or more.
+    loss : float, optional
+        Instead of bounds: how much worse it may be on average over what is not known (`LOSS_RULE`).
+    items : int
+        The number of items that are planned: bounds are narrowest there, and hold at any number. Keep it at all looks.
+    order : "table" or "random"
+        How items come: as in the table, whose new ones are at its end (or by its column ``time``), for any number of
+        looks; or by lot, for one look at a finished table, which decides more often.
+    seed : int
+        Of the lot.
+    positive : str, optional
+        The label that is good, by default the one that is known by its word.
+    levels : sequence, optional
+        The ends of the scale of scores; or labels that are grades, lowest first.
+    prob : float
+        Coverage of the interval: each bound is wrong with half of what is left, at whichever look.
+
+    Returns
+    -------
+    dict
+        verdict; difference of means (new less old), low, high; paired; n (units: contexts, else items); needed (units
+        in all, of ``humans`` their answers, after which it is decided if the difference stays as it is; None for
+        never); new, old (names), unit, what, scale, judges, humans, estimator ("judges", "people" or
+        "prediction-powered"), margin, loss, expected_loss of shipping new and of keeping old, prob, items, order,
+        seed, rule, note.
+
+    Raises
+    ------
+    InputError
+        A table or the request is wrong; the versions have no item, or no judge, in common.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> old = pd.DataFrame({"judge": "gpt", "item": range(200), "label": ["pass", "fail"] * 100})
+    >>> new = old.assign(label=["pass", "pass", "pass", "fail"] * 50)
+    >>> found = gate(new, old)
+    >>> found["verdict"], found["difference"], round(found["low"], 2), found["n"]
+    ('pass', 0.25, 0.18, 200)
+    """
+    _check(margin, loss, items, order, prob)
+    alpha = (1 - prob) / 2
+    tables, said, levels = apart([new] if old is None else [new, old], people, levels)
+    judged = read_differences(
+        tables[0], None if old is None else tables[1], Versions(*versions), positive=positive, levels=levels
+    )
+    by_lot = order == "random"
+    if by_lot:
+        lot = np.random.default_rng(seed)
+        judged = judged.in_order(lot.permutation(len(judged.units)))
+    given = with_answers(humans, said if old is None else _named(said, judged.versions))
+    of_people = None if given is None else _of_people(given, judged, positive, levels)
+    notes = list(judged.notes)
+    bets = partial(by_bets, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
+    if of_people is None:
+        found = bets(judged, estimator=JUDGES)
+        notes.append(SHARED)
+    else:
+        whole = {*of_people.units} >= {*judged.units}
+        found = bets(of_people, estimator=PEOPLE) if whole else by_both(judged, of_people, margin, alpha)
+        notes += [f"of people: {note}" for note in of_people.notes]
+    notes += found.notes
+    found, expected = (found, None) if loss is None else found.by_loss(loss)
+    shown = judged if of_people is None else of_people
+    return {
+        "verdict": found.verdict,
+        "difference": found.value,
+        "low": found.low,
+        "high": found.high,
+        "paired": True,
+        "n": found.n,
+        "needed": found.needed,
+        "new": judged.versions.new,
+        "old": judged.versions.old,
+        "unit": judged.unit,
+        "what": shown.what,
+        "scale": list(shown.scale),
+        "judges": list(judged.judges),
+        "humans": 0 if of_people is None else len(of_people.units),
+        "estimator": found.estimator,
+        "margin": margin,
+        "loss": loss,
+        "expected_loss": None if expected is None else expected._asdict(),
+        "prob": prob,
+        "items": items,
+        "order": order,
+        "seed": seed,
+        "rule": RULE.format(alpha=alpha) if loss is None else LOSS_RULE,
+        "note": "; ".join(notes),
+    }
+
+
+def sentence(found: dict[str, Any], name: Callable[[str], str] = str) -> str:
+    """Say the verdict in a sentence or two; ``name`` writes a name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> old = pd.DataFrame({"judge": "gpt", "item": range(40), "label": ["pass", "fail"] * 20})
+    >>> print(sentence(gate(old.assign(label=["pass", "pass", "fail", "fail"] * 10), old)))
+    Inconclusive: new may be worse than old or not (+0.000, 90% interval -0.350 to +0.388).
+    """
+    new, old, verdict, margin = name(found["new"]), name(found["old"]), found["verdict"], found["margin"]
+    ends = f"{100 * found['prob']:g}% interval {found['low']:+.3f} to {found['high']:+.3f}"
+    ends = f"({found['difference']:+.3f}, {ends})"
+    if found["loss"] is not None:
+        return f"{verdict.capitalize()}: {_of_loss(found, new, old)} {ends}.{_more(found)}"
+    by = f" by more than {margin:g}" if margin else ""
+    if verdict == PASS:
+        said = f"{new} is not worse than {old}{by}" if margin else f"{new} is better than {old}"
+    elif verdict == FAIL:
+        said = f"{new} is worse than {old}{by}"
+    else:
+        said = (
+            f"{new} may be worse than {old}{by}, or not"
+            if margin
+            else f"{new} may be worse than {old} or not"
+        )
+    return f"{verdict.capitalize()}: {said} {ends}.{_more(found)}"
+
+
+def _of_loss(found: dict[str, Any], new: str, old: str) -> str:
+    expected, loss = found["expected_loss"], found["loss"]
+    if expected is None:
+        return f"what shipping {new} costs is not known"
+    of_new = f"shipping {new} costs {expected['new']:.2g} on average against {old}"
+    if found["verdict"] == PASS:
+        return f"{of_new}, at most the {loss:g} that it may"
+    if found["verdict"] == FAIL:
+        return f"{of_new}, more than the {loss:g} that it may, and keeping {old} {expected['old']:.2g}"
+    return f"{of_new} and keeping {old} {expected['old']:.2g}, both more than {loss:g}"
+
+
+def _more(found: dict[str, Any]) -> str:
+    """How many more answers decide an open verdict."""
+    few = found["estimator"] == POWERED
+    have, of = (found["humans"], "human answers") if few else (found["n"], f"{found['unit']}s")
+    if found["verdict"] != INCONCLUSIVE or found["needed"] is None or found["needed"] <= have:
+        return ""
+    return f" About {found['needed'] - have:,} more {of} decide it if the difference stays as it seems."
+
+
+def _check(margin: float, loss: float | None, items: int, order: str, prob: float) -> None:
+    if not (margin >= 0 and math.isfinite(margin)):
+        raise InputError(
+            f"margin {margin} is not 0 or more; 0.05 lets the new version be worse by 0.05, in the unit of answers"
+        )
+    if loss is not None and not (loss > 0 and math.isfinite(loss)):
+        raise InputError(
+            f"loss {loss} is not above 0; 0.01 lets shipping cost 0.01 on average, in the unit of answers"
+        )
+    if loss is not None and margin:
+        raise InputError("margin and loss are two rules; give one of them")
+    if not (items >= 1 and items == int(items)):
+        raise InputError(f"items {items} is no count; give how many items are planned, such as {ITEMS}")
+    if order not in ORDERS:
+        raise InputError(f"order {order!r} is unknown; {meant(order, ORDERS)}")
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+
+
+def _named(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
+    """People's answers in each of two tables, with the version that they are about."""
+    return [
+        frame.assign(system=name) for frame, name in zip(said, (versions.new, versions.old), strict=False)
+    ]
+
+
+def _of_people(
+    given: object, judged: Differences, positive: object, levels: Sequence[object] | None
+) -> Differences:
+    """Differences of people, who are told apart where several answer."""
+    frame, chances = read_people(given)
+    if chances is not None and len({*chances.by_unit.values()}) > 1:
+        raise InputError(
+            "humans: the column 'probability' says that items were not as likely to be asked, which a gate does not "
+            "weigh; take a random sample, or leave the column out"
+        )
+    names = judged.versions
+    if "winner" not in frame and "system" not in frame:
+        raise InputError(
+            f"humans: there is no column 'system' that says which version each answer is about, {names.new!r} or "
+            f"{names.old!r}; add it"
+        )
+    said = read_differences(
+        frame, None, names, positive=positive, levels=levels, name="humans", beside=judged
+    )
+    if said.unit != judged.unit:
+        raise InputError(
+            f"humans: they answer by {said.unit} and judges by {judged.unit}; give both tables the column "
+            f"{judged.unit!r}"
+        )
+    place, known = {name: at for at, name in enumerate(said.units)}, {*judged.units}
+    if unknown := [name for name in said.units if name not in known]:
+        raise InputError(
+            f"people answered {len(unknown):,} {judged.unit}s that judges did not answer in both versions, such as "
+            f"{unknown[0]!r}; leave them out, name {judged.unit}s as in the judges' table, or have judges answer them"
+        )
+    return said.in_order([place[one] for one in judged.units if one in place])

@@ -1,0 +1,141 @@
+"""Answers about two versions, read from two tables or from one, and paired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.decide.gate_pairs import ABOUT, Differences, Versions, paired
+from voirdire.decide.gate_values import VALUES
+from voirdire.decide.gate_votes import differences_of_votes
+from voirdire.errors import InputError
+from voirdire.tables.counts import Votes
+from voirdire.tables.detect import read_table
+from voirdire.tables.problems import nearest
+from voirdire.tables.rated import known_names
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SIDES = ("NEW", "OLD")
+
+
+def read_differences(
+    new: object,
+    old: object,
+    versions: Versions,
+    *,
+    positive: object = None,
+    levels: Sequence[object] | None = None,
+    name: str = "table",
+    beside: Differences | None = None,
+) -> Differences:
+    """Read two tables, or one with both versions, and pair them.
+
+    Parameters
+    ----------
+    new, old, positive, levels
+        As in :func:`voirdire.decide.gate.gate`.
+    versions : Versions
+    name : str
+        What the table of both is called in messages.
+    beside : Differences, optional
+        Others, whose labels or scale hold here too.
+
+    Raises
+    ------
+    InputError
+        A table is wrong, they are not of one kind, or have no question or no judge in common.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> old = pd.DataFrame({"judge": "gpt", "item": [1, 2, 3], "label": ["pass", "fail", "pass"]})
+    >>> found = read_differences(old.assign(label="pass"), old, Versions())
+    >>> found.units, found.values.tolist(), found.scale
+    (('1', '2', '3'), [0.0, 1.0, 0.0], (0.0, 1.0))
+    """
+    if old is None:
+        read = _read(new, levels, name)
+        if read.data == Votes.data:
+            return differences_of_votes(read, versions)
+        if read.system is None:
+            raise InputError(
+                f"{name}: there is no column 'system' that says which version each row is about; give it, or two "
+                "tables NEW and OLD"
+            )
+        sides = [_of_version(read, one) for one in versions.named(read.systems).values()]
+    else:
+        tables = [_read(table, levels, side) for side, table in zip(SIDES, (new, old), strict=True)]
+        kinds = [read.data for read in tables]
+        if Votes.data in kinds:
+            raise InputError(
+                "votes compare the two versions already: give one table of votes, with --new NAME and --old NAME"
+            )
+        if kinds[0] != kinds[1]:
+            raise InputError(f"NEW has {kinds[0]} and OLD has {kinds[1]}; give two tables of one kind")
+        named = (versions.new, versions.old)
+        sides = [_only(*one) for one in zip(tables, named, SIDES, strict=True)]
+        versions = _names(sides, versions)
+    valued = VALUES[sides[0].data](sides, positive, levels, () if beside is None else beside.known)
+    frames = [_frame(read, value) for read, value in zip(sides, valued.values, strict=True)]
+    found = paired(frames[0], frames[1], valued.scale, valued.what, valued.notes, versions)
+    return replace(found, known=valued.known)
+
+
+def _read(table: object, levels: Sequence[object] | None, name: str) -> Any:
+    read = read_table(table, levels=levels, name=name)
+    if read.data == "labels" and read.members is not None:
+        raise InputError(
+            f"{name}: its labels are sets, and a gate takes one label an item; choose one of them"
+        )
+    return read
+
+
+def _of_version(read: Any, version: str) -> Any:
+    return read.subset(read.system == read.systems.index(version))
+
+
+def _only(read: Any, version: str | None, side: str) -> Any:
+    """A table of one version: all of it, or the rows of the system that is named."""
+    if version is not None and read.systems:
+        if version not in read.systems:
+            raise InputError(
+                f"{side}: {version!r} is none of its systems {known_names(read.systems)}"
+                f"{nearest(version, read.systems)}"
+            )
+        return _of_version(read, version)
+    if len(read.systems) > 1:
+        raise InputError(
+            f"{side} has several systems ({known_names(read.systems)}); say which is meant: --{side.lower()} NAME"
+        )
+    return read
+
+
+def _names(sides: Sequence[Any], versions: Versions) -> Versions:
+    """What two tables call their versions, where they do and the names differ; else new and old."""
+    found = [
+        name or (side.systems[0] if len(side.systems) == 1 else None)
+        for name, side in zip((versions.new, versions.old), sides, strict=True)
+    ]
+    if found[0] == found[1]:
+        return Versions("new", "old")
+    return Versions(found[0] or "new", found[1] or "old")
+
+
+def _frame(read: Any, value: Floats) -> pd.DataFrame:
+    import pandas as pd
+
+    plural = {"criterion": "criteria"}
+    columns: dict[str, Any] = {"judge": np.array(read.judges, dtype=object)[read.judge]}
+    there = {"criterion": read.has_criteria, "item": read.has_items}
+    for name in ABOUT:
+        code = getattr(read, name)
+        if code is not None and there.get(name, True):
+            columns[name] = np.array(getattr(read, plural.get(name, f"{name}s")), dtype=object)[code]
+    time = np.zeros(read.rows) if read.time is None else read.time
+    return pd.DataFrame({**columns, "value": value, "time": time, "place": np.arange(read.rows)})

@@ -1,0 +1,170 @@
+"""The verdict on a new version: from bounds of the difference, or from the loss that is expected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from voirdire.agreement.ppi.rows import FAR
+from voirdire.decide.betting import bounds, values_until
+from voirdire.decide.gate_loss import Losses, count_until, losses
+from voirdire.decide.gate_pairs import Differences
+from voirdire.decide.gate_people import powered
+from voirdire.typing import Floats
+
+PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
+JUDGES, PEOPLE, POWERED = "judges", "people", "prediction-powered"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found about the difference.
+
+    Attributes
+    ----------
+    verdict : str
+    value, low, high : float
+    error : float
+        The standard error; NaN with too few of people's answers.
+    n, counted : int
+        Units, and answers that ``needed`` counts: units, or those that people answered.
+    needed : int or None
+    estimator : str
+    notes : tuple of str
+    """
+
+    verdict: str
+    value: float
+    low: float
+    high: float
+    error: float
+    n: int
+    counted: int
+    needed: int | None
+    estimator: str
+    notes: tuple[str, ...]
+
+    def by_loss(self, loss: float) -> tuple[Found, Losses | None]:
+        """The verdict by expected losses in the place of bounds, and these losses; None where nothing is known.
+
+        Examples
+        --------
+        >>> found = Found("inconclusive", 0.01, -0.1, 0.1, 0.02, 100, 100, None, "judges", ())
+        >>> [found.by_loss(loss)[0].verdict for loss in (0.005, 0.001)]
+        ['pass', 'inconclusive']
+        """
+        if math.isnan(self.error):
+            return replace(self, verdict=INCONCLUSIVE, needed=None), None
+        expected = losses(self.value, self.error)
+        verdict = PASS if expected.new <= loss else FAIL if expected.old <= loss else INCONCLUSIVE
+        needed = count_until(loss, self.value, self.error, self.counted)
+        return replace(self, verdict=verdict, needed=needed), expected
+
+
+def verdict_of(low: float, high: float, margin: float) -> str:
+    """The verdict that bounds of the difference give.
+
+    Examples
+    --------
+    >>> verdict_of(0.01, 0.2, 0), verdict_of(-0.2, -0.01, 0), verdict_of(-0.01, 0.2, 0), verdict_of(-0.01, 0.2, 0.05)
+    ('pass', 'fail', 'inconclusive', 'pass')
+    """
+    better, worse = low > -margin, high < -margin
+    return INCONCLUSIVE if better == worse else PASS if better else FAIL
+
+
+def by_bets(
+    of: Differences, margin: float, alpha: float, planned: int, by_lot: bool, estimator: str
+) -> Found:
+    """The verdict on differences of all units, by bets (:mod:`voirdire.decide.betting`).
+
+    Parameters
+    ----------
+    of : Differences
+    margin, alpha
+        As in :func:`voirdire.decide.gate.gate`; alpha is the chance that a bound is wrong.
+    planned : int
+        The number of units that bets are sized for.
+    by_lot : bool
+        Whether units stand in an order by lot: then bounds after each of them are intersected. Else they stand as they
+        came, and a trend says something.
+    estimator : str
+        Whose answers these are.
+
+    Examples
+    --------
+    >>> values = np.tile([1.0, 0.0, 0.0, -1.0, 1.0], 40)
+    >>> of = Differences(tuple(map(str, range(200))), values, (0.0, 1.0), ("gpt",), "item", "share")
+    >>> found = by_bets(of, 0.0, 0.05, 200, False, "judges")
+    >>> found.verdict, found.needed
+    ('pass', 200)
+    """
+    values, reach = of.values, of.reach
+    x = (values + reach) / (2 * reach)
+    low, high = (2 * reach * end - reach for end in bounds(x, alpha, planned, intersect=by_lot))
+    notes = []
+    if low > high:
+        notes.append("early and late items contradict each other, so that no difference fits all of them")
+    value, null = float(values.mean()), 0.5 - margin / (2 * reach)
+    verdict = verdict_of(low, high, margin)
+    upwards = verdict == PASS or (verdict == INCONCLUSIVE and value > -margin)
+    facing = (x, null) if upwards else (1 - x, 1 - null)
+    needed = values_until(*facing, alpha, planned, intersect=by_lot)
+    if not values.any():
+        notes.append(f"both versions have the same answers to every {of.unit}")
+    if verdict == INCONCLUSIVE and needed is None:
+        notes.append(_never(value, margin, len(values), planned, of.unit))
+    if verdict == INCONCLUSIVE and not 0.25 * planned <= len(values) <= 4 * planned:
+        notes.append(
+            f"bounds are narrowest near {planned:,} {of.unit}s; --items says how many are planned, before a look"
+        )
+    trend = _trend(values)
+    if not by_lot and abs(trend) > FAR:
+        notes.append(
+            f"the difference changes along the table ({trend:+.1f} standard errors from the first half to the second): "
+            "if the table is sorted, early looks are about other items than late ones; look once, with --order random"
+        )
+    # one further item that contradicts the others by the whole scale keeps equal differences from seeming certain
+    error = math.sqrt((float(np.sum((values - value) ** 2)) + reach**2) / len(values) / len(values))
+    count = len(values)
+    return Found(verdict, value, low, high, error, count, count, needed, estimator, tuple(notes))
+
+
+def _never(value: float, margin: float, count: int, planned: int, unit: str) -> str:
+    if value == -margin:
+        remedy = "say how much worse it may be: --margin" if margin == 0 else "choose another --margin"
+        return (
+            f"no number of {unit}s decides between a difference of {value:g} and minus the margin; {remedy}"
+        )
+    more = f", or plan more {unit}s: --items {max(4 * planned, 4 * count)}"
+    return f"the difference is so close to minus the margin that no number of {unit}s in reach decides{more}"
+
+
+def _trend(values: Floats) -> float:
+    """The second half's mean less the first's, in standard errors."""
+    first, second = np.array_split(values, 2)
+    if len(second) < 2:
+        return 0.0
+    error = math.sqrt(float(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second)))
+    return float(second.mean() - first.mean()) / error if error > 0 else 0.0
+
+
+def by_both(judged: Differences, said: Differences, margin: float, alpha: float) -> Found:
+    """The verdict on the difference as people would see it, from their answers to some units and judges' to all.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> units, y = tuple(map(str, range(300))), rng.integers(0, 2, 300).astype(float)
+    >>> judged = Differences(units, y, (0.0, 1.0), ("gpt",), "item", "share")
+    >>> by_both(judged, judged.in_order(np.arange(60)), 0.0, 0.05).verdict
+    'pass'
+    """
+    found = powered(judged, said, alpha)
+    verdict = verdict_of(found.low, found.high, margin)
+    needed = found.needed(-margin, alpha)
+    count = len(judged.units)
+    ends = (found.value, found.low, found.high, found.error)
+    return Found(verdict, *ends, count, found.humans, needed, POWERED, found.notes)

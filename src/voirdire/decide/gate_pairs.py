@@ -1,0 +1,173 @@
+"""What is new less what is old: answers of two versions paired by judge and question, one difference a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.tables.problems import nearest
+from voirdire.tables.rated import known_names
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Scale = tuple[float, float]
+ABOUT = ("criterion", "phase", "context", "item")
+EARLIEST = {"value": "mean", "time": "min", "place": "min"}
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Names of the two versions, as tables have them; None where they have none."""
+
+    new: str | None = None
+    old: str | None = None
+
+    def named(self, known: Sequence[str]) -> dict[str, str]:
+        """Both names by the options that give them, for a table that has both.
+
+        Raises
+        ------
+        InputError
+            One is missing, both are the same, or the table does not know one.
+        """
+        if self.new is None or self.old is None:
+            raise InputError(
+                "of one table say which version is new and which is old: --new NAME --old NAME (in Python "
+                f"versions=(NEW, OLD)); it has {known_names(known)}"
+            )
+        if self.new == self.old:
+            raise InputError(f"--new and --old both name {self.new!r}; name two versions")
+        for option, name in (("--new", self.new), ("--old", self.old)):
+            if name not in known:
+                raise InputError(f"{option} {name!r} is none of {known_names(known)}{nearest(name, known)}")
+        return {"--new": self.new, "--old": self.old}
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """What is new less what is old, one difference a unit, in the order in which units came.
+
+    Attributes
+    ----------
+    units : tuple of str
+        Contexts where the tables have some, else items; single votes of votes without contexts.
+    values : float array, shape (units,)
+    scale : (float, float)
+        The least and the largest answer there may be.
+    judges : tuple of str
+    unit, what : str
+        What a unit is, and what is compared.
+    notes : tuple of str
+    versions : Versions
+        With the names of both.
+    known : tuple
+        Labels, or ends of the scale, that further answers share.
+    """
+
+    units: tuple[str, ...]
+    values: Floats
+    scale: Scale
+    judges: tuple[str, ...]
+    unit: str
+    what: str
+    notes: tuple[str, ...] = ()
+    versions: Versions = Versions()
+    known: tuple[Any, ...] = ()
+
+    @property
+    def reach(self) -> float:
+        """The largest difference there may be."""
+        return self.scale[1] - self.scale[0]
+
+    def in_order(self, order: Any) -> Differences:
+        """The same units in another order."""
+        return replace(self, units=tuple(self.units[at] for at in order), values=self.values[order])
+
+
+def paired(
+    new: pd.DataFrame, old: pd.DataFrame, scale: Scale, what: str, notes: Sequence[str], versions: Versions
+) -> Differences:
+    """Pair answers by judge and question, and take the mean of each unit.
+
+    Parameters
+    ----------
+    new, old : DataFrame
+        Columns judge, those of `ABOUT` that there are, value, time and place (of the row).
+    scale, what, notes, versions
+        As in `Differences`.
+
+    Raises
+    ------
+    InputError
+        They have no judge or no question in common, or a single one.
+    """
+    keys = [name for name in ABOUT if name in new]
+    if odd := [name for name in ABOUT if (name in new) != (name in old)]:
+        has, lacks = ("NEW", "OLD") if odd[0] in new else ("OLD", "NEW")
+        raise InputError(
+            f"{has} has a column {odd[0]!r} and {lacks} has not, so that answers cannot be paired; give it to both"
+        )
+    judges = sorted({*new["judge"]} & {*old["judge"]})
+    if not judges:
+        raise InputError(
+            f"NEW is judged by {known_names(sorted({*new['judge']}))} and OLD by "
+            f"{known_names(sorted({*old['judge']}))}: no judge in common, so that their severities would count as a "
+            "difference; have the same judges answer both"
+        )
+    if left := sorted({*new["judge"], *old["judge"]} - {*judges}):
+        notes = [*notes, f"left out, because only one version has their answers: {known_names(left)}"]
+    both = _merged(new, old, keys)
+    if both.empty and {"context", "item"} <= {*keys}:
+        keys.remove("item")  # items may be the answers themselves, each of one version
+        both = _merged(new, old, keys)
+    if both.empty:
+        a, b = (" / ".join(map(str, side.iloc[0][keys])) for side in (new, old))
+        raise InputError(
+            f"NEW and OLD have no item in common: NEW has {a!r}, OLD has {b!r}; name the same question alike in both"
+        )
+    unit = "context" if "context" in keys else "item"
+    missing = [len({*a[unit]} - {*b[unit]}) for a, b in ((new, old), (old, new))]
+    for count, has, lacks in zip(missing, ("NEW", "OLD"), ("OLD", "NEW"), strict=True):
+        if count:
+            notes = [*notes, f"{count:,} {unit}s of {has} have no answer in {lacks} and are left out"]
+    both["value"] = both["value_new"] - both["value_old"]
+    both["time"], both["place"] = both["time_new"], both["place_new"]
+    return by_unit(both, keys, unit, scale, what, notes, versions)
+
+
+def _merged(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    sides = [side.groupby(["judge", *keys], sort=False, as_index=False).agg(EARLIEST) for side in (new, old)]
+    return sides[0].merge(sides[1], on=["judge", *keys], suffixes=("_new", "_old"))
+
+
+def by_unit(
+    both: pd.DataFrame,
+    keys: list[str],
+    unit: str,
+    scale: Scale,
+    what: str,
+    notes: Sequence[str],
+    versions: Versions,
+) -> Differences:
+    """Mean over judges of each question, then over the questions of each unit."""
+    judges = tuple(sorted({*both["judge"]}))
+    questions = both.groupby(keys, sort=False, as_index=False).agg(EARLIEST)
+    units = questions.groupby(unit, sort=False).agg(EARLIEST).sort_values(["time", "place"], kind="stable")
+    if len(units) < 2:
+        where = "; leave the column 'context' out, and items count" if unit == "context" else ""
+        raise InputError(
+            f"there is only one {unit} in common ({units.index[0]!r}), which tells nothing of others{where}"
+        )
+    if len(questions) > len(units):
+        each = len(questions) / len(units)
+        notes = [
+            *notes,
+            f"each of {len(units):,} {unit}s counts once, with the mean of its {each:.3g} questions",
+        ]
+    names = tuple(map(str, units.index))
+    values = units["value"].to_numpy(dtype=float)
+    return Differences(names, values, scale, judges, unit, what, tuple(notes), versions)

@@ -1,0 +1,144 @@
+"""The difference of two versions as people would see it: their answers to some units, judges' answers to all.
+
+The prediction-powered estimate of the mean difference (:mod:`voirdire.agreement.ppi.estimate`), with a bound that holds
+at every look as answers become many: after n of people's answers it is z_n standard errors away, z_n being where the
+mean over effects of the likelihood ratio
+
+    2 (1 + m)^(-1/2) exp(m z^2 / (2 (1 + m))) Phi(z (m / (1 + m))^(1/2)),        m = 6 n / `PLANNED`,
+
+is 1 / a (a half-normal mixture, so that each bound is one-sided; it is narrowest near `PLANNED` answers). Robbins,
+Annals of Mathematical Statistics 41, 1970; for estimates that are normal in the limit: Waudby-Smith, Arbour, Sinha,
+Kennedy and Ramdas, Annals of Statistics 52, 2024.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.agreement.ppi.estimate import estimate
+from voirdire.agreement.ppi.rows import FAR, FEW, sampling_distance
+from voirdire.agreement.ppi.sample import Sample
+from voirdire.decide.gate_pairs import Differences
+
+PLANNED = 100  # human answers at which the bounds are narrowest
+MOST = 1_000_000
+
+
+@dataclass(frozen=True)
+class Powered:
+    """The difference by people's answers and judges'.
+
+    Attributes
+    ----------
+    value, low, high : float
+        Bounds are the ends of the scale with too few answers.
+    error : float
+        The standard error; NaN with too few answers.
+    humans : int
+    part : float
+        The part of the variance that further answers of people make less.
+    notes : tuple of str
+    """
+
+    value: float
+    low: float
+    high: float
+    error: float
+    humans: int
+    part: float
+    notes: tuple[str, ...]
+
+    def needed(self, null: float, alpha: float) -> int | None:
+        """Human answers in all until ``null`` is refuted, were the difference what it seems; None for never."""
+        gap, fixed = abs(self.value - null), (1 - self.part) * self.error**2
+        if math.isnan(self.error) or gap == 0:
+            return None
+        low, high = self.humans, MOST
+        if not _is_far(gap, fixed, self, high, alpha):
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if _is_far(gap, fixed, self, middle, alpha) else (middle + 1, high)
+        return low
+
+
+def _is_far(gap: float, fixed: float, found: Powered, answers: int, alpha: float) -> bool:
+    variance = fixed + found.part * found.error**2 * found.humans / answers
+    return gap > distance(answers, alpha) * math.sqrt(variance)
+
+
+def distance(answers: int, alpha: float) -> float:
+    """Standard errors from an estimate to its bound, right at every look.
+
+    Examples
+    --------
+    >>> round(distance(100, 0.05), 2), round(distance(20, 0.05), 2)
+    (2.77, 3.15)
+    """
+    from scipy.optimize import brentq
+    from scipy.special import log_ndtr
+
+    m = 6.0 * answers / PLANNED
+
+    def excess(z: float) -> float:
+        ratio = math.log(2) - 0.5 * math.log1p(m) + m * z * z / (2 * (1 + m))
+        return ratio + float(log_ndtr(z * math.sqrt(m / (1 + m)))) + math.log(alpha)
+
+    return float(brentq(excess, 0.0, 100.0))
+
+
+def powered(judged: Differences, said: Differences, alpha: float) -> Powered:
+    """The difference as people would see it.
+
+    Parameters
+    ----------
+    judged : Differences
+        By judges, of all units.
+    said : Differences
+        By people, of some of them, drawn at random.
+    alpha : float
+        The chance that a bound is wrong at any look.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(-1, 2, 300).astype(float)
+    >>> units = tuple(map(str, range(300)))
+    >>> judged = Differences(units, np.where(rng.random(300) < 0.9, y, 0), (0, 1), ("gpt",), "item", "share")
+    >>> found = powered(judged, judged.in_order(np.arange(60)), 0.05)
+    >>> found.humans, found.low < found.value < found.high
+    (60, True)
+    """
+    place = {name: at for at, name in enumerate(judged.units)}
+    values = np.zeros(len(judged.units))
+    seen = np.zeros(len(values), dtype=bool)
+    for name, value in zip(said.units, said.values, strict=True):
+        values[place[name]], seen[place[name]] = value, True
+    ones = np.ones(len(values))
+    # people and judges each on their own scale: predictions are of people's
+    predicted = judged.values * (said.reach / judged.reach)
+    sample = Sample(np.column_stack([values, ones]), np.column_stack([predicted, ones]), seen)
+    found = estimate(sample)
+    humans, reach = int(seen.sum()), said.reach
+    notes = []
+    far = sampling_distance(sample)
+    if abs(far) > FAR:
+        notes.append(
+            f"judges answer people's {judged.unit}s otherwise than the rest ({far:+.1f} standard errors): these are no "
+            "random sample, and the difference is of such as them"
+        )
+    if humans < FEW:
+        notes.append(f"{humans} human answers are too few to decide by; give {FEW} or more")
+        return Powered(found.value, -reach, reach, math.nan, humans, 1.0, tuple(notes))
+    notes.append(
+        "bounds with people's answers hold as these become many (a confidence sequence in the limit)"
+    )
+    # a further answer that contradicts all others by the whole scale keeps answers alike from seeming certain
+    error = math.sqrt(max(found.variance_small, (reach / (humans + 1)) ** 2 / humans))
+    rest = found.weight**2 * float(np.var(predicted[~seen])) / sample.others if sample.others else 0.0
+    half = distance(humans, alpha) * error
+    low, high = max(found.value - half, -reach), min(found.value + half, reach)
+    return Powered(found.value, low, high, error, humans, max(1 - rest / error**2, 0.0), tuple(notes))

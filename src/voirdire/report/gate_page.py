@@ -1,0 +1,104 @@
+"""The verdict of a gate for a pull request: Markdown with a small table, and a badge."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from voirdire.decide.gate import sentence
+from voirdire.report.markdown import escape
+from voirdire.report.page import shorten
+
+_MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
+_COLOURS = {"pass": "#2e7d32", "fail": "#c62828", "inconclusive": "#8d6e00"}
+_NAME = 60
+_NAMES = {"new": "new", "old": "old", "compared": "what"}
+
+
+def gate_markdown(found: dict[str, Any]) -> str:
+    """The verdict as Markdown: a sentence, a table of one row, notes.
+
+    Parameters
+    ----------
+    found : dict
+        What :func:`voirdire.decide.gate.gate` gives. Names are shown as code, in which nothing is a link or a mention.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.decide.gate import gate
+    >>> old = pd.DataFrame({"judge": "gpt", "item": range(200), "label": ["pass", "fail"] * 100})
+    >>> print(gate_markdown(gate(old.assign(label=["pass", "pass", "pass", "fail"] * 50), old)).splitlines()[2])
+    Pass: `new` is better than `old` (+0.250, 90% interval +0.179 to +0.335).
+    """
+    people = found["humans"]
+    interval = f"[{found['low']:+.3f}, {found['high']:+.3f}]"
+    cells = {
+        **{key: as_code(found[of]).replace("|", "\\|") for key, of in _NAMES.items()},
+        "difference": f"{found['difference']:+.3f}",
+        f"{100 * found['prob']:g}% interval": interval,
+        "margin": f"{found['margin']:g}",
+        f"{found['unit']}s": f"{found['n']:,}",
+        "judges": f"{len(found['judges']):,}",
+        **({"answered by people": f"{people:,}"} if people else {}),
+    }
+    rows = [list(cells), ["---" if at < 3 else "---:" for at in range(len(cells))], list(cells.values())]
+    return "\n".join(
+        [
+            f"### {_MARKS[found['verdict']]} voirdire gate: {found['verdict']}",
+            "",
+            sentence(found, as_code),
+            "",
+            *("| " + " | ".join(row) + " |" for row in rows),
+            "",
+            f"<sub>{escape(found['rule'])} Note: {_plain(found['note'])}.</sub>",
+            "",
+        ]
+    )
+
+
+def as_code(name: object) -> str:
+    """A name as a span of code.
+
+    Examples
+    --------
+    >>> print(as_code("@all|<b>"), as_code("a`b"))
+    `@all|<b>` ``a`b``
+    """
+    flat = "".join(letter if letter.isprintable() else " " for letter in shorten(str(name), _NAME))
+    flat = " ".join(flat.split()) or " "
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", flat)), default=0))
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def _plain(text: str) -> str:
+    """A note, whose names are data: escaped, and without what would be a mention or a link."""
+    flat = "".join(letter if letter.isprintable() else " " for letter in text)
+    return re.sub(
+        r"@(?=\w)", "@\u200b", re.sub(r"(?<=\w)://|(?<=www)\.", lambda m: f"{m[0]}\u200b", escape(flat))
+    )
+
+
+def gate_badge(found: dict[str, Any]) -> str:
+    """The verdict as a badge: SVG without names, fonts or scripts.
+
+    Examples
+    --------
+    >>> found = {"verdict": "pass", "difference": 0.25}
+    >>> "pass +0.250" in gate_badge(found)
+    True
+    """
+    verdict = found["verdict"]
+    said = html.escape(f"{verdict} {found['difference']:+.3f}")
+    left, right = 40, 14 + 7 * len(said)
+    text = 'font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" fill="#fff" text-anchor="middle"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f'aria-label="gate: {said}"><title>gate: {said}</title>'
+        f'<rect width="{left}" height="20" fill="#444"/>'
+        f'<rect x="{left}" width="{right}" height="20" fill="{_COLOURS[verdict]}"/>'
+        f'<text x="{left / 2:g}" y="14" {text}>gate</text>'
+        f'<text x="{left + right / 2:g}" y="14" {text}>{said}</text></svg>\n'
+    )

@@ -16,7 +16,7 @@ from voirdire.cli import app
 from voirdire.errors import InputError
 
 JUDGES, ITEMS, VOTES = 6, 150, 250
-NAMES = {"own": "own family", "copies": "independence"}
+NAMES = {"own": "own family", "copies": "independence", "slide": "drift", "slide up": "drift"}
 SCORES = ("length", "own", "severity", "drift", "noise", "copies", "flips")
 PAIRS = ("position", "length", "own", "drift", "noise", "copies", "flips")
 Families = dict[str, str]
@@ -73,8 +73,9 @@ def pair_panel(planted: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Fa
         wins = rng.random(VOTES) < 1 / (1 + np.exp(-odds))
         coin = rng.random(VOTES) < 0.5
         if judge == 0:
-            part = {"noise": np.full(VOTES, 0.7), "drift": (np.arange(VOTES) > VOTES / 2).astype(float)}.get(
-                planted, np.zeros(VOTES)
+            time = np.arange(VOTES) / (VOTES - 1)
+            part = {"noise": np.full(VOTES, 0.7), "drift": (time > 0.5).astype(float)}.get(
+                planted, {"slide": time, "slide up": 1.0 - time}.get(planted, np.zeros(VOTES))
             )
             wins = np.where(rng.random(VOTES) < part, coin, wins)
             wins |= (planted == "position") & (rng.random(VOTES) < 0.35)
@@ -133,6 +134,26 @@ def test_a_planted_bias_is_found(planted: str, pairs: bool) -> None:
 )
 def test_planted_biases_are_found_in_nine_of_ten_tables(planted: str, pairs: bool) -> None:
     assert np.mean([found_in(planted, pairs, seed)[0] for seed in range(20)]) >= 0.9
+
+
+@pytest.mark.parametrize("planted", ["slide", "slide up"])
+def test_a_slow_slide_is_found(planted: str) -> None:
+    assert found_in(planted, True, 1)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("planted", ["slide", "slide up"])
+def test_slow_slides_are_found_in_nine_of_ten_tables(planted: str) -> None:
+    assert np.mean([found_in(planted, True, seed)[0] for seed in range(40)]) >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("pairs", [False, True])
+def test_judges_of_a_hundred_clean_panels_are_silent(pairs: bool) -> None:
+    alarms = [one for seed in range(100) for one in found_in("none", pairs, seed)[1]]
+    assert np.mean(alarms) <= 0.05
 
 
 @pytest.mark.slow

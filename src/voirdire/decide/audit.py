@@ -27,8 +27,8 @@ from voirdire.tables.problems import Problems
 SCHEMA = "audit/1"
 RULE = (
     "A bias counts as found where it is large enough to matter and its interval, widened to allow for all measures of "
-    "a judge together (2% false alarms), excludes that there is none. Judges are compared with people where these "
-    "answered 20 of their units, else with the other judges: what all judges share is not seen then."
+    "a judge together (3% false alarms, half of them for drift), excludes that there is none. Judges are compared with "
+    "people where these answered 20 of their units, else with the other judges: what all judges share is not seen then."
 )
 
 
@@ -116,7 +116,7 @@ def audit(
     answers = answers_of(read, persons, positive, columns, of_judge, of_item)
     alike = alike_judges(read, answers)
     needs: dict[str, str] = {}
-    found = measures_of(answers, prob, needs)
+    found = measures_of(read, answers, prob, needs)
     with_people = {} if persons is None else _agreement(read, persons, prob, seed)
     if persons is None:
         needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"

@@ -4,7 +4,8 @@ Of e, answers beyond what they are compared with, and a feature z of the same ro
 less their means where there is an intercept), and its error is by units (a sandwich with G / (G - 1), Student's t with
 G - 1 degrees of freedom). Where judges are compared with each other, the mean of the others holds what those have of
 the same bias: of J judges, (J - 1) / J times the slope is the judge's bias less the mean of all, and from that the
-median of the judges is taken, so that one odd judge does not make all others look odd.
+median of the judges is taken, so that one odd judge does not make all others look odd. Its error is that of one judge's
+answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`from_median`).
 """
 
 from __future__ import annotations
@@ -80,10 +81,25 @@ def of_judges(
         return found
     shrink = (len(among) - 1) / len(among)
     middle = float(np.median([shrink * one.value for one in among]))
+    wider = np.sqrt(shrink * from_median(len(among)))
     return [
-        one if one is None or people else Effect(shrink * one.value - middle, shrink * one.error, one.units)
+        one if one is None or people else Effect(shrink * one.value - middle, wider * one.error, one.units)
         for one, people in zip(found, by_people, strict=True)
     ]
+
+
+def from_median(count: int) -> float:
+    """Variance of a normal value less the median of so many, it being one of them, in parts of its own.
+
+    That of the median is about pi / (2 n + pi - 2), and its covariance with each 1 / n.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(200_000, 5))
+    >>> round(from_median(5), 2), round(float((x[:, 0] - np.median(x, axis=1)).var()), 2)
+    (0.88, 0.89)
+    """
+    return 1.0 + np.pi / (2.0 * count + np.pi - 2.0) - 2.0 / count
 
 
 def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.audit_answers import CONFIDENCE, Answers
+from voirdire.decide.audit_drift import accuracy_over_time
 from voirdire.decide.audit_effects import (
     Effect,
     both_orders,
@@ -17,12 +18,15 @@ from voirdire.decide.audit_effects import (
     of_judges,
     outfit,
     repeats,
-    slope,
     truth_for,
 )
 from voirdire.typing import Floats
 
-ALARM = 0.02  # chance that anything is found of a judge without a bias
+ALARM = 0.03  # chance that anything is found of a judge without a bias
+OF_DRIFT = (
+    0.5  # the part of it that is for drift where that is looked at: of all biases a slow one is found last
+)
+DRIFT = "drift"
 FLIPS = 0.1  # share of repeats that may differ
 NOISE = 0.3  # of mean square beyond the others' that matters
 SMALL = 0.02  # of the range of answers that matters
@@ -71,8 +75,8 @@ class _Seen:
     two_sided: bool = True
 
 
-def measures_of(answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
-    """Measures of every judge; what further ones would take is added to ``needs``."""
+def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
+    """Measures of every judge of a table; what further ones would take is added to ``needs``."""
     reach = (
         float(np.nanmax(answers.value) - np.nanmin(answers.value))
         if (~np.isnan(answers.value)).any()
@@ -156,8 +160,8 @@ def measures_of(answers: Answers, prob: float, needs: dict[str, str]) -> list[li
         else ("is more lenient", "is more severe")
     )
     add(
-        "drift",
-        _drift(answers),
+        DRIFT,
+        _drift(answers, table),
         "a column time, and " + compared,
         *(f"{one} as time goes on" for one in later),
         matters=small,
@@ -195,12 +199,26 @@ def _of_others(answers: Answers) -> Floats | None:
     return None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
 
 
+def _parts(measures: list[str]) -> dict[str, float]:
+    """Part of the chance of a false alarm that is for each measure.
+
+    Examples
+    --------
+    >>> _parts(["position", "length", "drift"])
+    {'position': 0.25, 'length': 0.25, 'drift': 0.5}
+    """
+    if DRIFT not in measures or len(measures) == 1:
+        return dict.fromkeys(measures, 1.0 / max(len(measures), 1))
+    return dict.fromkeys(measures, (1.0 - OF_DRIFT) / (len(measures) - 1)) | {DRIFT: OF_DRIFT}
+
+
 def _tested(mine: list[_Seen], prob: float) -> list[Found]:
     """Effects with their intervals, tested together."""
+    parts = _parts([one.measure for one in mine])
     rows = []
     for one in mine:
         low, high = one.effect.interval(prob)
-        tested = 1 - ALARM / len(mine) * (1 if one.two_sided else 2)
+        tested = 1 - ALARM * parts[one.measure] * (1 if one.two_sided else 2)
         least, most = one.effect.interval(tested)
         above = least > one.none and one.effect.value - one.none > one.matters
         below = one.two_sided and most < one.none and one.none - one.effect.value > one.matters
@@ -291,7 +309,7 @@ def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
     ]
 
 
-def _drift(answers: Answers) -> list[Effect | None]:
+def _drift(answers: Answers, table: Any) -> list[Effect | None]:
     if answers.time is None:
         return [None] * len(answers.judges)
     order = np.zeros(len(answers.time))
@@ -300,16 +318,8 @@ def _drift(answers: Answers) -> list[Effect | None]:
         rank = np.argsort(np.argsort(answers.time[rows], kind="stable"), kind="stable").astype(float)
         order[rows] = 2 * rank / max(len(rank) - 1, 1) - 1  # from -1, the first, to 1
     if answers.paired:  # leniency says nothing of pairs: what drifts is how right a judge is
-        return [_accuracy_over_time(answers, judge, order) for judge in range(len(answers.judges))]
+        return accuracy_over_time(table, answers, order)
     return of_judges(answers, order, intercept=True)
-
-
-def _accuracy_over_time(answers: Answers, judge: int, order: Floats) -> Effect | None:
-    found = truth_for(answers, judge)
-    if found is None:
-        return None
-    rows, true, _ = found
-    return slope((answers.said[rows] == true).astype(float), order[rows], answers.unit[rows], intercept=True)
 
 
 def _confidence(answers: Answers) -> list[Effect | None]:

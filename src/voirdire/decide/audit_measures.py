@@ -22,8 +22,9 @@ from voirdire.decide.audit_effects import (
 )
 from voirdire.typing import Floats
 
-ALARM = 0.03  # chance that anything is found of a judge without a bias
-OF_DRIFT = (
+ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
+OF_DRIFT = 0.015  # chance that drift is: a slow one is harder to find than any other bias
+DRIFT = (
     0.5  # the part of it that is for drift where that is looked at: of all biases a slow one is found last
 )
 DRIFT = "drift"
@@ -199,26 +200,13 @@ def _of_others(answers: Answers) -> Floats | None:
     return None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
 
 
-def _parts(measures: list[str]) -> dict[str, float]:
-    """Part of the chance of a false alarm that is for each measure.
-
-    Examples
-    --------
-    >>> _parts(["position", "length", "drift"])
-    {'position': 0.25, 'length': 0.25, 'drift': 0.5}
-    """
-    if DRIFT not in measures or len(measures) == 1:
-        return dict.fromkeys(measures, 1.0 / max(len(measures), 1))
-    return dict.fromkeys(measures, (1.0 - OF_DRIFT) / (len(measures) - 1)) | {DRIFT: OF_DRIFT}
-
-
 def _tested(mine: list[_Seen], prob: float) -> list[Found]:
     """Effects with their intervals, tested together."""
-    parts = _parts([one.measure for one in mine])
-    rows = []
+    rows, others = [], sum(one.measure != DRIFT for one in mine)
     for one in mine:
         low, high = one.effect.interval(prob)
-        tested = 1 - ALARM * parts[one.measure] * (1 if one.two_sided else 2)
+        alarm = OF_DRIFT if one.measure == DRIFT else ALARM / others
+        tested = 1 - alarm * (1 if one.two_sided else 2)
         least, most = one.effect.interval(tested)
         above = least > one.none and one.effect.value - one.none > one.matters
         below = one.two_sided and most < one.none and one.none - one.effect.value > one.matters

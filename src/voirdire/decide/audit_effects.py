@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.decide.audit_answers import ENOUGH, Answers, most_said
+from voirdire.decide.verdicts import mutual_information
 from voirdire.typing import Floats, Ints
 
 FEWEST = 10  # units
@@ -223,7 +224,7 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
     return None
 
 
-def information(answers: Answers, judge: int) -> float | None:
+def agreement_information(answers: Answers, judge: int) -> float | None:
     """Mutual information in nats of a judge's answer with people's, or with that of most of the other judges.
 
     The plug-in estimate less Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0. Of pairs either
@@ -238,9 +239,7 @@ def information(answers: Answers, judge: int) -> float | None:
         said, true = (np.append(one, answers.levels - 1 - one) for one in (said, true))
     joint = np.zeros((len(np.unique(said)), len(np.unique(true))))
     np.add.at(joint, (np.unique(said, return_inverse=True)[1], np.unique(true, return_inverse=True)[1]), 1)
-    p = joint / joint.sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        plain = np.nansum(p * np.log(p / (p.sum(axis=1, keepdims=True) * p.sum(axis=0))))
+    plain = mutual_information(joint / joint.sum())
     cells, rows, columns = (-(-size // views) for size in ((joint > 0).sum(), *joint.shape))
     bias = views * (cells - rows - columns + 1) / (2 * joint.sum())
     return max(float(plain - bias), 0.0)

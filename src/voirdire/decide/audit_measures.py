@@ -11,8 +11,8 @@ from voirdire.decide.audit_answers import CONFIDENCE, Answers
 from voirdire.decide.audit_drift import accuracy_over_time
 from voirdire.decide.audit_effects import (
     Effect,
+    agreement_information,
     both_orders,
-    information,
     mean,
     noise,
     of_judges,
@@ -28,6 +28,7 @@ DRIFT = (
     0.5  # the part of it that is for drift where that is looked at: of all biases a slow one is found last
 )
 DRIFT = "drift"
+INFORMATION = "agreement_information"
 FLIPS = 0.1  # share of repeats that may differ
 NOISE = 0.3  # of mean square beyond the others' that matters
 SMALL = 0.02  # of the range of answers that matters
@@ -238,7 +239,7 @@ def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
                 "1 is like the panel, item by item; above 1.5 single answers are far off",
             )
         )
-    told = information(answers, judge)
+    told = agreement_information(answers, judge)
     truth = truth_for(answers, judge)
     if told is not None and truth is not None:
         rows_, true, by_people = truth
@@ -249,7 +250,7 @@ def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
         note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
         rows.append(
             Found(
-                "information",
+                INFORMATION,
                 told,
                 max(told - half, 0.0),
                 told + half,
@@ -286,7 +287,7 @@ def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
     of = "people's" if by_people else "the other judges' mean"
     return [
         Found(
-            "information",
+            INFORMATION,
             value,
             low,
             high,

@@ -24,9 +24,6 @@ from voirdire.typing import Floats
 
 ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
 OF_DRIFT = 0.015  # chance that drift is: a slow one is harder to find than any other bias
-DRIFT = (
-    0.5  # the part of it that is for drift where that is looked at: of all biases a slow one is found last
-)
 DRIFT = "drift"
 INFORMATION = "agreement_information"
 FLIPS = 0.1  # share of repeats that may differ

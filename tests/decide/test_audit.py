@@ -16,7 +16,7 @@ from voirdire.cli import app
 from voirdire.errors import InputError
 
 JUDGES, ITEMS, VOTES = 6, 150, 250
-NAMES = {"own": "own family", "copies": "independence"}
+NAMES = {"own": "own family", "copies": "independence", "slide": "drift", "slide up": "drift"}
 SCORES = ("length", "own", "severity", "drift", "noise", "copies", "flips")
 PAIRS = ("position", "length", "own", "drift", "noise", "copies", "flips")
 Families = dict[str, str]
@@ -73,8 +73,9 @@ def pair_panel(planted: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Fa
         wins = rng.random(VOTES) < 1 / (1 + np.exp(-odds))
         coin = rng.random(VOTES) < 0.5
         if judge == 0:
-            part = {"noise": np.full(VOTES, 0.7), "drift": (np.arange(VOTES) > VOTES / 2).astype(float)}.get(
-                planted, np.zeros(VOTES)
+            time = np.arange(VOTES) / (VOTES - 1)
+            part = {"noise": np.full(VOTES, 0.7), "drift": (time > 0.5).astype(float)}.get(
+                planted, {"slide": time, "slide up": 1.0 - time}.get(planted, np.zeros(VOTES))
             )
             wins = np.where(rng.random(VOTES) < part, coin, wins)
             wins |= (planted == "position") & (rng.random(VOTES) < 0.35)
@@ -135,6 +136,26 @@ def test_planted_biases_are_found_in_nine_of_ten_tables(planted: str, pairs: boo
     assert np.mean([found_in(planted, pairs, seed)[0] for seed in range(20)]) >= 0.9
 
 
+@pytest.mark.parametrize("planted", ["slide", "slide up"])
+def test_a_slow_slide_is_found(planted: str) -> None:
+    assert found_in(planted, True, 1)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("planted", ["slide", "slide up"])
+def test_slow_slides_are_found_in_nine_of_ten_tables(planted: str) -> None:
+    assert np.mean([found_in(planted, True, seed)[0] for seed in range(40)]) >= 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("pairs", [False, True])
+def test_judges_of_a_hundred_clean_panels_are_silent(pairs: bool) -> None:
+    alarms = [one for seed in range(100) for one in found_in("none", pairs, seed)[1]]
+    assert np.mean(alarms) <= 0.05
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("pairs", [False, True])
 def test_clean_judges_are_silent(pairs: bool) -> None:
@@ -164,7 +185,9 @@ def test_one_judge_beside_people_has_a_card_and_alone_people_are_asked() -> None
     measures = {row["measure"]: row for row in card["measures"]}
     assert card["verdict"] == "keep"
     # ln 2 less the entropy of being right with .9
-    assert card["information"] == pytest.approx(np.log(2) + 0.9 * np.log(0.9) + 0.1 * np.log(0.1), abs=0.1)
+    assert card["agreement_information"] == pytest.approx(
+        np.log(2) + 0.9 * np.log(0.9) + 0.1 * np.log(0.1), abs=0.1
+    )
     assert measures["people_agreement_rate"]["value"] == pytest.approx(0.9, abs=0.06)
     found = voirdire.audit(table)
     assert found["judges"][0]["verdict"] == "ask people"
@@ -288,6 +311,30 @@ def test_the_judges_of_a_fit_have_verdicts() -> None:
     assert found["a"]["information"] == pytest.approx(np.log(2) - entropy, abs=0.12)
 
 
+def test_information_of_fit_and_audit_agree_where_people_are_right_and_only_there() -> None:
+    """By one formula, of what is right and of what people say: alike but where people err themselves."""
+    table, people = labels({"a": 0.95, "b": 0.8, "c": 0.7}, items=3000)
+    of_fit = (
+        voirdire.fit(table, method="laplace", anchors=people).verdicts().set_index("judge")["information"]
+    )
+    wrong = np.random.default_rng(6).random(len(people)) < 0.2
+    erring = people.assign(
+        label=np.where(wrong, people["label"].map({"yes": "no", "no": "yes"}), people["label"])
+    )
+    audits = [
+        {card["judge"]: card["agreement_information"] for card in voirdire.audit(table, one)["judges"]}
+        for one in (people, erring)
+    ]
+    for judge, p in {"a": 0.95, "b": 0.8, "c": 0.7}.items():
+        exact = np.log(2) + p * np.log(p) + (1 - p) * np.log(1 - p)
+        assert of_fit[judge] == pytest.approx(exact, abs=0.03)
+        assert audits[0][judge] == pytest.approx(of_fit[judge], abs=0.01)
+        both = p * 0.8 + (1 - p) * 0.2
+        assert audits[1][judge] == pytest.approx(
+            np.log(2) + both * np.log(both) + (1 - both) * np.log(1 - both), abs=0.02
+        )
+
+
 def test_a_judge_that_picks_what_is_first_is_to_be_recalibrated_in_a_fit() -> None:
     rng = np.random.default_rng(5)
     quality = np.linspace(-2, 2, 8)
@@ -330,7 +377,7 @@ def test_measures_of_votes_do_not_depend_on_what_items_are_called(with_people: b
 
 def test_a_judge_of_whom_too_little_is_known_is_not_kept() -> None:
     (card,) = voirdire.audit(*labels({"coin": 0.5}, items=40))["judges"]
-    assert card["information"] < 0.02
+    assert card["agreement_information"] < 0.02
     assert card["verdict"] == "ask people"
     assert "too few answers" in card["why"]
 

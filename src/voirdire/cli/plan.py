@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.options import About, AboutWhat
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
@@ -28,6 +29,7 @@ def plan(
             help="How many more answers until these two items (top: the first two) are distinguishable.",
         ),
     ] = None,
+    about: AboutWhat = None,
     items: Annotated[int | None, typer.Option(help="Number of items.")] = None,
     judge: Annotated[
         list[str] | None,
@@ -77,9 +79,17 @@ def plan(
     asked = {"items": items, "judge": judge or None, "rankings": rankings, "judges": judges, "target": target}
     if apart is not None or table:
         _apart(
-            table, apart, [name for name, value in asked.items() if value is not None], seed, json, reading
+            table,
+            apart,
+            about,
+            [name for name, value in asked.items() if value is not None],
+            seed,
+            json,
+            reading,
         )
         return
+    if about is not None:
+        raise typer.BadParameter("--about is for --apart and a pilot; leave it out")
     if items is None:
         raise typer.BadParameter(
             "--items is missing; say how many items there are, or give a pilot and --apart"
@@ -130,6 +140,7 @@ def plan(
 def _apart(
     table: list[Path] | None,
     apart: str | None,
+    about: About | None,
     others: list[str],
     seed: int,
     json: bool,
@@ -153,6 +164,7 @@ def _apart(
             seed=seed,
             levels=reading.levels,
             positive=reading.how.positive,
+            about=None if about is None else about.value,
         )
         found = plan_apart(fitted, apart)
     if json:

@@ -1,8 +1,17 @@
-"""Judges that agree beyond what a model of independent judges expects, and what the panel is worth without each.
+"""Independence of judges: what of their answers is their own, and what the panel is worth without each.
 
-Residuals are those of the default model, its mode (:mod:`voirdire.trust.residuals`), one answer a judge and unit. Of
-labels with people's answers to `ENOUGH` units they are mistakes: 1 where a judge says otherwise than people, less its
-mean; a model that knows no right answers takes copies for judges who are right.
+Judges that take over each other's answers with probability s, and else answer by themselves, have mistakes whose
+correlation is s; the independence of a judge is 1 - s of the judge that is most like it: 1 of one that answers by
+itself, 0 of an exact copy and of the judge that it is a copy of. Between copies (:func:`.unnamed_families`) it is how
+far they differ over how far independent judges of their kind would,
+
+    1 - s = D_jk / (e_j + e_k),   D the mean square of how far two judges are apart, 0 of copies,
+
+with the noise e_j = (D_ja + D_jb - D_ab) / 2 by all other judges a and b that are no copies (Grubbs 1948, Journal of
+the American Statistical Association 43). Among judges without their copies it is the correlation of the residuals of
+the default model, its mode (:mod:`voirdire.trust.residuals`), one answer a judge and unit: a model that takes copies
+for judges by themselves takes them for judges who are right, and has nothing left for them to share. Of labels with
+people's answers to `ENOUGH` units residuals are mistakes: 1 where a judge says otherwise than people, less its mean.
 """
 
 from __future__ import annotations
@@ -22,7 +31,7 @@ from voirdire.trust.dependence import correlations, sizes_without
 from voirdire.trust.families import answers_alike, divided
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
-from voirdire.typing import Floats
+from voirdire.typing import Bools, Floats
 
 FEWEST = 3
 
@@ -52,13 +61,13 @@ class Alike:
         """The measure ``independence`` of a judge."""
         name, rho = self.nearest[place]
         note = (
-            f"beyond what is expected it answers most like {name}; the panel is worth {self.size:.1f} independent "
-            f"judges, {self.without[place]:.1f} without it"
+            f"the part of its answers that is its own, beside {name}, which it answers most like: 0 is a copy, 1 "
+            f"independent; the panel is worth {self.size:.1f} independent judges, {self.without[place]:.1f} without it"
         )
         found = {"found": self.copy_of[place] is not None, "note": note}
         return {
             "measure": "independence",
-            "value": rho,
+            "value": min(1.0 - rho, 1.0),
             "low": None,
             "high": None,
             "n": len(self.without),
@@ -67,7 +76,7 @@ class Alike:
 
 
 def alike_judges(table: Any, answers: Answers) -> Alike | None:
-    """Compare the residuals of judges; None with fewer than three, or where no model fits the table."""
+    """Compare the answers of judges; None with fewer than three, or where no model fits the table."""
     if len(table.judges) < FEWEST:
         return None
     asked = np.column_stack(
@@ -78,46 +87,130 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
         True  # repeats of one judge are no further witnesses
     )
     known = once & (answers.people_said[answers.unit] >= 0)
-    found: Residuals | SharedErrors
-    if isinstance(table, Labels) and len(np.unique(answers.unit[known])) >= ENOUGH:
-        found = _mistakes(answers, known)
-        family = {
-            name: table.judges[of]
-            for name, of in zip(table.judges, divided(*answers_alike(found)), strict=True)
-        }
-    else:
-        try:
+    names = table.judges
+    by_people = isinstance(table, Labels) and len(np.unique(answers.unit[known])) >= ENOUGH
+    try:
+        if by_people:
+            mistakes = _mistakes(answers, known)
+            groups = divided(*answers_alike(mistakes))
+            first = np.arange(len(names))
+            first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
+        else:
             fitted = fit(table.subset(once), method="map", families={})
-            found = fitted.kind.residuals(fitted.problem, fitted.posterior)
             family = unnamed_families(fitted.problem, fitted.posterior.centre)
-        except InputError:
-            return None
-    pairs, names = correlations(found), table.judges
-    rho: Floats = np.full((len(names), len(names)), -np.inf)
-    rho[np.ix_(found.judges, found.judges)] = np.where(
-        np.eye(len(found.judges), dtype=bool), -np.inf, pairs.rho
-    )
+            first = np.array([names.index(family.get(name, name)) for name in names])
+        single = first == np.arange(len(names))  # of copies the first
+        kept = once & single[answers.judge]
+        found: Residuals | SharedErrors
+        if by_people:
+            found = _mistakes(answers, known & kept)
+            judges = found.judges
+        else:
+            if not single.all():
+                fitted = fit(table.subset(kept), method="map", families={})
+            found = fitted.kind.residuals(fitted.problem, fitted.posterior)
+            judges = np.array([names.index(fitted.problem.judges[judge]) for judge in found.judges])
+    except InputError:
+        return None
     size, rest = sizes_without(found)
-    without = np.full(len(names), size)
-    without[found.judges] = rest
-    copies = [None if family.get(name, name) == name else family[name] for name in names]
+    sizes = np.full(len(names), size)
+    sizes[judges] = rest
+    copied = np.bincount(first, minlength=len(names)) > 1
+    sizes[copied | ~single] = size  # a copy takes the place of the judge that it is a copy of
+    rho: Floats = np.full((len(names), len(names)), -np.inf)
+    rho[np.ix_(judges, judges)] = correlations(found).rho
+    rho = rho[np.ix_(first, first)]
+    alike = first[:, None] == first
+    rho[alike] = 1.0 - shares_of_own(answers, single, alike)[alike]
+    np.fill_diagonal(rho, -np.inf)
     near = [int(np.argmax(row)) for row in rho]
     return Alike(
         size,
-        tuple(map(float, without)),
+        tuple(map(float, sizes)),
         tuple((names[at], float(max(rho[place, at], -1.0))) for place, at in enumerate(near)),
-        tuple(copies),
+        tuple(None if own else names[at] for own, at in zip(single, first, strict=True)),
     )
+
+
+def shares_of_own(answers: Answers, others: Bools, asked: Bools) -> Floats:
+    """How far two judges differ over how far they would if they were independent, shape (judges, judges), 0 to 1.
+
+    Parameters
+    ----------
+    answers : Answers
+    others : bool array, shape (judges,)
+        Those that tell the noise of two: no copies of each other. That of one alone beside two is taken for none.
+    asked : bool array, shape (judges, judges)
+        Pairs that are looked at; others are 1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.decide.audit_answers import answers_of
+    >>> from voirdire.tables.detect import read_table
+    >>> rng = np.random.default_rng(0)
+    >>> given = rng.normal(size=500) + rng.normal(size=(4, 500))
+    >>> given[3] = np.where(rng.random(500) < 0.7, given[0], given[3])
+    >>> rows = [(j, i, given[j, i]) for j in range(4) for i in range(500)]
+    >>> table = read_table(pd.DataFrame(rows, columns=["judge", "item", "score"]).astype({"judge": str}))
+    >>> answers = answers_of(table, None, None, (), None, None)
+    >>> float(shares_of_own(answers, np.arange(4) < 3, np.ones((4, 4), bool))[0, 3].round(1))
+    0.3
+    """
+    found: Floats = np.ones((len(answers.judges), len(answers.judges)))
+    pairs = [(j, k) for j, k in np.argwhere(asked).tolist() if k < j]
+    if not pairs:
+        return found
+    apart, known = _apart(answers)
+    for j, k in pairs:
+        rest = np.flatnonzero(others & known[j] & known[k])
+        rest = rest[(rest != j) & (rest != k)]
+        if not known[j, k] or not len(rest):
+            continue
+        met = known[np.ix_(rest, rest)] & ~np.eye(len(rest), dtype=bool)
+        between = apart[np.ix_(rest, rest)][met].mean() if met.any() else 0.0
+        noise = apart[j, rest].mean() + apart[k, rest].mean() - between
+        found[j, k] = found[k, j] = np.clip(apart[j, k] / noise, 0.0, 1.0) if noise > 0.0 else 0.0
+    return found
+
+
+def _apart(answers: Answers) -> tuple[Floats, Bools]:
+    """Mean square of how far two judges are apart in units that both answered, and whether there are any."""
+    from scipy.sparse import csr_matrix
+
+    shape = len(answers.judges), len(answers.people)
+    cell, place = np.unique(answers.judge * shape[1] + answers.unit, return_inverse=True)
+    judge, unit = np.divmod(cell, shape[1])
+    number = np.bincount(place)
+
+    def spread(values: Floats) -> Any:
+        return csr_matrix((values, (judge, unit)), shape=shape)
+
+    there = spread(np.ones(len(cell)))
+    both = (there @ there.T).toarray()
+    square: Floats = np.zeros((shape[0], shape[0]))
+    worded = bool(np.isnan(answers.value).all())
+    for one in range(answers.levels) if worded else [None]:
+        given = answers.value if one is None else (answers.said == one).astype(float)
+        mean = np.bincount(place, given) / number
+        if not answers.paired:
+            mean = mean - (np.bincount(judge, mean) / np.bincount(judge))[judge]
+        y, squares = spread(mean), (spread(mean**2) @ there.T).toarray()
+        square += squares + squares.T - 2.0 * (y @ y.T).toarray()
+    # of copies nothing but what rounding leaves
+    square = np.where(square > 1e-9 * np.maximum(np.abs(square).max(), 1e-300), square, 0.0)
+    return np.where(both > 0, square / np.maximum(both, 1.0), 0.0), np.asarray(both > 0)
 
 
 def _mistakes(answers: Answers, known: Any) -> Residuals:
     """Mistakes of judges, by people's answers, less their mean; unit by unit in the place of comparisons."""
-    judges, size = len(answers.judges), len(answers.people)
-    r, v = np.zeros((2, 1, judges, size))
     judge, unit = answers.judge[known], answers.unit[known]
+    there, judge = np.unique(judge, return_inverse=True)
+    judges, size = len(there), len(answers.people)
+    r, v = np.zeros((2, 1, judges, size))
     wrong = (answers.said[known] != answers.people_said[unit]).astype(float)
     mean = np.bincount(judge, wrong, minlength=judges) / np.maximum(np.bincount(judge, minlength=judges), 1)
     r[0, judge, unit] = wrong - mean[judge]
     v[0, judge, unit] = (mean * (1 - mean))[judge]
     none, zero = np.zeros(size, dtype=np.int64), np.zeros((1, judges))
-    return Residuals(np.arange(judges), r, v, zero, zero, none, none, none)
+    return Residuals(there, r, v, zero, zero, none, none, none)

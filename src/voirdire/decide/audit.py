@@ -13,7 +13,8 @@ from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.alike import Alike, alike_judges
 from voirdire.decide.audit_answers import CONFIDENCE, Answers, answers_of
-from voirdire.decide.audit_measures import Found, measures_of
+from voirdire.decide.audit_effects import truth_for
+from voirdire.decide.audit_measures import INFORMATION, Found, measures_of
 from voirdire.decide.verdicts import verdict_on
 from voirdire.errors import InputError
 from voirdire.settings import PROB
@@ -27,8 +28,8 @@ from voirdire.tables.problems import Problems
 SCHEMA = "audit/1"
 RULE = (
     "A bias counts as found where it is large enough to matter and its interval, widened to allow for all measures of "
-    "a judge together (2% false alarms), excludes that there is none. Judges are compared with people where these "
-    "answered 20 of their units, else with the other judges: what all judges share is not seen then."
+    "a judge together (3% false alarms, half of them for drift), excludes that there is none. Judges are compared with "
+    "people where these answered 20 of their units, else with the other judges: what all judges share is not seen then."
 )
 
 
@@ -70,7 +71,8 @@ def audit(
     Returns
     -------
     dict
-        schema, rule, prob, judges: judge, answers, verdict, why, information (nats an answer tells), measures: measure,
+        schema, rule, prob, judges: judge, answers, verdict, why, agreement_information (nats an answer tells
+        of people's answers, or of most other judges'), measures: measure,
         value, low, high, n, found (True, False, or None where it is no bias), note (what it means). needs: what further
         measures would take. panel: judges, effective (number of independent judges), without (of each judge: the same
         without it).
@@ -116,7 +118,7 @@ def audit(
     answers = answers_of(read, persons, positive, columns, of_judge, of_item)
     alike = alike_judges(read, answers)
     needs: dict[str, str] = {}
-    found = measures_of(answers, prob, needs)
+    found = measures_of(read, answers, prob, needs)
     with_people = {} if persons is None else _agreement(read, persons, prob, seed)
     if persons is None:
         needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"
@@ -203,6 +205,13 @@ def _agreement(read: Any, persons: Any, prob: float, seed: int) -> dict[str, lis
     return found
 
 
+def _told_of(answers: Answers, judge: int) -> str:
+    """What the information that a judge's answers have is of, in words."""
+    truth = truth_for(answers, judge)
+    by_people = answers.beyond(judge)[2] if truth is None else truth[2]
+    return f"what {'people' if by_people else 'the other judges'} say"
+
+
 def _card(
     place: int,
     answers: Answers,
@@ -211,12 +220,12 @@ def _card(
     alike: Alike | None,
 ) -> dict[str, Any]:
     mine = found[place]
-    told = next((one for one in mine if one.measure == "information"), None)
+    told = next((one for one in mine if one.measure == INFORMATION), None)
     biases = [one.note for one in mine if one.found]
     copy = None if alike is None else alike.copy_of[place]
     unknown = "" if told is not None else "no people's answers, and too few judges to compare it with"
     value, high = (None, None) if told is None else (told.value, told.high)
-    made = verdict_on(value, high, biases, copy, unknown)
+    made = verdict_on(value, high, biases, copy, unknown, _told_of(answers, place))
     measures: list[Mapping[str, Any]] = [*people, *(one.row() for one in mine)]
     if alike is not None:
         measures.append(alike.row(place))
@@ -225,6 +234,6 @@ def _card(
         "answers": int((answers.judge == place).sum()),
         "verdict": made.verdict,
         "why": made.why,
-        "information": value,
+        INFORMATION: value,
         "measures": measures,
     }

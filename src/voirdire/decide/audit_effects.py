@@ -4,7 +4,8 @@ Of e, answers beyond what they are compared with, and a feature z of the same ro
 less their means where there is an intercept), and its error is by units (a sandwich with G / (G - 1), Student's t with
 G - 1 degrees of freedom). Where judges are compared with each other, the mean of the others holds what those have of
 the same bias: of J judges, (J - 1) / J times the slope is the judge's bias less the mean of all, and from that the
-median of the judges is taken, so that one odd judge does not make all others look odd.
+median of the judges is taken, so that one odd judge does not make all others look odd. Its error is that of one judge's
+answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`from_median`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.decide.audit_answers import ENOUGH, Answers, most_said
+from voirdire.decide.verdicts import mutual_information
 from voirdire.typing import Floats, Ints
 
 FEWEST = 10  # units
@@ -80,10 +82,25 @@ def of_judges(
         return found
     shrink = (len(among) - 1) / len(among)
     middle = float(np.median([shrink * one.value for one in among]))
+    wider = np.sqrt(shrink * from_median(len(among)))
     return [
-        one if one is None or people else Effect(shrink * one.value - middle, shrink * one.error, one.units)
+        one if one is None or people else Effect(shrink * one.value - middle, wider * one.error, one.units)
         for one, people in zip(found, by_people, strict=True)
     ]
+
+
+def from_median(count: int) -> float:
+    """Variance of a normal value less the median of so many, it being one of them, in parts of its own.
+
+    That of the median is about pi / (2 n + pi - 2), and its covariance with each 1 / n.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(200_000, 5))
+    >>> round(from_median(5), 2), round(float((x[:, 0] - np.median(x, axis=1)).var()), 2)
+    (0.88, 0.89)
+    """
+    return 1.0 + np.pi / (2.0 * count + np.pi - 2.0) - 2.0 / count
 
 
 def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
@@ -207,7 +224,7 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
     return None
 
 
-def information(answers: Answers, judge: int) -> float | None:
+def agreement_information(answers: Answers, judge: int) -> float | None:
     """Mutual information in nats of a judge's answer with people's, or with that of most of the other judges.
 
     The plug-in estimate less Miller and Madow's bias, (cells - rows - columns + 1) / 2n, not below 0. Of pairs either
@@ -222,9 +239,7 @@ def information(answers: Answers, judge: int) -> float | None:
         said, true = (np.append(one, answers.levels - 1 - one) for one in (said, true))
     joint = np.zeros((len(np.unique(said)), len(np.unique(true))))
     np.add.at(joint, (np.unique(said, return_inverse=True)[1], np.unique(true, return_inverse=True)[1]), 1)
-    p = joint / joint.sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        plain = np.nansum(p * np.log(p / (p.sum(axis=1, keepdims=True) * p.sum(axis=0))))
+    plain = mutual_information(joint / joint.sum())
     cells, rows, columns = (-(-size // views) for size in ((joint > 0).sum(), *joint.shape))
     bias = views * (cells - rows - columns + 1) / (2 * joint.sum())
     return max(float(plain - bias), 0.0)

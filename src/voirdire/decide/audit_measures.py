@@ -8,21 +8,24 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.audit_answers import CONFIDENCE, Answers
+from voirdire.decide.audit_drift import accuracy_over_time
 from voirdire.decide.audit_effects import (
     Effect,
+    agreement_information,
     both_orders,
-    information,
     mean,
     noise,
     of_judges,
     outfit,
     repeats,
-    slope,
     truth_for,
 )
 from voirdire.typing import Floats
 
-ALARM = 0.02  # chance that anything is found of a judge without a bias
+ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
+OF_DRIFT = 0.015  # chance that drift is: a slow one is harder to find than any other bias
+DRIFT = "drift"
+INFORMATION = "agreement_information"
 FLIPS = 0.1  # share of repeats that may differ
 NOISE = 0.3  # of mean square beyond the others' that matters
 SMALL = 0.02  # of the range of answers that matters
@@ -71,8 +74,8 @@ class _Seen:
     two_sided: bool = True
 
 
-def measures_of(answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
-    """Measures of every judge; what further ones would take is added to ``needs``."""
+def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
+    """Measures of every judge of a table; what further ones would take is added to ``needs``."""
     reach = (
         float(np.nanmax(answers.value) - np.nanmin(answers.value))
         if (~np.isnan(answers.value)).any()
@@ -156,8 +159,8 @@ def measures_of(answers: Answers, prob: float, needs: dict[str, str]) -> list[li
         else ("is more lenient", "is more severe")
     )
     add(
-        "drift",
-        _drift(answers),
+        DRIFT,
+        _drift(answers, table),
         "a column time, and " + compared,
         *(f"{one} as time goes on" for one in later),
         matters=small,
@@ -197,10 +200,11 @@ def _of_others(answers: Answers) -> Floats | None:
 
 def _tested(mine: list[_Seen], prob: float) -> list[Found]:
     """Effects with their intervals, tested together."""
-    rows = []
+    rows, others = [], sum(one.measure != DRIFT for one in mine)
     for one in mine:
         low, high = one.effect.interval(prob)
-        tested = 1 - ALARM / len(mine) * (1 if one.two_sided else 2)
+        alarm = OF_DRIFT if one.measure == DRIFT else ALARM / others
+        tested = 1 - alarm * (1 if one.two_sided else 2)
         least, most = one.effect.interval(tested)
         above = least > one.none and one.effect.value - one.none > one.matters
         below = one.two_sided and most < one.none and one.none - one.effect.value > one.matters
@@ -232,7 +236,7 @@ def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
                 "1 is like the panel, item by item; above 1.5 single answers are far off",
             )
         )
-    told = information(answers, judge)
+    told = agreement_information(answers, judge)
     truth = truth_for(answers, judge)
     if told is not None and truth is not None:
         rows_, true, by_people = truth
@@ -243,7 +247,7 @@ def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
         note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
         rows.append(
             Found(
-                "information",
+                INFORMATION,
                 told,
                 max(told - half, 0.0),
                 told + half,
@@ -280,7 +284,7 @@ def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
     of = "people's" if by_people else "the other judges' mean"
     return [
         Found(
-            "information",
+            INFORMATION,
             value,
             low,
             high,
@@ -291,7 +295,7 @@ def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
     ]
 
 
-def _drift(answers: Answers) -> list[Effect | None]:
+def _drift(answers: Answers, table: Any) -> list[Effect | None]:
     if answers.time is None:
         return [None] * len(answers.judges)
     order = np.zeros(len(answers.time))
@@ -300,16 +304,8 @@ def _drift(answers: Answers) -> list[Effect | None]:
         rank = np.argsort(np.argsort(answers.time[rows], kind="stable"), kind="stable").astype(float)
         order[rows] = 2 * rank / max(len(rank) - 1, 1) - 1  # from -1, the first, to 1
     if answers.paired:  # leniency says nothing of pairs: what drifts is how right a judge is
-        return [_accuracy_over_time(answers, judge, order) for judge in range(len(answers.judges))]
+        return accuracy_over_time(table, answers, order)
     return of_judges(answers, order, intercept=True)
-
-
-def _accuracy_over_time(answers: Answers, judge: int, order: Floats) -> Effect | None:
-    found = truth_for(answers, judge)
-    if found is None:
-        return None
-    rows, true, _ = found
-    return slope((answers.said[rows] == true).astype(float), order[rows], answers.unit[rows], intercept=True)
 
 
 def _confidence(answers: Answers) -> list[Effect | None]:

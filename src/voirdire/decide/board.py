@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.decide.cycles import clear_wins, shortest_cycle
 from voirdire.decide.deciding import deciding
-from voirdire.decide.decision import Decision, decide, is_about_people
+from voirdire.decide.decision import Decision, decide, is_about_people, people_between
 from voirdire.decide.prospects import rank_probabilities, times_more
 from voirdire.kinds.kind import Entrants
 
@@ -36,9 +36,10 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
         systems, and ``answers`` what each scored in each context; ``next``, for every two neighbours ``better``,
         ``worse``, ``difference``, ``sd``, ``apart`` (distinguishable) and, where they are not, ``more_votes`` (in the
         whole table) and ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times
-        what there is, or what is asked is what people would say, of which judges' answers tell no more); ``cycle``,
-        items of which each clearly beats the next and the last the first; ``deciding``, the context without which
-        another item would be first or others share its place (None: no single one); ``verdict``, in words.
+        what there is, or what is asked is what people would say, of which judges' answers tell no more; then
+        ``more_people`` counts people's answers to which of the two is better); ``cycle``, items of which each clearly
+        beats the next and the last the first; ``deciding``, the context without which another item would be first or
+        others share its place (None: no single one); ``verdict``, in words.
 
     Raises
     ------
@@ -105,6 +106,10 @@ def _neighbours(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[s
                 row["more_contexts"] = (
                     None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
                 )
+        if not row["apart"] and is_about_people(fit):
+            place = (at, at + 1)
+            found = people_between(fit, (one, other), pairs.median[place], pairs.deviation[place], pairs.t)
+            row["more_people"] = None if found is None else int(np.ceil(found))
         rows.append(row)
     return rows
 

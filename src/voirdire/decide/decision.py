@@ -12,7 +12,7 @@ American Statistical Association 106).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -21,9 +21,10 @@ import numpy as np
 
 from voirdire.decide.pairs import Pairs, compare_pairs
 from voirdire.decide.price import Choice, cheapest, read_prices
-from voirdire.decide.prospects import expected_loss, times_more
+from voirdire.decide.prospects import expected_loss, people_needed, times_more
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
+from voirdire.kinds.preference import Preference
 from voirdire.model.problem import TARGET
 from voirdire.typing import Floats, Ints
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 MOST = 500  # items that are compared, those that may be best
 NAMED = 5  # items named in a sentence
+PEOPLE = "answers of people"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,8 @@ class Decision:
     next : list of dict
         What would settle the first place, each by itself: ``of`` ("votes" of the same kind, "contexts" or "judges"
         asked as much as those there are) and ``more`` (None: beyond 100 times what there is, or scores are about
-        people).
+        people, which no answer of judges tells). Where scores are about people the last is of "answers of people", each
+        to which is better, the leader or one of the others that share its place.
     choice : Choice or None
         The cheapest item that is not worse by more than a margin, where prices were given.
     """
@@ -120,9 +123,17 @@ class Decision:
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)} would settle it, were the differences what they seem now (voirdire plan "
-            "--apart reckons with smaller ones, too)."
+            f"About {' or '.join(known)}{self._to_whom()} would settle it, were the differences what they seem now "
+            "(voirdire plan --apart reckons with smaller ones, too)."
         )
+
+    def _to_whom(self) -> str:
+        """Say what people are asked, where they are."""
+        last, others = self.next[-1], len(self.first) - 1
+        if last["of"] != PEOPLE or not last["more"]:
+            return ""
+        other = "the other" if others == 1 else f"one of the {others:,} others"
+        return f" to which is better, the leader or {other} in the first place,"
 
     def as_dict(self) -> dict[str, Any]:
         """The decision as plain Python, as ``decision`` of ``voirdire fit --json``."""
@@ -192,7 +203,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         expected_loss(draws),
         level,
         len(order) - len(items),
-        _needed(fit, entrants, pairs, shared),
+        _needed(fit, entrants, pairs, shared, items),
         None if known is None else cheapest(entrants.draws, known, entrants.names, margin, level),
     )
 
@@ -208,20 +219,40 @@ def is_about_people(fit: Fit) -> bool:
     return fit.problem.about == TARGET and fit.kind.has_scores(fit.problem)
 
 
-def _needed(fit: Fit, entrants: Entrants, pairs: Pairs, shared: Ints) -> list[dict[str, Any]]:
+def people_between(fit: Fit, two: tuple[str, str], median: float, deviation: float, t: float) -> float | None:
+    """Count people's answers to which of two items is better until they are distinguishable; None for no number."""
+    preference = answers_about(fit, two)
+    return None if preference is None else people_needed(median, deviation, t, preference)
+
+
+def answers_about(fit: Fit, two: tuple[str, str]) -> Preference | None:
+    """People's answers to which of two items is better, each in a context of its own where there are contexts."""
+    preference = fit.kind.preference(fit.problem, fit.posterior)
+    if preference is None:
+        return None
+    return preference.over_contexts(fit.kind.spread_in_contexts(fit.problem, fit.posterior, two))
+
+
+def _needed(
+    fit: Fit, entrants: Entrants, pairs: Pairs, shared: Ints, names: Sequence[str]
+) -> list[dict[str, Any]]:
     """Find what makes the leader distinguishable from all others that share the first place."""
-    leader, *others = shared
+    leader, *others = shared.tolist()
     if not others:
         return []
-    factors = [
-        None
-        if is_about_people(fit)
-        else times_more(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t)
-        for i in others
-    ]
     counts = fit.kind.named_counts(fit.problem)
     there = {next(iter(counts)) if len(counts) == 1 else "answers": sum(counts.values())}
     there |= {"contexts": entrants.contexts} if entrants.contexts else {}
     there |= {"judges": len(fit.problem.judges)}
+    if is_about_people(fit):
+        needed = [
+            people_between(
+                fit, (names[leader], names[i]), pairs.median[leader, i], pairs.deviation[leader, i], pairs.t
+            )
+            for i in others
+        ]
+        people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
+        return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
+    factors = [times_more(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t) for i in others]
     worst = None if None in factors else max(one for one in factors if one is not None)
     return [{"of": of, "more": None if worst is None else ceil((worst - 1.0) * n)} for of, n in there.items()]

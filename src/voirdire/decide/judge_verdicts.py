@@ -2,7 +2,8 @@
 
 Of votes, scores and rankings a question is which of two typical items is better: an answer that is right with
 probability p tells ln 2 + p ln p + (1 - p) ln (1 - p) nats. Of labels it is the class of an item of the table's mix,
-with shares s and the judge's rates r: sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl).
+with shares s and the judge's rates r: sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl). It is about what is right, not
+about what others answer, which is an audit's (:mod:`.decide.verdicts`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.verdicts import verdict_on
+from voirdire.decide.verdicts import mutual_information, verdict_on
 from voirdire.fit.answer_weight import unnamed_families
 from voirdire.kinds.checks import ORIENTATION
 from voirdire.kinds.fit import Fit
@@ -62,16 +63,14 @@ def _information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
 
 
 def _of_pairs(right: Floats) -> Floats:
-    p = np.clip(right, 0.5, 1 - 1e-12)
-    return np.asarray(np.log(2) + p * np.log(p) + (1 - p) * np.log1p(-p))
+    p = np.clip(right, 0.5, 1.0)
+    return mutual_information(0.5 * np.stack([p, 1.0 - p, 1.0 - p, p], axis=-1).reshape(*p.shape, 2, 2))
 
 
 def _of_classes(density: Any, values: Any) -> Floats:
     rates = np.exp(density.rates(values, np))  # (..., judges, classes, labels)
     share = np.exp(density.shares(values, np)).mean(axis=-2)[..., None, :, None]
-    said = (share * rates).sum(axis=-2, keepdims=True)
-    told = share * rates * np.log(np.maximum(rates, 1e-300) / np.maximum(said, 1e-300))
-    return np.asarray(told.sum(axis=(-1, -2)))
+    return mutual_information(share * rates)
 
 
 def _biases(judges: Any, at: int) -> list[str]:

@@ -1,4 +1,14 @@
-"""Cost of a choice, places where every item may stand, and answers needed to distinguish two items."""
+"""Cost of a choice, places where every item may stand, and answers needed to distinguish two items.
+
+Where scores are about people, the gap between these and a panel is in the deviation s of a difference with the median
+m, and no answer of the panel takes it away. n answers of people to which of the two is better, each with the
+information i of the difference (:class:`voirdire.kinds.preference.Preference`), leave the deviation
+(1 / s^2 + n i)^(-1/2): the two are t deviations apart from
+
+    n = (t^2 / m^2 - 1 / s^2) / i(m)
+
+answers on, the difference being what it seems now.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +16,11 @@ import math
 
 import numpy as np
 
+from voirdire.kinds.preference import Preference
 from voirdire.typing import Floats
 
 HOPELESS = 100.0  # times the votes there are: beyond it nothing is promised
+MOST_PEOPLE = 10_000  # people's answers about two items, likewise
 
 
 def rank_probabilities(draws: Floats) -> Floats:
@@ -52,3 +64,18 @@ def times_more(median: float, deviation: float, t: float) -> float | None:
         return None
     factor = (t * deviation / median) ** 2
     return factor if factor <= HOPELESS else None
+
+
+def people_needed(median: float, deviation: float, t: float, preference: Preference) -> float | None:
+    """Count people's answers until a difference is ``t`` deviations; None beyond :data:`MOST_PEOPLE`.
+
+    Examples
+    --------
+    >>> round(people_needed(1.0, 0.5, 3.0, Preference()), 1)  # 9 - 4 over sigmoid(1) sigmoid(-1)
+    25.4
+    """
+    information = preference.information(abs(median))
+    if not deviation or not information or math.isclose(median, 0.0):
+        return None
+    needed = max((t / median) ** 2 - deviation**-2.0, 0.0) / information
+    return needed if needed <= MOST_PEOPLE else None

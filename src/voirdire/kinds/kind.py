@@ -16,6 +16,7 @@ from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.panel_gap import difference, gap_in_words, shown_draws
+from voirdire.kinds.preference import Preference
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.check import Check
@@ -310,6 +311,21 @@ class Kind(ABC, Generic[T, P]):
     def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
         """Draws of what each item is worth in each context, (draws, contexts, items); None where the model has none."""
         return None
+
+    def preference(self, problem: P, posterior: Posterior) -> Preference | None:
+        """Answers of people to comparisons of items in one context, as the model has or assumes them.
+
+        None where it says nothing of the noise of answers.
+        """
+        return Preference()
+
+    def spread_in_contexts(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
+        """Variance, over contexts like those of a table, of how far two entrants are apart; 0 without contexts."""
+        found = self.in_contexts(problem, posterior)
+        if found is None:
+            return 0.0
+        one, other = (problem.items.index(item) for item in items)
+        return float((found[:, :, one] - found[:, :, other]).var(axis=1, ddof=1).mean())
 
     def uses_families(self, problem: P) -> bool:
         """True if the model of a problem knows families of judges by itself."""

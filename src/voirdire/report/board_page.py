@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _WORDS = {"ok": "all fine", "warn": "warnings", "fail": "failed"}
 _LEVELS = ("fail", "warn", "ok")
+PEOPLE = (
+    " Scores are about people, of which further answers of judges tell no more: more_people counts answers of people "
+    "to which of the two is better."
+)
 
 
 def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
@@ -91,6 +95,7 @@ def _settle(found: dict[str, Any]) -> Iterator[Block]:
     yield Text(
         "How many more votes of the same kind (and more contexts, where these are what is uncertain) until two "
         "neighbours are distinguishable, if their difference is what it seems now; empty beyond 100 times as many."
+        + (PEOPLE if any("more_people" in row for row in found["next"]) else "")
     )
     rows = [
         {k: v for k, v in row.items() if k != "apart"} | {"distinguishable": "yes" if row["apart"] else "no"}

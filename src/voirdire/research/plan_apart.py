@@ -8,7 +8,8 @@ martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are
     P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
 
 (expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which knows that the difference
-may be smaller than it seems.
+may be smaller than it seems. Where scores are about people all of s stays, whatever the panel answers, and people's
+answers to which of the two is better, each with the information i, multiply what is known by f = 1 + n s^2 i.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.prospects import HOPELESS
+from voirdire.decide.decision import PEOPLE, answers_about, is_about_people
+from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest
 from voirdire.typing import Floats
@@ -105,11 +107,17 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
         ways = [(f"contexts, asked as much ({each})", entrants.contexts, 0.0)]
         ways += [(f"{answers} in the same contexts", total, _of_contexts(fit, items, s))]
     ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, 0.0)]
-    rows = []
+    about_people, rows = is_about_people(fit), []
     for of, there, stays in ways:
-        factor, probability = _factor(abs(m), s, stays, decision.pairs.t)
+        factor, probability = _factor(abs(m), s, s if about_people else stays, decision.pairs.t)
         more = None if factor is None else ceil((factor - 1.0) * there)
         rows.append({"of": of, "there": there, "more": more, "probability": probability})
+    people = answers_about(fit, items) if about_people else None
+    if people is not None:
+        of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
+        factor, probability = _factor(abs(m), s, 0.0, decision.pairs.t, 1.0 + MOST_PEOPLE * of_one)
+        more = None if factor is None else ceil((factor - 1.0) / of_one)
+        rows.append({"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability})
     return ApartPlan(items, rows, False)
 
 
@@ -140,11 +148,11 @@ def _of_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
     return float(np.sqrt(max(s**2 - here.var(ddof=1), 0.0)))
 
 
-def _factor(m: float, s: float, stays: float, t: float) -> tuple[float | None, float]:
+def _factor(m: float, s: float, stays: float, t: float, most: float = HOPELESS) -> tuple[float | None, float]:
     """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
     from scipy.special import ndtr
 
-    f = np.geomspace(1.01, HOPELESS, 2000)
+    f = np.geomspace(min(1.01, most), most, 2000)
     left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
     v = np.sqrt(np.maximum(s**2 - left**2, 1e-300))
     p = ndtr((m - t * left) / v) + ndtr((-m - t * left) / v)

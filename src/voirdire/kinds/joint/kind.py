@@ -18,6 +18,7 @@ from voirdire.kinds.joint.results import predict
 from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
+from voirdire.kinds.preference import Preference, people_coin
 from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
 from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
 from voirdire.kinds.scores.over_time import over_time as scores_over_time
@@ -84,6 +85,10 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
             votes_over_time(problem.of_votes, posterior),
             scores_over_time(problem.of_scores, posterior),
         ]
+
+    def preference(self, problem: JointProblem, posterior: Posterior) -> Preference:
+        """As of votes, which people's answers are."""
+        return Preference(people_coin(problem.model, posterior.central_values))
 
     def table_of(self, problem: JointProblem) -> VotesAndScores:
         """Both tables."""

@@ -19,6 +19,7 @@ from voirdire.kinds.in_contexts import over_note, strengths
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.panel_gap import gap_of
+from voirdire.kinds.preference import Preference
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
@@ -176,6 +177,18 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """Strengths, where the model has contexts."""
         values = posterior.values
         return None if values is None or not problem.density.contexts else strengths(problem.density, values)
+
+    def preference(self, problem: ScoresProblem, posterior: Posterior) -> Preference | None:
+        """Of two scores of a person; see :func:`.scores.results.preference`."""
+        return results.preference(problem, posterior.central_values)
+
+    def spread_in_contexts(
+        self, problem: ScoresProblem, posterior: Posterior, items: tuple[str, str]
+    ) -> float:
+        """Of systems how far their answers are apart in each context."""
+        if placed(problem.table) is None:
+            return problem.unit[1] ** 2 * super().spread_in_contexts(problem, posterior, items)
+        return systems.spread_in_contexts(problem, posterior, items)
 
     def single_answers(self, problem: ScoresProblem) -> tuple[Ints, ...] | None:
         """Judge, criterion, item (and context) and level of every score of an ordered scale."""

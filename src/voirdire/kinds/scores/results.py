@@ -9,6 +9,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.in_contexts import context_columns
+from voirdire.kinds.preference import PROBIT, TWO_SCORES, Preference
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -198,6 +199,28 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
         found["variance_judge_item"] = one**2 * np.exp(2.0 * values["log_judge_item"])
         found["variance_run"] = one**2 * run
     return found
+
+
+def preference(problem: ScoresProblem, values: Values) -> Preference | None:
+    """Which of two items a person scores higher, by the noise of scores; None of models that have none.
+
+    Parameters
+    ----------
+    problem : ScoresProblem
+    values : dict of array
+        The centre.
+    """
+    if form_of(problem.model) is ordinal:
+        return Preference(scale=TWO_SCORES / float(np.exp(values.get("log_people", 0.0))))
+    if form_of(problem.model) is not continuous:
+        return None
+    if "log_noise_people" in values:
+        noise = float(np.exp(values["log_noise_people"]))
+    else:
+        variance = np.exp(2.0 * log_noise(values)).mean(axis=-1)
+        variance = variance + np.exp(2.0 * values.get("log_judge_item", np.full_like(variance, -np.inf)))
+        noise = float(np.sqrt(np.median(variance)))
+    return Preference(scale=problem.unit[1] * noise * TWO_SCORES / PROBIT)
 
 
 def p_right(problem: ScoresProblem, values: Values) -> Floats:

@@ -208,3 +208,19 @@ def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int
         columns = beside(problem.about, target | {"score": score, "rank": ranks(score)}, columns)
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}
+
+
+def spread_in_contexts(problem: ScoresProblem, posterior: Posterior, two: tuple[str, str]) -> float:
+    """Variance over contexts of how far the answers of two systems are apart, in the unit of scores."""
+    where, values = placed(problem.table), posterior.values
+    assert where is not None
+    assert values is not None  # draws() refuses
+    worth = np.einsum("dc,dci->di", weights(problem.density, values), values["strength"])
+    each = []
+    for name in two:
+        mine = where.system == problem.table.systems.index(name)
+        member = (where.context[mine, None] == np.arange(len(problem.table.contexts))).astype(float)
+        there = member.sum(axis=0)
+        each.append(np.where(there > 0, worth[:, mine] @ member / np.maximum(there, 1.0), np.nan))
+    apart = (each[0] - each[1])[:, ~np.isnan(each[0][0] - each[1][0])]
+    return float(problem.unit[1] ** 2 * apart.var(axis=1, ddof=1).mean()) if apart.shape[1] > 1 else 0.0

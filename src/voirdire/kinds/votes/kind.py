@@ -15,6 +15,7 @@ from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.in_contexts import over_note, strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
+from voirdire.kinds.preference import Preference, people_coin
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.votes import adjusted, checks, groups, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
@@ -193,6 +194,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """Strengths, where the model has contexts."""
         values = posterior.values
         return None if values is None or not problem.density.contexts else strengths(problem.density, values)
+
+    def preference(self, problem: VotesProblem, posterior: Posterior) -> Preference:
+        """With the coin of people: the posterior's, or what the model expects before anyone has answered."""
+        return Preference(people_coin(problem.model, posterior.central_values))
 
     def table_of(self, problem: VotesProblem) -> Votes:
         """The votes."""

@@ -1,0 +1,130 @@
+"""Change of how often a judge of votes is right over time.
+
+Of a vote y is 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; q is the probability
+of a win by the strengths of items in the other judges' votes (Bradley and Terry 1952, Biometrika 39), or 1 and 0 by
+people's answers. With z the time, from -1 (first) to 1 (last),
+
+    E y = 1/2 + (a + b z) (q - 1/2):
+
+a judge that is right as often as the others has a = 1, one that tosses a coin a = 0, and b / 2 is how much more often
+it is right on a clear pair at the end than in the middle of the time. b is found by one step of quasi-likelihood
+(Wedderburn 1974, Biometrika 61) from b = 0, with weights w = 1 / (p (1 - p)) of the p fitted there, so that a wrong
+answer to a clear pair counts for more than one to a close pair, and close pairs that come late are no change of the
+judge; with z* = z less its mean weighted by w (q - 1/2)^2 and the score u = w (q - 1/2) z* (y - p) of a vote,
+
+    b = sum u / sum w (q - 1/2)^2 z*^2,   its error the root of sum (sum u of a unit)^2 G / (G - 1) over the same,
+
+so that b over its error is the score test of b = 0, which is right where a judge is hardly ever wrong, and Wald's is
+not. What all judges have in common, such as strengths that change, is taken off with the median judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.decide.audit_answers import ENOUGH, Answers
+from voirdire.decide.audit_effects import FEWEST, Effect, from_median
+from voirdire.errors import InputError
+from voirdire.fit.verb import fit
+from voirdire.infer.posterior import scores
+from voirdire.model.terms.arrays import sigmoid
+from voirdire.tables.counts import Votes
+from voirdire.typing import Floats, Ints
+
+STEPS = 12  # of the weights
+LEAST = 0.1  # probability of an answer that is taken for less is taken for this
+
+
+def accuracy_over_time(table: Votes, answers: Answers, order: Floats) -> list[Effect | None]:
+    """Change of each judge's accuracy, b / 2.
+
+    Parameters
+    ----------
+    table : Votes
+        Of which ``answers`` are.
+    answers : Answers
+    order : float array, shape (rows,)
+        Times of each judge from -1 to 1.
+    """
+    found: list[Effect | None] = []
+    among = []
+    for judge in range(len(answers.judges)):
+        rows = np.flatnonzero((answers.judge == judge) & (answers.people_said[answers.unit] >= 0))
+        if len(np.unique(answers.unit[rows])) >= ENOUGH:
+            p = 1.0 - answers.people_said[answers.unit[rows]] / 2.0
+        else:
+            rows, p = _by_others(table, answers, judge)
+            among.append(judge)
+        found.append(change(answers.value[rows], p, order[rows], answers.unit[rows]))
+    return _from_middle(found, among)
+
+
+def change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
+    """Half of b with its error; None with fewer than ten units, or where the others find no pair clear.
+
+    Parameters
+    ----------
+    y, q, z : array, shape (votes,)
+        Answers, their expectation and times; see the module.
+    unit : int array, shape (votes,)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> z, clear = np.linspace(-1, 1, 4000), rng.choice([0.05, 0.3, 0.9], 4000)
+    >>> y = rng.random(4000) < 0.5 + (0.6 - 0.4 * z) * (clear - 0.5)
+    >>> found = change(y.astype(float), clear, z, np.arange(4000))
+    >>> round(found.value, 1), 0.01 < found.error < 0.03
+    (-0.2, True)
+    """
+    apart = q - 0.5
+    if len(np.unique(unit[apart != 0.0])) < FEWEST or np.ptp(z[apart != 0.0]) == 0.0:
+        return None
+    a, weight = 0.9, np.ones(len(y))
+    for _ in range(STEPS):
+        p = np.clip(0.5 + a * apart, LEAST, 1.0 - LEAST)
+        weight = 1.0 / (p * (1.0 - p))
+        a = float((weight * apart) @ (y - 0.5) / ((weight * apart) @ apart))
+    later = z - float((weight * apart * apart) @ z / ((weight * apart) @ apart))
+    score = weight * apart * later * (y - 0.5 - a * apart)
+    information = float((weight * apart**2) @ later**2)
+    by_unit, units = np.bincount(unit, score), len(np.unique(unit))
+    error = float(np.sqrt(by_unit @ by_unit * units / (units - 1)))
+    return Effect(0.5 * float(score.sum()) / information, 0.5 * error / information, units)
+
+
+def _by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints, Floats]:
+    """Rows of a judge on items that others compared, and the probability that the item first by name wins."""
+    rows = np.flatnonzero(answers.judge == judge)
+    try:
+        fitted: Any = fit(table.subset(answers.judge != judge), model="bradley-terry", method="map")
+    except InputError:
+        return rows[:0], np.zeros(0)
+    of = dict(
+        zip(
+            fitted.problem.items, scores(fitted.problem.density, fitted.posterior.central_values), strict=True
+        )
+    )
+    strength = np.array([of.get(name, np.nan) for name in table.items])
+    low, high = (f(table.first, table.second)[table.row_cell[rows]] for f in (np.minimum, np.maximum))
+    apart = strength[low] - strength[high]
+    known = ~np.isnan(apart)
+    return rows[known], np.asarray(sigmoid(apart[known], np))
+
+
+def _from_middle(found: Sequence[Effect | None], among: Sequence[int]) -> list[Effect | None]:
+    """Effects less that of the median judge, of those that are compared with each other."""
+    values = [one.value for judge in among if (one := found[judge]) is not None]
+    if len(values) < 3:
+        return list(found)
+    middle, wider = float(np.median(values)), float(np.sqrt(from_median(len(values))))
+    return [
+        one
+        if one is None or judge not in among
+        else replace(one, value=one.value - middle, error=wider * one.error)
+        for judge, one in enumerate(found)
+    ]

@@ -562,3 +562,12 @@ def test_the_demo_replaces_its_own_folder_and_no_other(
     assert refused.exit_code == 1
     assert "holds 'mine.txt'" in refused.stderr
     Path("voirdire-demo", "mine.txt").unlink()
+
+
+@pytest.mark.parametrize(("second", "hint"), [("b.csv", True), ("nobody.csv", False)])
+def test_a_second_table_is_told_how_it_joins_the_first(tmp_path: Path, second: str, hint: bool) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text(f"judge,item,label\n{name},x,y\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["agree", str(tmp_path / "a.csv"), str(tmp_path / second)])
+    assert result.exit_code == 2
+    assert ("voirdire import FILE FILE --out FOLDER" in " ".join(result.output.replace("│", " ").split())) == hint

@@ -570,4 +570,6 @@ def test_a_second_table_is_told_how_it_joins_the_first(tmp_path: Path, second: s
         (tmp_path / f"{name}.csv").write_text(f"judge,item,label\n{name},x,y\n", encoding="utf-8")
     result = CliRunner().invoke(app, ["agree", str(tmp_path / "a.csv"), str(tmp_path / second)])
     assert result.exit_code == 2
-    assert ("voirdire import FILE FILE --out FOLDER" in " ".join(result.output.replace("│", " ").split())) == hint
+    assert (
+        "voirdire import FILE FILE --out FOLDER" in " ".join(result.output.replace("│", " ").split())
+    ) == hint

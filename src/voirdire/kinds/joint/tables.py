@@ -87,9 +87,7 @@ def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False) -> Vo
     """
     if len(tables) != 2:
         count = "1 table was" if len(tables) == 1 else f"{len(tables)} tables were"
-        alone = (
-            "; pass a single table by itself" if len(tables) == 1 else f"; {JOIN_FILES}"
-        )
+        alone = "; pass a single table by itself" if len(tables) == 1 else f"; {JOIN_FILES}"
         raise InputError(f"{count} given, but {_ONE_OF_EACH}{alone}")
     read = [read_table(table, votes=True, rows=rows) for table in tables]
     one, other = (table.data for table in read)

@@ -1,6 +1,6 @@
 """Counts of labels: each answer that was counted is a row, of raters whose numbers are drawn by lot within their item.
 
-By lot, since raters numbered in the order of labels would look like judges with a taste: the first would say the first label.
+By lot: numbered in the order of labels, raters would look like judges with a taste, the first for the first label.
 """
 
 from __future__ import annotations
@@ -158,7 +158,9 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     yield from each(source, one)
     raters = {about: numbers_by_lot(labels, about) for about, labels in given.items()}
 
-    def answers(about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]) -> Iterator[Row]:
+    def answers(
+        about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
+    ) -> Iterator[Row]:
         free = raters[tuple(about.values())][label or ""]
         for rater in [free.pop(0) for _ in range(count)]:
             row = Label(f"rater {rater}", label=label, **about)

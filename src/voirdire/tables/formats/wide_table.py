@@ -262,6 +262,4 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
     yield from lost
     if objects:
         yield objects_note(source.name, objects)
-    yield Note(
-        f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; {BY_LOT}"
-    )
+    yield Note(f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; {BY_LOT}")

@@ -49,6 +49,8 @@ VERBS = {
     "metaeval": (["metaeval", "{scores}", "--human", "anna", "--resamples", "200"], [*JUDGES[:2], *CRITERIA]),
     "plan": (["plan", "{plain}", "--apart", "top"], []),
     "doctor": (["doctor", "{votes}"], []),
+    "audit": (["audit", "{plain}"], JUDGES),
+    "rate": (["rate", "{labels}", "--people", "anna", "--positive", "acceptable-answer"], []),
 }
 
 
@@ -71,3 +73,19 @@ def test_names_are_whole_at_any_width(
     for width, text in shown.items():
         assert {name for name in known if name in text} == wide, width
         assert "…" not in re.sub(r", …|\.\.\.", "", text), width
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_sentences_are_broken_between_words_and_keep_their_indent(
+    width: int, tables: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for verb in ("audit", "plan"):
+        lines = (
+            CliRunner().invoke(app, [part.format(**tables) for part in VERBS[verb][0]]).stdout.splitlines()
+        )
+        assert max(map(len, lines)) <= width, verb
+        if verb == "audit":
+            inside = [line for line in lines if line.startswith("    ")]
+            assert sum("n = " in line for line in inside) >= len(JUDGES)
+            assert any(not re.search(r"n = |: ", line) for line in inside)  # a sentence that goes on

@@ -375,6 +375,27 @@ def test_measures_of_votes_do_not_depend_on_what_items_are_called(with_people: b
     assert found[1] == pytest.approx(found[0], abs=0.005)
 
 
+@pytest.mark.parametrize("with_people", [False, True])
+def test_scores_at_random_tell_nothing_though_their_cells_are_few(with_people: bool) -> None:
+    found = []
+    for seed in range(6):
+        rng, frames = np.random.default_rng(seed), []
+        quality = rng.normal(size=100)
+        for judge in ("a", "b", "c", "random", "people"):
+            score = np.clip(np.round(3 + 1.2 * quality + 0.8 * rng.normal(size=100)), 1, 5).astype(int)
+            score = rng.integers(1, 6, 100) if judge == "random" else score
+            frames.append(pd.DataFrame({"judge": judge, "item": range(100), "score": score}))
+        people = frames[-1].drop(columns="judge") if with_people else None
+        cards = {card["judge"]: card for card in voirdire.audit(pd.concat(frames[:-1]), people)["judges"]}
+        found.append([cards[name]["information"] for name in ("a", "b", "c", "random")])
+        assert cards["random"]["verdict"] != "keep"
+    mean = np.mean(found, axis=0)
+    assert mean[3] < 0.02
+    # two scores correlate 1.44 / (1.44 + .64), before ends are cut and scores rounded
+    most = -0.5 * np.log(1 - (1.44 / 2.08) ** 2)
+    assert ((most / 4 < mean[:3]) & (mean[:3] < most)).all()
+
+
 def test_a_judge_of_whom_too_little_is_known_is_not_kept() -> None:
     (card,) = voirdire.audit(*labels({"coin": 0.5}, items=40))["judges"]
     assert card["agreement_information"] < 0.02

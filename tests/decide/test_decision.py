@@ -87,8 +87,10 @@ def texts(sections: Any) -> str:
 
 def claimed(text: str) -> set[str] | None:
     """The items that a text puts first; None where it says nothing of that (or not of all of them)."""
-    alone = re.search(r"(item \d) is the best of \d+ items, distinguishable from all others", text)
-    shared = re.search(r"\d of \d items share the first place \(([^)]*)\)", text)
+    alone = re.search(
+        r"(item \d) is the best of \d+ (?:items|systems), distinguishable from all others", text
+    )
+    shared = re.search(r"\d of \d (?:items|systems) share the first place \(([^)]*)\)", text)
     return {alone[1]} if alone else set(shared[1].split(", ")) if shared else None
 
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
+from voirdire.decide.strata import share_of_good
 from voirdire.errors import InputError
 
 N = 600
@@ -230,6 +231,70 @@ def test_shares_of_real_tables_are_covered_and_told_better_than_by_people_alone(
     assert 0.78 <= np.mean(covered) <= 1.0  # 60 at .9: three standard errors of .039
     ours, theirs = np.mean(squares, axis=0)
     assert ours < theirs
+
+
+def panel(truth: np.ndarray[Any, Any], judges: int, shared: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Judges of sensitivity .7 and specificity .9, who give this share of their answers by a draw in common."""
+    common, rows = rng.random(len(truth)), []
+    for k in range(judges):
+        draw = np.where(rng.random(len(truth)) < shared, common, rng.random(len(truth)))
+        said = np.where(np.where(truth, draw < 0.7, draw >= 0.9), "pass", "fail")
+        rows.append(pd.DataFrame({"judge": f"j{k}", "item": range(len(truth)), "label": said}))
+    return pd.concat(rows)
+
+
+def by_several(judges: int, shared: float, share: float, n: int, tables: int) -> tuple[float, float, float]:
+    """Coverage of the interval, mean error, and width over that of people alone."""
+    rng, found = np.random.default_rng([judges, n, round(100 * shared), round(100 * share)]), []
+    for _ in range(tables):
+        truth = truth_of(share, rng, 1000)
+        row = voirdire.rate(panel(truth, judges, shared, rng), said_by_people(truth, n), positive="pass")
+        alone = row["estimators"][-1]
+        width = (row["high"] - row["low"]) / (alone["high"] - alone["low"])
+        found.append((row["low"] <= share <= row["high"], row["rate"] - share, width))
+    covered, error, width = np.mean(found, axis=0)
+    return float(covered), float(error), float(width)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("judges", [2, 3])
+def test_shared_mistakes_of_several_judges_leave_the_interval_right(judges: int) -> None:
+    found = np.array(
+        [by_several(judges, shared, share, 60, 30) for shared, share in ((0.0, 0.4), (0.9, 0.4), (0.5, 0.9))]
+    )
+    assert 0.81 <= found[:, 0].mean() <= 0.99  # 90 tables: three standard errors of .032
+    # mistakes that are shared make several judges worth little more than one: wider, and narrower than people alone
+    assert found[0, 2] < found[1, 2] < 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_intervals_by_several_judges_cover_whatever_they_share() -> None:
+    settings = [
+        (judges, shared, share, n)
+        for judges in (2, 3)
+        for shared in (0.0, 0.5, 0.9)
+        for share, n in ((0.1, 30), (0.1, 100), (0.9, 100))
+    ]
+    found = np.array([by_several(*one, tables=60) for one in settings])
+    assert 0.873 <= found[:, 0].mean() <= 0.927  # 1,080 tables: standard error .009
+    assert found[:, 0].min() >= 0.9 - 3 * 0.039, found
+    assert np.abs(found[3 * np.arange(6) + 2, 1]).max() <= 0.015, (
+        found
+    )  # a hundred answers: hardly drawn to one half
+
+
+@pytest.mark.parametrize("strata", [1, 2, 3, 6])
+def test_strata_alike_have_the_rate_of_all_answers_whatever_their_number(strata: int) -> None:
+    each, good = 12, np.full(1200, np.nan)
+    stratum = np.arange(1200) % strata
+    for h in range(strata):
+        good[np.flatnonzero(stratum == h)[:each]] = np.arange(each) >= h
+    seen = ~np.isnan(good)
+    found = share_of_good(good, stratum, np.arange(1200))
+    prior = 1 if strata > 1 else 0.5
+    expected = (good[seen].sum() + prior) / (seen.sum() + 2 * prior)
+    assert found.value == pytest.approx(expected)
 
 
 def test_several_judges_at_once_tell_more_than_the_best_of_them() -> None:

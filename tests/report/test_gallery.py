@@ -12,6 +12,7 @@ import pytest
 from voirdire.datasets import available
 
 FAST = ("a-first-panel", "kappa-collapses", "few-people-many-judges", "may-it-replace", "three-raters")
+FAST += ("a-card-of-a-judge", "the-true-rate")
 
 
 @pytest.fixture(scope="module")

@@ -117,8 +117,8 @@ class TestDoccano:
             "ben.x.jsonl: the fil",
         ]
         alone = read(one)
-        assert "give the other judges' files in the same command" in alone.notes[0]
-        assert "same command" not in found.notes[0]
+        assert "several files become one table by voirdire import FILE FILE --out FOLDER" in alone.notes[0]
+        assert "one table" not in found.notes[0]
         assert rows(read(one, set={"judge": "anna"}).labels)[0][0] == "anna"
 
     def test_files_of_one_name_are_told_by_their_folders(self, tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from typer.testing import CliRunner
 
 import voirdire
@@ -24,8 +26,40 @@ def test_counts_are_that_many_answers(tmp_path: Path, name: str) -> None:
     for given in (tmp_path / "counts.csv", table):
         found = voirdire.read(given)
         assert found.table["label"].tolist() == SAID
-        assert found.table["judge"].tolist() == [f"rater {k}" for k in (1, 2, 3, 4) * 2]
+        for _, answers in found.table.groupby("item"):
+            assert sorted(answers["judge"]) == [f"rater {k}" for k in (1, 2, 3, 4)]
         assert any("counts answers" in note for note in found.notes)
+
+
+@pytest.fixture(scope="module")
+def crowd() -> pd.DataFrame:
+    """Three hundred items of which five alike raters said one of three labels, right in 60%; a row an item."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 300)
+    wrong = (truth[:, None] + rng.integers(1, 3, (300, 5))) % 3
+    said = np.where(rng.random((300, 5)) < 0.6, truth[:, None], wrong)
+    counts = pd.DataFrame([np.bincount(row, minlength=3) for row in said], columns=list("abc"))
+    counts.insert(0, "item", [f"i{k}" for k in range(300)])
+    return counts
+
+
+@pytest.mark.parametrize("layout", ["columns", "rows"])
+def test_raters_whom_nobody_named_look_alike(crowd: pd.DataFrame, layout: str) -> None:
+    if layout == "columns":
+        found = voirdire.read(crowd, wide="counts").table
+        other = voirdire.read(crowd[["item", "c", "a", "b"]], wide="counts").table
+    else:
+        rows = crowd.melt("item", var_name="label", value_name="count")
+        found, other = voirdire.read(rows).table, voirdire.read(rows.iloc[::-1]).table
+    order = ["item", "judge"]
+    pd.testing.assert_frame_equal(
+        found.sort_values(order, ignore_index=True), other.sort_values(order, ignore_index=True)
+    )
+    said = pd.crosstab(found["judge"], found["label"])
+    assert said.shape == (5, 3)
+    assert stats.chi2_contingency(said).pvalue > 0.01
+    accuracy = voirdire.fit(found, method="laplace").judges()["reliability"]
+    assert accuracy.max() - accuracy.min() < 0.1
 
 
 def test_one_command_without_options(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -48,6 +49,7 @@ from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
 from voirdire.errors import InputError
 from voirdire.notices import listening
+from voirdire.tables.formats.file_judge import JOIN_FILES
 
 VERBS: tuple[Callable[..., None], ...] = (
     demo,
@@ -76,6 +78,9 @@ VERBS: tuple[Callable[..., None], ...] = (
 )
 
 
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # Typer brings a Click of its own
+
+
 class _Group(typer.core.TyperGroup):
     """The verbs, with wrong input turned into a message and exit code 1."""
 
@@ -86,6 +91,12 @@ class _Group(typer.core.TyperGroup):
         except InputError as error:
             fail(str(error))
             raise typer.Exit(1) from None
+        except _USAGE_ERROR as error:
+            message = getattr(error, "message", "")
+            further = re.fullmatch(r"Got unexpected extra argument\S* \((.*)\)", message)
+            if further and any(os.path.isfile(word) for word in further[1].split()):
+                error.message = f"{message}; {JOIN_FILES}"  # type: ignore[attr-defined]
+            raise
 
 
 app = typer.Typer(

@@ -94,11 +94,11 @@ def _show(found: dict[str, Any]) -> None:
     out = console.stdout()
     for card in found["judges"]:
         out.print(Text(console.plain(f"{card['judge']}: {card['verdict']}"), style="bold"))
-        out.print(Text(console.plain(f"  {card['why']}")))
+        console.say(card["why"], indent=2)
         for row in card["measures"]:
             ends = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
             value = "-" if row["value"] is None else f"{row['value']:.3g}"
-            out.print(Text(console.plain(f"  {row['measure']} {value}{ends}, n = {row['n']}: {row['note']}")))
+            console.say(f"{row['measure']} {value}{ends}, n = {row['n']}: {row['note']}", indent=4)
     if found["panel"]:
         out.print(
             f"{found['panel']['judges']} judges, worth about {found['panel']['effective']:.1f} independent ones."

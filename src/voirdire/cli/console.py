@@ -40,6 +40,16 @@ def stdout() -> Console:
     return Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
+def say(message: str, indent: int = 0) -> None:
+    """Print a sentence on stdout, every line of it indented, broken between words."""
+    from rich.text import Text
+
+    out = stdout()
+    for line in Text(plain(message)).wrap(out, max(out.width - indent, 20)):
+        line.rstrip()
+        out.print(Text(" " * indent) + line)
+
+
 def fail(message: str) -> None:
     """Say on stderr what is wrong, as plain text."""
     print("error: " + "\n".join(plain(line) for line in message.split("\n")), file=sys.stderr)

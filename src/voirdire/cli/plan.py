@@ -171,8 +171,8 @@ def _apart(
         told = {"items": list(found.items), "distinguishable": found.distinguishable, "rows": found.rows}
         console.emit({"apart": apart, "power": POWER, **told, "decision": fitted.decision.as_dict()})
     else:
-        print(console.plain(fitted.decision.sentence()))
-        print(console.plain(str(found)))
+        console.say(fitted.decision.sentence())
+        console.say(str(found))
 
 
 def _judges(given: list[str], price: float) -> dict[str, dict[str, float]]:

@@ -79,12 +79,14 @@ def _show(found: dict[str, Any]) -> None:
         out.print(f"{margin} takes no more human answers.")
     for row in found["by"]:
         value = "not known" if row["rate"] is None else _ends(row, level)
-        named = f"  {row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
-        out.print(Text(console.plain(named)))
+        named = (
+            f"{row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
+        )
+        console.say(named, indent=2)
     for row in found["differences"]:
         ends = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
         shared = f"{row['contexts']:,} contexts, paired" if row["contexts"] else "no context in common"
-        out.print(Text(console.plain(f"  {row['a']} less {row['b']}: {ends} ({shared})")))
+        console.say(f"{row['a']} less {row['b']}: {ends} ({shared})", indent=2)
     out.print("By other estimators:")
     for row in found["estimators"]:
         if row["estimator"] != found["estimator"]:

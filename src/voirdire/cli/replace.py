@@ -125,9 +125,9 @@ def _show(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) 
         )
     for note in dict.fromkeys(row["note"] for row in rows if row["note"]):
         console.stdout().print(Text(console.plain(note)))
-    console.stdout().print(
-        f"people answered {max(row['n'] for row in rows):,} of {max(row['units'] for row in rows):,} units; "
-        "more: units that they must answer until it is known (all: these are too few)"
+    console.say(
+        f"People answered {max(row['n'] for row in rows):,} of {max(row['units'] for row in rows):,} units. The column "
+        "more: how many further units they must answer until it is known ('all': even all units are too few)."
     )
 
 

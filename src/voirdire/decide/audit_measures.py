@@ -28,6 +28,7 @@ DRIFT = "drift"
 INFORMATION = "agreement_information"
 FLIPS = 0.1  # share of repeats that may differ
 NOISE = 0.3  # of mean square beyond the others' that matters
+SCORED = 3  # different numbers from which on their order tells, beside which cells are few
 SMALL = 0.02  # of the range of answers that matters
 
 
@@ -236,9 +237,12 @@ def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
                 "1 is like the panel, item by item; above 1.5 single answers are far off",
             )
         )
-    told = agreement_information(answers, judge)
+    numbers = [] if answers.paired or _values(answers) < SCORED else _of_numbers(answers, judge, prob)
+    told = None if numbers else agreement_information(answers, judge)
     truth = truth_for(answers, judge)
-    if told is not None and truth is not None:
+    if numbers:
+        rows += numbers
+    elif told is not None and truth is not None:
         rows_, true, by_people = truth
         right = mean((answers.said[rows_] == true).astype(float), answers.unit[rows_])
         error = 0.0 if right is None else right.error
@@ -261,6 +265,11 @@ def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
     return rows
 
 
+def _values(answers: Answers) -> int:
+    """Number of different answers, as numbers."""
+    return len(np.unique(answers.value[~np.isnan(answers.value)]))
+
+
 def _reach(told: float, n: int, prob: float) -> float:
     """Half the width of the interval of information, whose variance is near none about twice its value over n."""
     from scipy.special import ndtri
@@ -269,7 +278,7 @@ def _reach(told: float, n: int, prob: float) -> float:
 
 
 def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
-    """Information of scores with many levels: -log(1 - r^2) / 2 of the correlation with what they are compared with."""
+    """Information of scores: -log(1 - r^2) / 2 of the correlation with what they are compared with."""
     used, e, by_people = answers.beyond(judge)
     own = answers.value[used]
     n = len(np.unique(answers.unit[used]))

@@ -63,6 +63,8 @@ class Decision:
         to which is better, the leader or one of the others that share its place.
     choice : Choice or None
         The cheapest item that is not worse by more than a margin, where prices were given.
+    called : str
+        What they are: items, or systems whose answers are the items of the fit.
     """
 
     items: tuple[str, ...]
@@ -74,6 +76,7 @@ class Decision:
     left_out: int = 0
     next: list[dict[str, Any]] = field(default_factory=list)
     choice: Choice | None = None
+    called: str = "items"
 
     @property
     def rule(self) -> str:
@@ -106,13 +109,13 @@ class Decision:
         if size == 1:
             return f"{leader} is the only item."
         if len(self.first) == 1:
-            return f"{leader} is the best of {size:,} items, distinguishable from all others."
+            return f"{leader} is the best of {size:,} {self.called}, distinguishable from all others."
         more = len(self.first) - NAMED
         named = ", ".join(map(name, self.first[:NAMED])) + (f" and {more:,} more" if more > 0 else "")
         cost = f"{self.loss[self.items.index(self.row['item'])]:.2g}"
         return (
-            f"{len(self.first):,} of {size:,} items share the first place ({named}); choosing {leader} costs {cost} on "
-            "average against the best."
+            f"{len(self.first):,} of {size:,} {self.called} share the first place ({named}); choosing {leader} costs "
+            f"{cost} on average against the best."
         )
 
     def settle(self) -> str:
@@ -205,6 +208,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         len(order) - len(items),
         _needed(fit, entrants, pairs, shared, items),
         None if known is None else cheapest(entrants.draws, known, entrants.names, margin, level),
+        "items" if set(entrants.names) <= set(fit.problem.items) else "systems",
     )
 
 

@@ -68,10 +68,7 @@ def _by_chains(
             oriented(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.nested.notes)
         )
     number, each = run.draws.shape[:2]
-    note = (
-        f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "
-        f"({seconds_since(start)})."
-    )
+    note = f"Sampled with {number} chains x {each} draws ({seconds_since(start)})."
     told = check.chains(run.rhat, run.of, run.ess)
     moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, told, rng)
     notes = (note, *[EARLY] * run.stopped, *[NONE] * (library() is None))

@@ -77,8 +77,8 @@ def drift(found: Trial, remedy: str) -> list[Check]:
     if found.holds:
         return []
     message = (
-        f"The posterior is far from the normal approximation: of draws that it moved itself, {found.share:.0%} stayed "
-        f"within their central {CENTRAL:.0%} ({found.of}), so intervals are too narrow; {remedy}."
+        f"The approximation is too narrow here: its {CENTRAL:.0%} intervals hold about {found.share:.0%} ({found.of}); "
+        f"{remedy}."
     )
     return [Check("approximation", "warn", found.share, message)]
 
@@ -103,17 +103,17 @@ def chains(rhat: float, of: str, fewest: float) -> list[Check]:
     """
     fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"
     if rhat <= RHAT and fewest >= ESS:
-        return [Check("convergence", "ok", rhat, f"Chains of moves met ({fact}).")]
+        return [Check("convergence", "ok", rhat, f"The sampler has converged ({fact}).")]
     error = 1.0 / np.sqrt(max(fewest, 1.0))
     if rhat <= AGREED and fewest >= FEW:
         message = (
-            f"Chains of moves agree, but ended before they met as nearly as they could ({fact}): numbers "
-            f"are known to {error:.0%} of a standard deviation, which the intervals hold. More seconds= make it less."
+            f"The sampler has converged, with few draws ({fact}): numbers are known to {error:.0%} of a standard "
+            "deviation, which the intervals include. More seconds= give more draws."
         )
         return [Check("convergence", "ok", rhat, message)]
     message = (
-        f"Chains of moves have not met ({fact}): numbers may be off by {error:.0%} of a standard deviation, or by more "
-        "where chains are in different places; seconds= gives them longer."
+        f"The sampler has not converged ({fact}): numbers may be off by {error:.0%} of a standard deviation or more, "
+        "and intervals too narrow; give it longer (seconds=)."
     )
     return [Check("convergence", "warn", rhat if np.isfinite(rhat) else None, message)]
 

@@ -89,7 +89,7 @@ def test_people_may_be_files_and_one_of_them_may_do_with_a_bar(
     rows = json.loads(done.stdout)["rows"]
     assert [row["verdict"] for row in rows] == whole["verdict"].tolist()
     shown = CliRunner().invoke(app, ["replace", str(tmp_path / "labels.csv"), *words])
-    assert "people answered 200 of 600 units" in shown.output
+    assert "People answered 200 of 600 units" in shown.output
 
 
 @pytest.mark.parametrize("criteria", [None, ["accuracy", "helpfulness"]])

@@ -30,6 +30,7 @@ from voirdire.agreement.engine.statistic import (
     Statistic,
 )
 from voirdire.errors import InputError
+from voirdire.tables.problems import nearest
 
 Build: TypeAlias = Callable[[Ratings], Statistic | TwoWayStatistic]
 
@@ -181,8 +182,8 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
     near = (
         difflib.get_close_matches(name, names, n=1, cutoff=0.5) or [one for one in names if name in one][:1]
     )
-    hint = f"did you mean {near[0]!r}?" if near else f"the measures are {', '.join(names)}"
-    raise InputError(f"measure {name!r} is not known; {hint}")
+    hint = f"; did you mean {near[0]!r}?" if near else f"; the measures are {', '.join(names)}"
+    raise InputError(f"measure {name!r} is not known{nearest(name, names) or hint}")
 
 
 def fits(measure: Measure, ratings: Ratings) -> str:

@@ -308,7 +308,7 @@ def _means(
     what = {
         YES: f"may replace a person{under}: it falls short by less than {margin:g}",
         NO: f"may not replace a person{under}: it falls short by more than {margin:g}",
-        UNSURE: f"is not known yet to replace a person{under} within {margin:g}",
+        UNSURE: f"may or may not replace a person{under} within {margin:g}, which these answers do not settle",
     }[verdict]
     return f"{judge} {what} (agreement {agrees:.2f}, people {people:.2f}, {now.n:,} units)."
 

@@ -105,7 +105,7 @@ def link(problem: JointProblem) -> Check:
     names = [problem.items[i] for i in np.flatnonzero(problem.tables.in_both.any(axis=0))]
     message = (
         f"Only {listed(names, verb=False)} {'has' if both == 1 else 'have'} both votes and scores, so what a vote is "
-        "worth beside a score is the prior's word. Collect scores of items that were voted on."
+        "worth beside a score is set by the prior. Collect scores of items that were voted on."
     )
     return Check("link", "warn", float(both), message)
 

@@ -13,6 +13,7 @@ from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import positions
+from voirdire.tables.formats.file_judge import JOIN_FILES
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 
@@ -86,19 +87,17 @@ def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False) -> Vo
     """
     if len(tables) != 2:
         count = "1 table was" if len(tables) == 1 else f"{len(tables)} tables were"
-        alone = (
-            "; pass a single table by itself" if len(tables) == 1 else "; join tables of one kind into one"
-        )
+        alone = "; pass a single table by itself" if len(tables) == 1 else f"; {JOIN_FILES}"
         raise InputError(f"{count} given, but {_ONE_OF_EACH}{alone}")
     read = [read_table(table, votes=True, rows=rows) for table in tables]
     one, other = (table.data for table in read)
     wrong = [number for number, table in enumerate(read, start=1) if table.data not in _TAKEN]
+    if one == other:
+        raise InputError(f"both tables are {one}; {_ONE_OF_EACH}; {JOIN_FILES}")
     if wrong:
         raise InputError(
             f"table {wrong[0]} has {read[wrong[0] - 1].data}, but {_ONE_OF_EACH}; fit {read[wrong[0] - 1].data} alone"
         )
-    if one == other:
-        raise InputError(f"both tables are {one}; {_ONE_OF_EACH}: join the two into one table")
     given: dict[str, Any] = {table.data: table for table in read}
     votes, scores = (given[name] for name in _TAKEN)
     if votes.has_criteria != scores.has_criteria:

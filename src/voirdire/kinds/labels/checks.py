@@ -16,7 +16,7 @@ from voirdire.kinds.labels.ties import ties
 from voirdire.model.check import Check, listed
 from voirdire.trust.drift import drift
 
-CONSTANT = "and what the judge would say of the other classes is the prior's word."
+CONSTANT = "and what the judge would say of the other classes is set by the prior."
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
 
 
@@ -47,7 +47,7 @@ def unseen(problem: LabelsProblem) -> list[Check]:
     if not names:
         return []
     message = (
-        f"{listed(names)} never given as a label: whether an item is of such a class is the prior's word. Leave the "
+        f"{listed(names)} never given as a label: whether an item is of such a class is set by the prior. Leave the "
         "class out (classes=...)."
     )
     return [Check("unseen-classes", "warn", float(len(names)), message)]

@@ -81,7 +81,7 @@ def separated(problem: RankingsProblem) -> Check:
         return Check("separation", "ok", 0.0, "No item comes first, or last, in every ranking.")
     message = (
         f"{listed(sorted(names))} first or last in every ranking (under some criterion): how far they stand out is "
-        "bounded by the prior, not by the rankings."
+        "set by the prior, not by the rankings."
     )
     return Check("separation", "warn", float(len(names)), message)
 

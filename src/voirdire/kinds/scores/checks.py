@@ -95,9 +95,8 @@ def linked(problem: ScoresProblem) -> Check:
     names = [problem.judges[k] for k in scoring if group[k] == smallest]
     message = (
         f"The judges fall into {count} groups without a common item, e.g. {listed(names, verb=False)} against the "
-        "rest: "
-        "whether their items are worse or they are more severe is the prior's word. Let judges of different groups "
-        "score some of the same items."
+        "rest: the scores do not say whether their items are worse or they are more severe; the prior decides. Let "
+        "judges of different groups score some of the same items."
     )
     return Check("connectivity", "warn", float(count), message)
 
@@ -105,7 +104,7 @@ def linked(problem: ScoresProblem) -> Check:
 def constant(problem: ScoresProblem) -> list[Check]:
     """Judges that gave one score to everything."""
     table = problem.table
-    so = "and the judge's severity is bounded by the prior alone. Leave the judge out, or read its answers."
+    so = "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
     return checks.constant_judges(table.judges, table.judge, table.score, "score", so)
 
 
@@ -122,7 +121,7 @@ def ends(problem: ScoresProblem) -> Check:
         return Check("separation", "ok", 0.0, "No item has all its scores at one end of the scale.")
     message = (
         f"{listed(names)} scored at one end of the scale by all judges (under some criterion): how far they stand out "
-        "is bounded by the prior, not by the scores."
+        "is set by the prior, not by the scores."
     )
     return Check("separation", "warn", float(len(names)), message)
 

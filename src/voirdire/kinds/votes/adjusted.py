@@ -90,7 +90,9 @@ def checks(problem: VotesProblem, posterior: Posterior, prob: float = 0.9) -> li
         count = [name for name, row in found.items() if row["clear"] and name != OWN_FAMILY]
         message += f" Clear of 0 with 99%: {', '.join(count) or 'none'}."
     if sure:
-        message += f" {listed(sure)} deciding every vote: the effect's size is bounded by the prior, not by the votes."
+        message += (
+            f" {listed(sure)} deciding every vote: the effect's size is set by the prior, not by the votes."
+        )
     if fixed:
         message += (
             f" {listed(fixed)} the same wherever an item is asked about: how much of its score that is, only the prior "

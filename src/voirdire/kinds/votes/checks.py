@@ -70,7 +70,7 @@ def _separated(found: list[Connectivity]) -> Check:
     if not names:
         return Check("separation", "ok", 0.0, "No item wins or loses every vote.")
     message = (
-        f"{listed(names)} winning or losing every vote (under some criterion): how far they stand out is bounded by "
+        f"{listed(names)} winning or losing every vote (under some criterion): how far they stand out is set by "
         "the prior, not by the votes."
     )
     return Check("separation", "warn", float(len(names)), message)

@@ -38,8 +38,8 @@ def scale(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if share <= HARDLY:
         return [Check("scale", "ok", share, f"The votes tell how far items are apart {between}.")]
     message = (
-        f"How far items are apart is hardly told by these votes {between}: items that are alike under good judges look "
-        "as items far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
-        "reliability of judges lean on the prior. Collect more votes, on fewer pairs, or human answers."
+        f"The votes hardly say how far items are apart {between}: items that are alike under good judges look as items "
+        "far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
+        "reliability of judges rest on the prior. Collect more votes, on fewer pairs, or human answers."
     )
     return [Check("scale", "warn", share, message)]

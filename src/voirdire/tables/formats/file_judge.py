@@ -10,6 +10,8 @@ from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.rows import Note
 from voirdire.tables.formats.source import Source
 
+#: How a table is made of several files.
+JOIN_FILES = "several files become one table by voirdire import FILE FILE --out FOLDER"
 _PACKED = (".gz", ".zst")
 
 
@@ -36,7 +38,7 @@ def judge_of_file(source: Source, asked: Asked) -> tuple[str, list[Note]]:
     same = [other for other in source.siblings if _name(other.path) == judge and other.path != source.path]
     if same:
         judge = f"{os.path.basename(os.path.dirname(os.path.abspath(source.path)))}/{judge}"
-    more = "" if _several(source.siblings) else "; give the other judges' files in the same command"
+    more = "" if _several(source.siblings) else f"; {JOIN_FILES}"
     said = f"the file names no judge: its answers are those of {judge!r}, by the file's name"
     return judge, [Note(f"{source.name}: {said} (--set judge=NAME is another name){more}")]
 

@@ -1,12 +1,19 @@
-"""Counts of labels: each answer that was counted is a row, of raters who are numbered within their item."""
+"""Counts of labels: each answer that was counted is a row, of raters whose numbers are drawn by lot within their item.
+
+By lot: numbered in the order of labels, raters would look like judges with a taste, the first for the first label.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+from zlib import crc32
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import COUNT_NAMES, plain
-from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.formats.format import Asked, each, guarded
 from voirdire.tables.formats.long_table import crossed_name
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -23,6 +30,11 @@ from voirdire.tables.formats.rows import (
 from voirdire.tables.formats.source import Source
 
 MOST = 1_000_000  # answers of a file that are counted: each becomes a row
+#: What is said of raters that nobody named.
+BY_LOT = (
+    "who answered is not told, so that raters are numbered by lot within each item and say nothing of single judges "
+    "or pairs of them"
+)
 _FIELDS = tuple(name for name in Label._fields if name not in ("judge", "label"))
 
 
@@ -61,6 +73,29 @@ class Counted:
         return int(count)
 
 
+def numbers_by_lot(counts: Mapping[str, int], about: Sequence[object]) -> dict[str, list[int]]:
+    """The numbers of the raters who gave each label of an item, drawn by lot from what the item is called.
+
+    Parameters
+    ----------
+    counts : mapping
+        How often each label was given; the order of labels does not matter.
+    about : sequence
+        The item, and what else the counts are about.
+
+    Examples
+    --------
+    >>> numbers_by_lot({"yes": 3, "no": 1}, ["x"]) == numbers_by_lot({"no": 1, "yes": 3}, ["x"])
+    True
+    >>> sorted(sum(numbers_by_lot({"yes": 3, "no": 1}, ["x"]).values(), []))
+    [1, 2, 3, 4]
+    """
+    numbers = [*range(1, sum(counts.values()) + 1)]
+    Random(crc32(repr(tuple(about)).encode("utf-8", "backslashreplace"))).shuffle(numbers)
+    drawn = iter(numbers)
+    return {label: sorted(next(drawn) for _ in range(counts[label])) for label in sorted(counts)}
+
+
 def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
     """The column that says how often a label was given, of a table without judges; None where there is none.
 
@@ -97,7 +132,9 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     known = (*places.values(), used["label"], counts)
     rest = {name: name for name in source.columns() if name not in known}
     _check_numbers(source, counts)
-    counted, raters = Counted(source.name), dict[tuple[object, ...], int]()
+    counted = Counted(source.name)
+    given: dict[tuple[object, ...], Counter[str]] = {}
+    waiting: list[tuple[str, dict[str, Any], str | None, int, dict[str, Any]]] = []
     crossed: dict[str, tuple[str, str]] = {}
     objects: set[str] = set()
 
@@ -113,19 +150,25 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
         except Odd as odd:
             raise Odd(f"{counts} {odd}") from None
         label = named(record.get(used["label"])) or None
-        further = further_cells(record, rest, objects)
-        key = tuple(about.values())
-        for _ in range(count):
-            raters[key] = raters.get(key, 0) + 1
-            row = Label(f"rater {raters[key]}", label=label, **about)
-            yield Extended(row, further) if further else row
+        given.setdefault(tuple(about.values()), Counter())[label or ""] += count
+        waiting.append((place, about, label, count, further_cells(record, rest, objects)))
+        return iter(())
 
     yield Columns("labels", ("judge", *places, "label", *rest))
     yield from each(source, one)
-    yield Note(
-        f"{source.name}: column {counts!r} counts answers; who answered is not told, so that raters are numbered "
-        "within each item and say nothing of single judges"
-    )
+    raters = {about: numbers_by_lot(labels, about) for about, labels in given.items()}
+
+    def answers(
+        about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
+    ) -> Iterator[Row]:
+        free = raters[tuple(about.values())][label or ""]
+        for rater in [free.pop(0) for _ in range(count)]:
+            row = Label(f"rater {rater}", label=label, **about)
+            yield Extended(row, further) if further else row
+
+    for place, *about_counts in waiting:
+        yield from guarded(place, answers, *about_counts)
+    yield Note(f"{source.name}: column {counts!r} counts answers; {BY_LOT}")
 
 
 def _check_numbers(source: Source, counts: str) -> None:

@@ -9,7 +9,7 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, listed, plain
 from voirdire.tables.formats.format import Asked, each
 from voirdire.tables.formats.label_cells import LabelCells
-from voirdire.tables.formats.long_counts import Counted
+from voirdire.tables.formats.long_counts import BY_LOT, Counted, numbers_by_lot
 from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -245,16 +245,15 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
             )
         about = {name: value for name, value in about.items() if name not in rest}
         more = further_cells(record, rest, objects)
-        rater = 0
+        labels: dict[str, int] = {}
         for name in columns:
             try:
-                count = counted.read(record.get(name))
+                labels[name] = counted.read(record.get(name))
             except Odd as odd:
                 yield Refused(f"{place}: {name}", str(odd))
-                continue
-            for _ in range(count):
-                rater += 1
-                row = Label(f"rater {rater}", label=name, **about)
+        for label, numbers in numbers_by_lot(labels, [*about.values()]).items():
+            for rater in numbers:
+                row = Label(f"rater {rater}", label=label, **about)
                 yield Extended(row, more) if more else row
 
     if rest:
@@ -263,7 +262,4 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
     yield from lost
     if objects:
         yield objects_note(source.name, objects)
-    yield Note(
-        f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; who answered is not told, "
-        "so that raters are numbered within each item and say nothing of single judges"
-    )
+    yield Note(f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; {BY_LOT}")

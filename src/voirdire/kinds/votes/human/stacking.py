@@ -17,7 +17,8 @@ weights within families. The direction d is one judge, or the mean of all, any a
 this one may be far ahead of what the others add, which may be nothing (s = 0.05 with probability 0.5). S and d are
 scaled so that gamma' x_p and d' x_p have mean square 1 over all comparisons; then s is the standard deviation of the
 log-odds of an average comparison, with density proportional to exp(-s / 5.66) (5.66 is what the difference of two
-strengths of standard deviation 4 has, the models' prior), and m and v are the mean and the variance of the log-odds of a judge that is a coin under the model's prior
+strengths of standard deviation 4 has, the models' prior), and m and v are the mean and the variance of the log-odds
+of a judge that is a coin under the model's prior
 (1 - r) Beta(a, b) + r Beta(b, a).
 
 Anchors do not identify beta (there are mostly fewer of them than judges), and need not: what is asked for is

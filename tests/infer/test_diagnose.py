@@ -143,10 +143,16 @@ def test_thresholds_are_those_of_the_literature() -> None:
 
 def test_the_container_has_names_and_statistics() -> None:
     values = PROGRAM.values(free(), np)
-    stats_ = {"diverging": STILL, "energy": energies()}
     coords = {"judge": ["ann", "bob"], "criterion": ["overall"], "item": ["x", "y", "z"]}
-    dims = {parameter.name: list(parameter.dims) for parameter in PROGRAM.parameters}
-    container = to_arviz(values, stats_, coords, dims)
+    groups = {
+        "posterior": {
+            parameter.name: (parameter.dims, values[parameter.name]) for parameter in PROGRAM.parameters
+        },
+        "sample_stats": {"diverging": ((), STILL), "energy": ((), energies())},
+    }
+    container = to_arviz(groups, coords, {"seed": 1}, lambda group, name: {"definition": f"{group} {name}"})
+    assert container["posterior"].attrs["seed"] == 1
+    assert container["posterior"]["strength"].attrs["definition"] == "posterior strength"
     chosen = container["posterior"]["strength"].sel(criterion="overall", item="y")
     np.testing.assert_array_equal(chosen.values, values["strength"][:, :, 0, 1])
     np.testing.assert_array_equal(

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError, NotThisKindError
-from voirdire.infer.diagnose import to_arviz
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds.checks import of_dependent_judges
 from voirdire.kinds.columns import Columns, TablesByName, frame, records
 from voirdire.kinds.human import Anchored
+from voirdire.kinds.idata import idata
 from voirdire.kinds.kind import Kind
 from voirdire.model.check import Check, worst
 from voirdire.model.problem import Problem
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 F = TypeVar("F", bound="Fit")
-
-MOST_LOG = 10**8  # values of a log likelihood that are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,43 +180,20 @@ class Fit:
 
     @property
     def idata(self) -> Any:
-        """Draws as an ArviZ container: named, with coordinates and, after NUTS, sample statistics.
+        """Draws, log densities and data as an ArviZ container; see :mod:`voirdire.kinds.idata`.
 
-        Of votes, and of scores on an ordered scale, also the log likelihood of every answer, for ``az.loo``; it is left
-        out above 100 million values.
+        ``posterior`` has on natural scales what the tables show (``reliability`` is a probability, ``weight`` sums to
+        one, ``score``), ``unconstrained_posterior`` what is estimated (``logit_reliability``, ``log_weight``). The
+        other groups are ``log_likelihood`` of every answer, for ``az.loo``, left out above 100 million values,
+        ``log_prior``, ``observed_data``, ``constant_data`` and, after NUTS, ``sample_stats``. Units and definitions are
+        attributes.
 
         Raises
         ------
         InputError
             The fit has no draws (methods "map" and "adam").
         """
-        if self.posterior.draws is None:
-            raise InputError(f"method {self.method!r} has no draws; fit with method='laplace' or 'nuts'")
-        density = self.problem.density
-        values = {k: v for k, v in density.values(self.posterior.draws, np).items() if v.size}
-        dims = {p.name: list(p.dims) for p in density.parameters}
-
-        log = self._log_likelihood(self.posterior.draws)
-        return to_arviz(values, self.sample_stats, self.problem.coords, dims, log)
-
-    def _log_likelihood(self, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
-        """Log probability of every answer under each draw, shape (chains, draws, answers); None where there is none."""
-        single = self.kind.single_answers(self.problem)
-        if single is None:
-            return None
-        # answers that are alike have the same probability: each is computed once
-        distinct, copies = np.unique(np.column_stack(single), axis=0, return_inverse=True)
-        if np.prod(draws.shape[:2]) * len(copies) > MOST_LOG:
-            return None
-        *rows, answer = distinct.T
-        values = self.problem.density.values(draws, np)
-        log = np.empty((*draws.shape[:2], len(distinct)))
-        for at in np.ndindex(*draws.shape[:2]):
-            one = {name: value[at] for name, value in values.items()}
-            log[at] = np.log(
-                self.kind.chances(self.problem, one, tuple(rows))[np.arange(len(answer)), answer]
-            )
-        return log[:, :, copies.ravel()]
+        return idata(self)
 
     @property
     def pymc_model(self) -> Any:

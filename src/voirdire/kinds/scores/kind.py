@@ -20,6 +20,7 @@ from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.panel_gap import Gap
 from voirdire.kinds.scores import checks, continuous, results, systems
+from voirdire.kinds.scores.answers import answers
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.contexts import left_out, no_contexts
@@ -33,6 +34,7 @@ from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, uses_families
 from voirdire.kinds.scores.residuals import residuals
+from voirdire.kinds.scores.results import judge_values, quantities
 from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import of_judges
@@ -69,6 +71,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     checks = staticmethod(checks.all_checks)
     residuals = staticmethod(residuals)
+    judge_values = staticmethod(judge_values)
+    single = staticmethod(answers)
+    quantities = staticmethod(quantities)
     predict = staticmethod(predict)
     chances = staticmethod(chances)
     draw = staticmethod(draw)
@@ -174,13 +179,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """Strengths, where the model has contexts."""
         values = posterior.values
         return None if values is None or not problem.density.contexts else strengths(problem.density, values)
-
-    def single_answers(self, problem: ScoresProblem) -> tuple[Ints, ...] | None:
-        """Judge, criterion, item (and context) and level of every score of an ordered scale."""
-        if problem.in_points or "log_judge_item" in {one.name for one in problem.density.parameters}:
-            return None
-        table = problem.table
-        return *problem.codes(table).values(), problem.given(table)
 
     def table_of(self, problem: ScoresProblem) -> Scores:
         """The scores."""

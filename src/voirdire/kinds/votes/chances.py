@@ -141,11 +141,34 @@ def answer_probabilities(
     [[0.881, 0.119, 0.0]]
     """
     cells = np.arange(len(judge))
-    reliability = RELIABILITY[density.model.reliability.kind]
     part = _asked(density, values, judge, criterion, first, second, context, further)
     d = difference(values["strength"], criterion, first, second)
     if "pair_context" in part:
         d = d + perceived(density, values, part)
+    return _answered(density, values, d, judge, criterion, tie_habits(density, values, part, judge, cells))
+
+
+def on_criteria(density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints) -> Floats:
+    """Probability of (first, second, tie) of each vote on criteria, shape (..., votes, 3).
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> density = VotesDensity(load_model("maple-fixed-reliability"), judges=1, criteria=2, items=2, ties=False)
+    >>> zero, one = np.array([0]), np.array([1])
+    >>> on_criteria(density, {"weight": np.array([1.0, -1.0])}, zero, zero, one).round(3).tolist()
+    [[0.881, 0.119, 0.0]]
+    """
+    d = values["weight"][..., first] - values["weight"][..., second]
+    return _answered(density, values, d, judge, np.full(len(judge), density.criteria), 0.0)
+
+
+def _answered(
+    density: VotesDensity, values: Values, d: Floats, judge: Ints, criterion: Ints, habits: Any
+) -> Floats:
+    """Probability of (first, second, tie) by what the first is worth more to the judge, shape (..., rows, 3)."""
+    cells = np.arange(len(judge))
+    reliability = RELIABILITY[density.model.reliability.kind]
     log = [
         reliability.log_decided(
             values,
@@ -157,9 +180,7 @@ def answer_probabilities(
     ]
     found = np.zeros((*d.shape, 3))
     if density.ties and density.model.ties is not None:
-        propensity = TIES[density.model.ties.kind].propensity(values, judge) + tie_habits(
-            density, values, part, judge, cells
-        )
+        propensity = TIES[density.model.ties.kind].propensity(values, judge) + habits
         tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, np), np)
         found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=-1))
     else:

@@ -17,18 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError, NotThisKindError
+from voirdire.infer.diagnose import to_arviz
 from voirdire.infer.posterior import Posterior
-from voirdire.infer.pymc_model import pymc_model
+from voirdire.infer.pymc_model import pymc_model, trace
 from voirdire.kinds.checks import of_dependent_judges
 from voirdire.kinds.columns import Columns, TablesByName, frame, records
 from voirdire.kinds.human import Anchored
-from voirdire.kinds.idata import idata
+from voirdire.kinds.idata import chains_of, idata
 from voirdire.kinds.kind import Kind
 from voirdire.model.check import Check, worst
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.given import as_given
 from voirdire.trust.drift import OverTime, habits_over_time
+from voirdire.trust.prior import prior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,8 +199,22 @@ class Fit:
 
     @property
     def pymc_model(self) -> Any:
-        """The same model and table as a ``pymc.Model``."""
-        return pymc_model(self.problem)
+        """The same model and table as a ``pymc.Model`` that can generate; see :func:`.infer.pymc_model.pymc_model`."""
+        return pymc_model(self.problem, self.kind.outcomes(self.problem))
+
+    @property
+    def pymc_draws(self) -> Any:
+        """Draws of the random variables of :attr:`pymc_model`, for ``pm.sample_posterior_predictive``.
+
+        Raises
+        ------
+        InputError
+            The fit has no draws.
+        """
+        if self.posterior.draws is None:
+            raise InputError(f"method {self.method!r} has no draws; fit with method='laplace' or 'nuts'")
+        draws = chains_of(self.posterior.draws, bool(self.sample_stats))
+        return to_arviz({"posterior": trace(self.problem.density, draws)}, self.problem.coords)
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
         """Draw a figure ("ranking", "judges", "position", "agreement", ...); see :func:`.figures.plot`."""
@@ -269,6 +285,7 @@ class Fit:
         chosen = None if self.anchored is None else self.anchored.chosen
         judges, of_method = self.tables["judges"], list(self.method_checks)
         checks = self.kind.checks(self.problem, self.posterior, judges, of_method, self.seed, chosen)
+        checks += prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
         return tuple(of_dependent_judges(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers
 from voirdire.kinds.columns import Columns, records
@@ -350,6 +351,10 @@ class Kind(ABC, Generic[T, P]):
 
     def single(self, problem: P) -> list[Answers]:
         """Answers one by one, of every table of a problem; none where a model pools them before it looks at them."""
+        return []
+
+    def outcomes(self, problem: P) -> list[Outcome]:
+        """Answers as a model generates them, table by table; none where it does not (a baseline)."""
         return []
 
     @abstractmethod

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers
 from voirdire.kinds.bootstrap import refit
@@ -77,6 +78,11 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     def single(self, problem: JointProblem) -> list[Answers]:
         """Votes, then scores."""
         return [one for kind, part in self.parts(problem) for one in kind.single(part)]
+
+    def outcomes(self, problem: JointProblem) -> list[Outcome]:
+        """Votes, then scores; none where one of them is not generated."""
+        parts = [kind.outcomes(part) for kind, part in self.parts(problem)]
+        return [one for part in parts for one in part] if all(parts) else []
 
     def default_model(self, table: VotesAndScores, request: Request) -> tuple[str, str]:
         """``joint-maple-position`` where criteria are weighed, else ``joint-position``."""

@@ -24,6 +24,7 @@ from voirdire.kinds.labels.draw import draw
 from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.held_out import held_out
 from voirdire.kinds.labels.left_out import calibration
+from voirdire.kinds.labels.outcomes import outcomes
 from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
@@ -67,6 +68,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     checks = staticmethod(checks.all_checks)
     judge_values = staticmethod(judge_values)
     single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
     predict = staticmethod(classify)
     chances = staticmethod(chances)
     default_model = staticmethod(default_model)

@@ -22,6 +22,7 @@ from voirdire.kinds.rankings.answers import answers
 from voirdire.kinds.rankings.density import no_contexts, no_tastes
 from voirdire.kinds.rankings.held_out import held_out
 from voirdire.kinds.rankings.human import RankedAnchors
+from voirdire.kinds.rankings.outcomes import outcomes
 from voirdire.kinds.rankings.predict import draw, predict
 from voirdire.kinds.rankings.problem import RankingsProblem, check_numbers, pose_rankings
 from voirdire.kinds.rankings.results import judge_values
@@ -62,6 +63,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     checks = staticmethod(checks.all_checks)
     judge_values = staticmethod(judge_values)
     single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
     predict = staticmethod(predict)
     draw = staticmethod(draw)
 

@@ -30,6 +30,7 @@ from voirdire.kinds.scores.halo import given_spread, no_continuous_halo, no_halo
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
+from voirdire.kinds.scores.outcomes import outcomes
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, uses_families
@@ -73,6 +74,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     residuals = staticmethod(residuals)
     judge_values = staticmethod(judge_values)
     single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
     quantities = staticmethod(quantities)
     predict = staticmethod(predict)
     chances = staticmethod(chances)

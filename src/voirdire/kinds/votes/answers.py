@@ -64,9 +64,7 @@ def _on_criteria(problem: VotesProblem) -> Answers:
     votes = problem.criteria_votes
     assert votes is not None  # else there is no such table
     cell, outcome = np.nonzero(votes.counts)
-    judge = _code(votes.judges, problem.judges)[votes.judge][cell]
-    as_criteria = _code(votes.items, problem.criteria)
-    first, second = as_criteria[votes.first][cell], as_criteria[votes.second][cell]
+    judge, first, second = (codes[cell] for codes in coded_criteria(problem)[:3])
 
     def log(values: Values) -> Floats:
         return _chosen(on_criteria(problem.density, values, judge, first, second), outcome)
@@ -76,6 +74,15 @@ def _on_criteria(problem: VotesProblem) -> Answers:
     codes["second"] = (votes.items, votes.second)
     about = {name: np.array(names)[of[cell]][which] for name, (names, of) in codes.items()}
     return Answers(CRITERIA, log, which, outcome[which], about, 20 * len(cell))
+
+
+def coded_criteria(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]:
+    """Judge, first and second of each cell of votes on criteria, in the problem's coding, and its counts."""
+    votes = problem.criteria_votes
+    assert votes is not None  # else there is no such table
+    judge = _code(votes.judges, problem.judges)[votes.judge]
+    as_criteria = _code(votes.items, problem.criteria)
+    return judge, as_criteria[votes.first], as_criteria[votes.second], votes.counts
 
 
 def _of_people(problem: VotesProblem) -> Answers:

@@ -22,6 +22,7 @@ from voirdire.kinds.votes.contexts import left_out, too_large
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, in_contexts_of, read_anchors
+from voirdire.kinds.votes.outcomes import outcomes
 from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.problem import VotesProblem, check_numbers, pose
 from voirdire.kinds.votes.residuals import residuals
@@ -56,6 +57,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
     judge_values = staticmethod(judge_values)
     single_answers = staticmethod(single_answers)
     single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
     fixed_order = staticmethod(trust.fixed_order)
     predict = staticmethod(predict)
     chances = staticmethod(chances)

@@ -159,3 +159,19 @@ def test_the_container_has_names_and_statistics() -> None:
         container["posterior"]["reliability"].sel(judge="bob").values, free()[:, :, 3]
     )
     np.testing.assert_array_equal(container["sample_stats"]["energy"].values, energies())
+
+
+def test_the_container_of_arviz_1_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import SimpleNamespace
+
+    monkeypatch.setattr("voirdire.infer.diagnose._arviz", lambda: SimpleNamespace(__version__="1.2.0"))
+    groups = {
+        "posterior": {"x": (("judge",), np.zeros((2, 3, 2)))},
+        "observed_data": {"y": (("row",), np.ones(4))},
+    }
+    tree = to_arviz(groups, {"judge": ["ann", "bob"]}, {"seed": 1}, lambda group, name: {"units": group})
+    assert set(tree.children) == {"posterior", "observed_data"}
+    assert tree.posterior["x"].dims == ("chain", "draw", "judge")
+    assert tree["posterior"]["x"].attrs == {"units": "posterior"}
+    assert list(tree["posterior"]["judge"].values) == ["ann", "bob"]
+    assert tree["observed_data"].attrs["seed"] == 1

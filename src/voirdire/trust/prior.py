@@ -23,7 +23,7 @@ from voirdire.typing import Floats
 
 MOST = 0.5  # share of the variance before any answer, and of the judges, from which the prior decides
 FEWEST = 100  # draws of a posterior
-DRAWS = 400  # of the prior
+DRAWS = 200  # of the prior
 COINS = ("reliability", "coin_first", "coin_second", "log_discrimination", "raw_discrimination", "log_noise")
 ASK = {
     "weights": "Ask for more votes on criteria, or give the weights (criteria=... with a column weight).",

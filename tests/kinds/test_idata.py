@@ -189,7 +189,7 @@ def test_arviz_works_on_it(fit: voirdire.Fit, idata: Any) -> None:
         warnings.simplefilter("ignore", DeprecationWarning)  # of others to ArviZ
         summary = az.summary(idata)
         assert len(summary) > len(fit.problem.items)
-        assert summary["r_hat"].max() < 1.1
+        assert summary["r_hat"].astype(float).max() < 1.1  # text in ArviZ 1
         found = az.loo(idata)
         assert np.isfinite(found.elpd_loo if hasattr(found, "elpd_loo") else found.elpd)
         both = az.compare({"one": idata, "again": idata})
@@ -200,7 +200,7 @@ def test_arviz_works_on_it(fit: voirdire.Fit, idata: Any) -> None:
 
 
 def test_it_goes_to_a_file_and_back(idata: Any, tmp_path: Any) -> None:
-    pytest.importorskip("netCDF4")
+    pytest.importorskip("h5netcdf")
     import arviz as az
 
     idata.to_netcdf(str(tmp_path / "fit.nc"))

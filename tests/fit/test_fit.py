@@ -276,9 +276,9 @@ def test_the_dictionary_holds_what_the_tables_hold(votes: pd.DataFrame, result: 
 
 def test_draws_carry_names(result: Fit) -> None:
     chosen = result.idata["posterior"]["strength"].sel(criterion="overall", item="y")
-    assert chosen.shape == (1, LAPLACE_DRAWS)
+    assert chosen.shape == (4, LAPLACE_DRAWS // 4)  # independent draws in chains of ArviZ's
     assert result.posterior.values is not None
-    np.testing.assert_array_equal(chosen.to_numpy()[0], result.posterior.values["strength"][:, 0, 2])
+    np.testing.assert_array_equal(chosen.to_numpy().ravel(), result.posterior.values["strength"][:, 0, 2])
 
 
 @pytest.mark.parametrize(

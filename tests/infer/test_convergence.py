@@ -21,7 +21,7 @@ def series(chains: int, length: int, rho: float, seed: int = 0) -> np.ndarray:
 def arviz(draws: np.ndarray) -> list[np.ndarray]:
     import arviz
 
-    posterior = to_arviz({"x": draws}, {}, {}, {})["posterior"]
+    posterior = to_arviz({"posterior": {"x": (("place",), draws)}}, {})["posterior"]
     dataset = getattr(posterior, "dataset", posterior)
     # the tails are told: ArviZ 1 takes others by default than the paper and ArviZ 0.23
     tail = arviz.ess(dataset, method="tail", prob=(0.05, 0.95))

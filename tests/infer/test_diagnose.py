@@ -143,13 +143,35 @@ def test_thresholds_are_those_of_the_literature() -> None:
 
 def test_the_container_has_names_and_statistics() -> None:
     values = PROGRAM.values(free(), np)
-    stats_ = {"diverging": STILL, "energy": energies()}
     coords = {"judge": ["ann", "bob"], "criterion": ["overall"], "item": ["x", "y", "z"]}
-    dims = {parameter.name: list(parameter.dims) for parameter in PROGRAM.parameters}
-    container = to_arviz(values, stats_, coords, dims)
+    groups = {
+        "posterior": {
+            parameter.name: (parameter.dims, values[parameter.name]) for parameter in PROGRAM.parameters
+        },
+        "sample_stats": {"diverging": ((), STILL), "energy": ((), energies())},
+    }
+    container = to_arviz(groups, coords, {"seed": 1}, lambda group, name: {"definition": f"{group} {name}"})
+    assert container["posterior"].attrs["seed"] == 1
+    assert container["posterior"]["strength"].attrs["definition"] == "posterior strength"
     chosen = container["posterior"]["strength"].sel(criterion="overall", item="y")
     np.testing.assert_array_equal(chosen.values, values["strength"][:, :, 0, 1])
     np.testing.assert_array_equal(
         container["posterior"]["reliability"].sel(judge="bob").values, free()[:, :, 3]
     )
     np.testing.assert_array_equal(container["sample_stats"]["energy"].values, energies())
+
+
+def test_the_container_of_arviz_1_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    from types import SimpleNamespace
+
+    monkeypatch.setattr("voirdire.infer.diagnose._arviz", lambda: SimpleNamespace(__version__="1.2.0"))
+    groups = {
+        "posterior": {"x": (("judge",), np.zeros((2, 3, 2)))},
+        "observed_data": {"y": (("row",), np.ones(4))},
+    }
+    tree = to_arviz(groups, {"judge": ["ann", "bob"]}, {"seed": 1}, lambda group, name: {"units": group})
+    assert set(tree.children) == {"posterior", "observed_data"}
+    assert tree.posterior["x"].dims == ("chain", "draw", "judge")
+    assert tree["posterior"]["x"].attrs == {"units": "posterior"}
+    assert list(tree["posterior"]["judge"].values) == ["ann", "bob"]
+    assert tree["observed_data"].attrs["seed"] == 1

@@ -12,7 +12,7 @@ import pytest
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.infer import pymc_samplers
-from voirdire.infer.pymc_model import free_draws, point, pymc_model
+from voirdire.infer.pymc_model import free_draws, point, pymc_model, trace
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
@@ -68,14 +68,10 @@ def test_points_and_draws_are_inverse_to_each_other() -> None:
     x = rng.normal(size=density.size)
     model = pymc_model(problem)
     assert {variable.name for variable in model.value_vars} == set(point(density, x))
-    values = density.values(x, np)
-    posterior = {
-        name: np.tile(
-            1 / (1 + np.exp(-value)) if name.startswith("coin") else value, (2, 3, *[1] * np.ndim(value))
-        )
-        for name, value in values.items()
-    }
-    posterior["strength_free"] = np.tile(x[density.slices["strength"]].reshape(1, 5), (2, 3, 1, 1))
+    posterior = {name: value for name, (_, value) in trace(density, np.tile(x, (2, 3, 1))).items()}
+    assert set(posterior) == {variable.name for variable in model.free_RVs}
+    coin = density.values(x, np)["coin_first"]
+    np.testing.assert_allclose(posterior["coin_first"][1, 2], 1 / (1 + np.exp(-coin)))
     found = free_draws(density, posterior)
     assert found.shape == (2, 3, density.size)
     np.testing.assert_allclose(found, np.broadcast_to(x, found.shape), atol=1e-12)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from voirdire.kinds.registry import kind_of
+from voirdire.model.prior_draws import prior_draw
 from voirdire.model.specs import load_model
-from voirdire.research.studies.prior_draws import prior_draw
 from voirdire.research.studies.prior_panels import panel_of
 
 DRAWS = 400

@@ -246,7 +246,11 @@ QUICK = (
     "ordered-labels-decided",
     "plackett-luce-tastes-ties",
 )
-COMPILED = ("test_numpy_and_jax_agree_and_derivatives_are_right", "test_pymc_has_the_density")
+COMPILED = (
+    "test_numpy_and_jax_agree_and_derivatives_are_right",
+    "test_pymc_has_the_density",
+    "test_the_generating_model_has_the_density",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

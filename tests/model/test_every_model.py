@@ -25,6 +25,7 @@ from voirdire.infer.hessian import hessian
 from voirdire.infer.pymc_model import point, pymc_model
 from voirdire.kinds.further_terms import resolved
 from voirdire.kinds.kind import Request
+from voirdire.kinds.registry import kind_of
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.contexts import by_context, context_of, split
 from voirdire.kinds.votes.terms import with_terms
@@ -877,6 +878,26 @@ def test_pymc_has_the_density(case: Any, as_written: Any) -> None:
             found = float(model.compile_logp()(point(density, x)))
         # PyMC's own constants carry a few 1e-8
         assert found == pytest.approx(reference, rel=1e-12, abs=1e-6)
+
+
+def test_the_generating_model_has_the_density(case: Any, as_written: Any) -> None:
+    density, outcomes = case.density, kind_of(case.problem).outcomes(case.problem)
+    values = [case.values(x) for x in case.points]
+    for x, value in zip(case.points, values, strict=True):
+        log = sum(float(np.sum(one.log(one.observed, value, np))) for one in outcomes)
+        if outcomes:
+            assert log == pytest.approx(case.log_likelihood(value), rel=1e-9, abs=1e-8), x
+    if not outcomes:
+        return
+    pymc = pymc_model(case.problem, outcomes).compile_logp(mode=as_written)
+    found = float(pymc(point(density, case.points[0])))
+    assert found == pytest.approx(
+        float(density.log_density(case.points[0], case.problem.data, np)), rel=1e-9, abs=1e-6
+    )
+    for one in outcomes:
+        drawn = one.draw(values[0], np.random.default_rng(0))
+        assert drawn.shape == one.observed.shape
+        assert np.isfinite(np.sum(one.log(drawn, values[0], np)))
 
 
 def test_numpy_and_jax_agree_and_derivatives_are_right(case: Any) -> None:

@@ -107,7 +107,7 @@ def test_the_container_of_draws_holds_log_likelihoods(votes: Fit) -> None:
     import arviz as az
 
     log = np.asarray(votes.idata["log_likelihood"]["answers"])
-    assert log.shape == (*votes.posterior.draws.shape[:2], 12)  # type: ignore[union-attr]
+    assert log.reshape(-1, 12).shape == (votes.posterior.draws[..., 0].size, 12)  # type: ignore[index]
     counts = votes.problem.coded_votes.counts  # type: ignore[attr-defined]
     assert counts.sum() == 12
     # summed over answers it is the log likelihood of the density, up to what does not depend on the draw

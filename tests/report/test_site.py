@@ -36,6 +36,8 @@ def pages(project: Path) -> list[Path]:
         "gate",
         "rankings",
         pytest.param("boards", marks=pytest.mark.slow),
+        # PyMC's dependencies announce changes to one another
+        pytest.param("pymc", marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore")]),
         pytest.param("simulate", marks=pytest.mark.slow),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,21 +93,44 @@ def _arviz() -> Any:
 
 
 def to_arviz(
-    values: dict[str, Floats],
-    sample_stats: dict[str, npt.NDArray[Any]],
-    coords: dict[str, list[str]],
-    dims: dict[str, list[str]],
-    log_likelihood: Floats | None = None,
+    groups: Mapping[str, Mapping[str, tuple[tuple[str, ...], Any]]],
+    coords: Mapping[str, Sequence[Any]],
+    attributes: Mapping[str, Any] | None = None,
+    described: Callable[[str, str], Mapping[str, str]] = lambda group, name: {},
 ) -> Any:
-    """ArviZ container (``InferenceData`` in 0.23, ``DataTree`` in 1) of named draws, shape (chains, draws, ...)."""
+    """ArviZ container (``InferenceData`` in 0.23, ``DataTree`` in 1) of groups of named arrays.
+
+    Parameters
+    ----------
+    groups : dict
+        Of each group its variables: names of dimensions beside chain and draw, and values, of groups of draws of shape
+        (chains, draws, ...). Empty groups are left out.
+    coords : dict
+        Names of the levels of dimensions.
+    attributes : dict, optional
+        Of every group.
+    described : callable
+        Of a group and a variable, the variable's attributes.
+    """
+    import xarray as xr
+
     az = _arviz()
-    groups = {"posterior": values} | ({"sample_stats": sample_stats} if sample_stats else {})
-    if log_likelihood is not None:
-        groups["log_likelihood"] = {"answers": log_likelihood}
+    datasets = {}
+    for group, variables in groups.items():
+        if not variables:
+            continue
+        lead = () if group.endswith("_data") else ("chain", "draw")
+        arrays = {
+            name: xr.Variable((*lead, *dims), values, dict(described(group, name)))
+            for name, (dims, values) in variables.items()
+        }
+        sizes = {str(dim): size for array in arrays.values() for dim, size in array.sizes.items()}
+        levels = {dim: coords.get(dim, range(size)) for dim, size in sizes.items()}
+        datasets[group] = xr.Dataset(arrays, levels, dict(attributes or {}))
     # not by hasattr(az, "InferenceData"): ArviZ 1 answers to that name with a warning and another class
     if az.__version__.startswith("0."):
-        return az.from_dict(**groups, coords=coords, dims=dims)
-    return az.from_dict(groups, coords=coords, dims=dims)
+        return az.InferenceData(**datasets)
+    return xr.DataTree.from_dict({f"/{group}": dataset for group, dataset in datasets.items()})
 
 
 def worst_element(idata: Any) -> tuple[str, Floats, float]:

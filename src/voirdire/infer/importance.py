@@ -44,7 +44,8 @@ def pareto_smoothed(log_ratio: Floats) -> tuple[Floats, float]:
     cutoff = np.exp(log[order[size - tail - 1]])
     excess = np.exp(log[largest]) - cutoff
     k = float("-inf")
-    if tail >= 5 and excess[-1] > 1e-12 and excess[0] >= 0.0:
+    # of draws that are there many times a quarter of the tail may stand at its beginning: then there is nothing to fit
+    if tail >= 5 and excess[-1] > 1e-12 and excess[0] >= 0.0 and excess[int(tail / 4 + 0.5) - 1] > 0.0:
         k, sigma = pareto_fit(excess)
         p = (np.arange(tail) + 0.5) / tail
         smooth = sigma * np.expm1(-k * np.log1p(-p)) / k if abs(k) > 1e-12 else -sigma * np.log1p(-p)

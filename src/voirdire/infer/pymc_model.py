@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from voirdire.infer.outcomes import Outcome
 from voirdire.model.density import LogDensity
+from voirdire.model.natural_scales import LOGITS, estimated_name, natural_name
+from voirdire.model.prior_draws import last_of_scale, others_of_scale, skewed
 from voirdire.model.problem import Problem
+from voirdire.model.terms.arrays import sigmoid
 from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
@@ -16,15 +20,22 @@ from voirdire.typing import Floats
 _TRANSFORMED = {LogitBeta: "_logodds__", LogExponential: "_log__"}  # names of PyMC's coordinates
 
 
-def pymc_model(problem: Problem) -> Any:
+def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
     """Build a ``pymc.Model``.
 
-    Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two),
-    standard deviations with an exponential prior as ``pm.Exponential`` (their parameter is the logarithm; of those that
-    are parts of one scale the last is the logarithm itself, given the others), others as ``pm.Normal`` (or a mixture of
-    two); what sums to zero or has a learned spread has free coordinates
-    ``<name>_free`` and a deterministic ``<name>``. Outcomes are observed as counts of distinct (judge, pair,
-    outcome), named after their table. The log density equals that of the compiled program.
+    Names are those of :mod:`voirdire.model.natural_scales`: probabilities are ``pm.Beta`` (or a mixture of two) called
+    ``reliability``, standard deviations with an exponential prior ``pm.Exponential`` called ``spread`` (of
+    those that are parts of one scale the last is the logarithm itself, given the others), others
+    ``pm.Normal`` (or a mixture of two) with the name of what they are, such as ``log_tie``; what sums to zero or has a
+    learned spread has free coordinates ``<name>_free`` and a deterministic ``<name>``. The log density equals that of
+    the compiled program.
+
+    Parameters
+    ----------
+    problem : Problem
+    outcomes : sequence of Outcome
+        Answers as random variables, so that the model can generate. Without them outcomes are
+        observed as counts of distinct (judge, pair, outcome), which is faster to sample.
 
     Examples
     --------
@@ -44,10 +55,17 @@ def pymc_model(problem: Problem) -> Any:
         values: dict[str, Any] = {}
         for p in density.by_need:
             values[p.name] = _variable(p, density, values, pm, pt)
-        names = iter(density.part_names(problem.data))
-        parts = density.log_parts(values, problem.data, pt) + density.people_parts(values, problem.data, pt)
-        for log, weight in parts:
-            pm.CustomDist(next(names), log, logp=_weighted, observed=weight)
+        for name, of in _natural(density, values, pt).items():
+            pm.Deterministic(name, of[0], dims=of[1])
+        for outcome in outcomes:
+            _generated(outcome, values, pm, pt)
+        if not outcomes:
+            names = iter(density.part_names(problem.data))
+            parts = density.log_parts(values, problem.data, pt) + density.people_parts(
+                values, problem.data, pt
+            )
+            for log, weight in parts:
+                pm.CustomDist(next(names), log, logp=_weighted, observed=weight)
     return model
 
 
@@ -55,43 +73,137 @@ def _weighted(count: Any, log: Any) -> Any:
     return count * log
 
 
+def _generated(outcome: Outcome, values: dict[str, Any], pm: Any, pt: Any) -> None:
+    """Add the answers of a table, with the values of all parameters as those of their distribution."""
+    names = list(values)
+
+    def logp(value: Any, *parameters: Any) -> Any:
+        return outcome.log(value, dict(zip(names, parameters, strict=True)), pt)
+
+    def random(*parameters: Any, rng: np.random.Generator, size: Any) -> Any:
+        return outcome.draw(dict(zip(names, map(np.asarray, parameters), strict=True)), rng)
+
+    pm.CustomDist(
+        outcome.name,
+        *values.values(),
+        logp=logp,
+        random=random,
+        signature=_signature([of.ndim for of in values.values()], outcome.observed.shape),
+        dtype=outcome.observed.dtype,
+        observed=outcome.observed,
+    )
+
+
+def _signature(parameters: Sequence[int], shape: tuple[int, ...]) -> str:
+    """Signature of a random variable of a shape, by the numbers of dimensions of its parameters.
+
+    Examples
+    --------
+    >>> _signature([2, 0], (7, 3))
+    '(p0_0,p0_1),()->(7,3)'
+    """
+    dims = [
+        f"({','.join(f'p{place}_{at}' for at in range(count))})" for place, count in enumerate(parameters)
+    ]
+    return f"{','.join(dims)}->({','.join(map(str, shape))})"
+
+
+def _natural(density: LogDensity, values: dict[str, Any], pt: Any) -> dict[str, tuple[Any, tuple[str, ...]]]:
+    """Probabilities and weights that are no random variables themselves, with their dimensions."""
+    found = {}
+    for p in density.parameters:
+        if p.name == "weight":
+            found[p.name] = (pt.special.softmax(values[p.name], axis=-1), p.dims)
+        elif p.name in LOGITS and not isinstance(p.prior, LogitBeta) and p.name != "reliability_deviation":
+            found[p.name] = (pt.sigmoid(values[p.name]), p.dims)
+    return found
+
+
+def _name(parameter: Parameter) -> str:
+    """Name of a random variable, or of the deterministic one that is made of it."""
+    if isinstance(parameter.prior, LogitBeta):
+        return parameter.name
+    if isinstance(parameter.prior, LogExponential) and not isinstance(parameter.prior, LogDivided):
+        return natural_name(parameter.name)
+    return estimated_name(parameter.name)
+
+
 def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any], pm: Any, pt: Any) -> Any:
-    prior = parameter.prior
+    prior, own = parameter.prior, _name(parameter)
     if isinstance(prior, Spread):
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
-        name, sd, shape = f"{parameter.name}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
+        name, sd, shape = f"{own}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
         if isinstance(prior, Population):
             # one term of the sum that is the density, of which there may not be more than thirty-one
             learned = [values[of] for of in (prior.of, prior.level)]
-            free = pm.CustomDist(name, log_ratio, *learned, logp=_skewed(prior, pt), shape=shape)
+            how = {"logp": _skewed(prior, pt), "random": _draw_skewed(prior)}
+            free = pm.CustomDist(name, log_ratio, *learned, **how, shape=shape)
         else:
             free = pm.Normal(name, 0.0, sd, shape=shape)
         value = parameter.value(free, density.sizes, pt) * pt.exp(log_unit) + prior.mean(values, pt)
-        return pm.Deterministic(parameter.name, value, dims=parameter.dims)
+        return pm.Deterministic(own, value, dims=parameter.dims)
     if isinstance(prior, LogDivided):
-        divided = _divided(prior, density.parts_of(prior), pt)
-        return pm.CustomDist(parameter.name, values[prior.others], logp=divided, signature="(n)->()")
+        count = density.parts_of(prior)
+        how = {"logp": _divided(prior, count, pt), "random": _draw_last(prior, count)}
+        return pm.CustomDist(own, values[prior.others], **how, signature="(n)->()")
     if isinstance(prior, LogExponential):
+        divided = [p.prior for p in density.parameters if isinstance(p.prior, LogDivided)]
+        if any(of.others == parameter.name for of in divided):
+            how = {
+                "logp": _exponential(prior),
+                "random": _draw_others(divided[0], density.parts_of(divided[0])),
+            }
+            transform = pm.distributions.transforms.log
+            shape = parameter.free_shape(density.sizes)
+            spread = pm.CustomDist(own, np.float64(prior.rate), **how, shape=shape, transform=transform)
+            return pt.log(spread)
         # a plain float would be rounded to single precision
-        return pt.log(pm.Exponential(parameter.name, np.float64(prior.rate), dims=parameter.dims))
+        return pt.log(pm.Exponential(own, np.float64(prior.rate), dims=parameter.dims))
     if isinstance(prior, LogitBeta):
         if prior.reversed == 0:
-            probability = pm.Beta(parameter.name, prior.a, prior.b, dims=parameter.dims)
+            probability = pm.Beta(own, prior.a, prior.b, dims=parameter.dims)
         else:
             parts = [pm.Beta.dist(prior.a, prior.b), pm.Beta.dist(prior.b, prior.a)]
             shares = [1.0 - prior.reversed, prior.reversed]
-            probability = pm.Mixture(parameter.name, w=shares, comp_dists=parts, dims=parameter.dims)
+            probability = pm.Mixture(own, w=shares, comp_dists=parts, dims=parameter.dims)
         return pm.math.logit(probability)
     if isinstance(prior, TwoSided):
         shares = [1.0 - prior.reversed, prior.reversed]
         means = [prior.mean, -prior.mean]
-        return pm.NormalMixture(parameter.name, w=shares, mu=means, sigma=prior.sd, dims=parameter.dims)
+        return pm.NormalMixture(own, w=shares, mu=means, sigma=prior.sd, dims=parameter.dims)
     if not parameter.zero_sum:
-        return pm.Normal(parameter.name, prior.mean, prior.sd, dims=parameter.dims)
-    free = pm.Normal(
-        f"{parameter.name}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes)
-    )
-    return pm.Deterministic(parameter.name, parameter.value(free, density.sizes, pt), dims=parameter.dims)
+        return pm.Normal(own, prior.mean, prior.sd, dims=parameter.dims)
+    free = pm.Normal(f"{own}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes))
+    return pm.Deterministic(own, parameter.value(free, density.sizes, pt), dims=parameter.dims)
+
+
+def _exponential(prior: LogExponential) -> Callable[..., Any]:
+    def log_density(x: Any, rate: Any) -> Any:
+        return np.log(prior.rate) - prior.rate * x + 0.0 * rate
+
+    return log_density
+
+
+def _draw_others(prior: LogDivided, parts: int) -> Callable[..., Any]:
+    def random(rate: Any, rng: np.random.Generator, size: Any) -> Any:
+        return others_of_scale(prior, parts, tuple(size), rng)
+
+    return random
+
+
+def _draw_last(prior: LogDivided, parts: int) -> Callable[..., Any]:
+    def random(others: Any, rng: np.random.Generator, size: Any) -> Any:
+        return np.asarray(last_of_scale(prior, parts, float(np.exp(others).sum()), rng))
+
+    return random
+
+
+def _draw_skewed(prior: Population) -> Callable[..., Any]:
+    def random(log_ratio: Any, spread: Any, mean: Any, rng: np.random.Generator, size: Any) -> Any:
+        m, t = np.exp(np.ravel(mean)[0]), np.exp(np.ravel(spread)[0])
+        return np.exp(-log_ratio) * skewed(prior, m, t, tuple(size), rng)
+
+    return random
 
 
 def _divided(prior: LogDivided, parts: int, pt: Any) -> Callable[..., Any]:
@@ -120,7 +232,31 @@ def point(density: LogDensity, x: Floats) -> dict[str, Floats]:
     for parameter in density.parameters:
         value = x[density.slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
         suffix = _TRANSFORMED.get(type(parameter.prior), "_free" if _in_units(parameter) else "")
-        found[f"{parameter.name}{suffix}"] = value
+        found[f"{_name(parameter)}{suffix}"] = value
+    return found
+
+
+def trace(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...], Floats]]:
+    """Draws of the random variables of the PyMC model from free coordinates, with the dimensions that they have there.
+
+    PyMC takes a variable with a dimension as given only if the draws have that dimension with the same levels.
+
+    Parameters
+    ----------
+    draws : array, shape (chains, draws, size)
+    """
+    found = {}
+    for parameter in density.parameters:
+        value = draws[..., density.slices[parameter.name]]
+        value = value.reshape(*draws.shape[:2], *parameter.free_shape(density.sizes))
+        if isinstance(parameter.prior, LogitBeta):
+            value = np.asarray(sigmoid(value, np))
+        elif type(parameter.prior) is LogExponential:
+            value = np.exp(value)
+        name, dims = _name(parameter), parameter.dims
+        if _in_units(parameter):
+            name, dims = f"{name}_free", tuple(f"{name}_free_{axis}" for axis in range(value.ndim - 2))
+        found[name] = (dims, value)
     return found
 
 
@@ -129,10 +265,10 @@ def free_draws(density: LogDensity, posterior: Any) -> Floats:
     parts = []
     for parameter in density.parameters:
         suffix = "_free" if _in_units(parameter) else ""
-        value = np.asarray(posterior[f"{parameter.name}{suffix}"], dtype=float)
+        value = np.asarray(posterior[f"{_name(parameter)}{suffix}"], dtype=float)
         if isinstance(parameter.prior, LogitBeta):
             value = np.log(value) - np.log1p(-value)
-        elif isinstance(parameter.prior, LogExponential):
+        elif type(parameter.prior) is LogExponential:
             value = np.log(value)
         parts.append(value.reshape(*value.shape[:2], -1))
     return np.concatenate(parts, axis=-1)

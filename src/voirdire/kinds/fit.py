@@ -19,24 +19,24 @@ import numpy.typing as npt
 from voirdire.errors import InputError, NotThisKindError
 from voirdire.infer.diagnose import to_arviz
 from voirdire.infer.posterior import Posterior
-from voirdire.infer.pymc_model import pymc_model
+from voirdire.infer.pymc_model import pymc_model, trace
 from voirdire.kinds.checks import of_dependent_judges
 from voirdire.kinds.columns import Columns, TablesByName, frame, records
 from voirdire.kinds.human import Anchored
+from voirdire.kinds.idata import chains_of, idata
 from voirdire.kinds.kind import Kind
 from voirdire.model.check import Check, worst
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.given import as_given
 from voirdire.trust.drift import OverTime, habits_over_time
+from voirdire.trust.prior import prior
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 F = TypeVar("F", bound="Fit")
-
-MOST_LOG = 10**8  # values of a log likelihood that are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,48 +182,39 @@ class Fit:
 
     @property
     def idata(self) -> Any:
-        """Draws as an ArviZ container: named, with coordinates and, after NUTS, sample statistics.
+        """Draws, log densities and data as an ArviZ container; see :mod:`voirdire.kinds.idata`.
 
-        Of votes, and of scores on an ordered scale, also the log likelihood of every answer, for ``az.loo``; it is left
-        out above 100 million values.
+        ``posterior`` has on natural scales what the tables show (``reliability`` is a probability, ``weight`` sums to
+        one, ``score``), ``unconstrained_posterior`` what is estimated (``logit_reliability``, ``log_weight``). The
+        other groups are ``log_likelihood`` of every answer, for ``az.loo``, left out above 100 million values,
+        ``log_prior``, ``observed_data``, ``constant_data`` and, after NUTS, ``sample_stats``. Units and definitions are
+        attributes.
 
         Raises
         ------
         InputError
             The fit has no draws (methods "map" and "adam").
         """
-        if self.posterior.draws is None:
-            raise InputError(f"method {self.method!r} has no draws; fit with method='laplace' or 'nuts'")
-        density = self.problem.density
-        values = {k: v for k, v in density.values(self.posterior.draws, np).items() if v.size}
-        dims = {p.name: list(p.dims) for p in density.parameters}
-
-        log = self._log_likelihood(self.posterior.draws)
-        return to_arviz(values, self.sample_stats, self.problem.coords, dims, log)
-
-    def _log_likelihood(self, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
-        """Log probability of every answer under each draw, shape (chains, draws, answers); None where there is none."""
-        single = self.kind.single_answers(self.problem)
-        if single is None:
-            return None
-        # answers that are alike have the same probability: each is computed once
-        distinct, copies = np.unique(np.column_stack(single), axis=0, return_inverse=True)
-        if np.prod(draws.shape[:2]) * len(copies) > MOST_LOG:
-            return None
-        *rows, answer = distinct.T
-        values = self.problem.density.values(draws, np)
-        log = np.empty((*draws.shape[:2], len(distinct)))
-        for at in np.ndindex(*draws.shape[:2]):
-            one = {name: value[at] for name, value in values.items()}
-            log[at] = np.log(
-                self.kind.chances(self.problem, one, tuple(rows))[np.arange(len(answer)), answer]
-            )
-        return log[:, :, copies.ravel()]
+        return idata(self)
 
     @property
     def pymc_model(self) -> Any:
-        """The same model and table as a ``pymc.Model``."""
-        return pymc_model(self.problem)
+        """The same model and table as a ``pymc.Model`` that can generate; see :func:`.infer.pymc_model.pymc_model`."""
+        return pymc_model(self.problem, self.kind.outcomes(self.problem))
+
+    @property
+    def pymc_draws(self) -> Any:
+        """Draws of the random variables of :attr:`pymc_model`, for ``pm.sample_posterior_predictive``.
+
+        Raises
+        ------
+        InputError
+            The fit has no draws.
+        """
+        if self.posterior.draws is None:
+            raise InputError(f"method {self.method!r} has no draws; fit with method='laplace' or 'nuts'")
+        draws = chains_of(self.posterior.draws, bool(self.sample_stats))
+        return to_arviz({"posterior": trace(self.problem.density, draws)}, self.problem.coords)
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
         """Draw a figure ("ranking", "judges", "position", "agreement", ...); see :func:`.figures.plot`."""
@@ -294,6 +285,7 @@ class Fit:
         chosen = None if self.anchored is None else self.anchored.chosen
         judges, of_method = self.tables["judges"], list(self.method_checks)
         checks = self.kind.checks(self.problem, self.posterior, judges, of_method, self.seed, chosen)
+        checks += prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
         return tuple(of_dependent_judges(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:

@@ -11,12 +11,15 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.answers import Answers
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.panel_gap import difference, gap_in_words, shown_draws
 from voirdire.kinds.preference import Preference
+from voirdire.kinds.quantities import Quantities, of_judges, of_parameters, of_scores
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.check import Check
@@ -275,6 +278,25 @@ class Kind(ABC, Generic[T, P]):
         """Quantities followed over time, by kind of answers; None where the table has no times."""
         return []
 
+    @abstractmethod
+    def judge_values(self, problem: P, values: Values) -> dict[str, Floats]:
+        """What the table of judges shows of each, shape (..., judges); NaN where the model has no such thing."""
+
+    def guess(self, problem: P) -> float:
+        """Probability of a right answer by guessing, as reliability counts right answers."""
+        return 0.5
+
+    def quantities(self, problem: P, values: Values) -> Quantities:
+        """All that is estimated, on natural scales; what tables of the fit show equals these.
+
+        Parameters
+        ----------
+        values : dict of array, shape (draws, ...)
+        """
+        found = of_parameters(problem, values)
+        found |= of_judges(self.judge_values(problem, values), len(problem.judges), self.guess(problem))
+        return found | (of_scores(problem, values) if self.has_scores(problem) else {})
+
     def entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
         """Entrants of a leaderboard: items, as far as there are draws of their scores.
 
@@ -360,12 +382,13 @@ class Kind(ABC, Generic[T, P]):
             The model gives no probability of single answers.
         """
 
-    def single_answers(self, problem: P) -> tuple[Ints, ...] | None:
-        """Codes of what every answer is about, as :meth:`chances` takes them, and last its place among possible ones.
+    def single(self, problem: P) -> list[Answers]:
+        """Answers one by one, of every table of a problem; none where a model pools them before it looks at them."""
+        return []
 
-        None where the likelihood of a table is not the product of the probabilities of single answers.
-        """
-        return None
+    def outcomes(self, problem: P) -> list[Outcome]:
+        """Answers as a model generates them, table by table; none where it does not (a baseline)."""
+        return []
 
     @abstractmethod
     def draw(self, problem: P, values: Values, rng: np.random.Generator) -> T:

@@ -228,18 +228,26 @@ class LogDensity(ABC):
         return self._log_prior(x, *self._measured(x, xp), xp)
 
     def _log_prior(self, x: Array, values: Values, ratios: dict[str, Array], xp: Any) -> Array:
-        total: Array = 0.0
+        return sum(self._log_priors(x, values, ratios, xp).values())
+
+    def log_priors(self, x: Array, xp: Any) -> dict[str, Array]:
+        """Log prior density by parameter, whose sum is :meth:`log_prior`, shape (...) each."""
+        return self._log_priors(x, *self._measured(x, xp), xp)
+
+    def _log_priors(self, x: Array, values: Values, ratios: dict[str, Array], xp: Any) -> dict[str, Array]:
+        found: dict[str, Array] = {}
         for p in self.parameters:
             if isinstance(p.prior, Spread):
                 log = p.prior.log_density(self._coordinates(p, x), ratios[p.name], values, xp)
-                total = total + log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
+                found[p.name] = log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
             else:
-                total = total + p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)
+                found[p.name] = p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)
             if isinstance(p.prior, LogDivided):
                 parts = [x[..., self.slices[name]] for name in (p.prior.others, p.name)]
                 logs = xp.concatenate(parts, axis=-1)
-                total = total + p.prior.log_division(logs, self.parts_of(p.prior), xp).sum(axis=-1)
-        return total
+                division = p.prior.log_division(logs, self.parts_of(p.prior), xp).sum(axis=-1)
+                found[p.name] = found[p.name] + division
+        return found
 
     def parts_of(self, prior: LogDivided) -> int:
         """Number of spreads that are parts of one scale."""

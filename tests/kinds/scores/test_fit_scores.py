@@ -121,7 +121,7 @@ def test_results_survive_storage_and_json(fitted: voirdire.Fit, tmp_path: Path) 
     found = json.loads((folder / "result.json").read_text())
     assert {"items", "judges", "criteria", "groups", "cutpoints", "checks"} <= set(found)
     assert found == json.loads(json.dumps(again.as_dict()))
-    assert set(fitted.idata.posterior.data_vars) >= {"strength", "severity", "log_gap"}
+    assert set(fitted.idata.posterior.data_vars) >= {"strength", "severity", "cutpoint"}
 
 
 def test_tables_of_other_kinds_are_not_there(fitted: voirdire.Fit) -> None:

@@ -11,10 +11,10 @@ from scipy.integrate import dblquad
 from voirdire.infer.nested.division import Division
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import pose
+from voirdire.model.prior_draws import prior_draw
 from voirdire.model.specs import load_model
 from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential
-from voirdire.research.studies.prior_draws import prior_draw
 from voirdire.tables.votes import read_votes
 
 PRIOR = LogDivided(0.3, others="log_spread")

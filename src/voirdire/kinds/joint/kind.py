@@ -7,21 +7,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.answers import Answers
 from voirdire.kinds.bootstrap import refit
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.joint import checks, results
 from voirdire.kinds.joint.held_out import held_out
 from voirdire.kinds.joint.problem import JointProblem, pose_joint
 from voirdire.kinds.joint.residuals import residuals
-from voirdire.kinds.joint.results import predict
+from voirdire.kinds.joint.results import judge_values, predict
 from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.preference import Preference, people_coin
+from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
 from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
 from voirdire.kinds.scores.over_time import over_time as scores_over_time
+from voirdire.kinds.scores.results import with_cutpoints
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
@@ -65,7 +69,21 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     checks = staticmethod(checks.all_checks)
     residuals = staticmethod(residuals)
+    judge_values = staticmethod(judge_values)
     predict = staticmethod(predict)
+
+    def quantities(self, problem: JointProblem, values: Values) -> Quantities:
+        """Those of all kinds of data, and the cutpoints of the scores."""
+        return with_cutpoints(super().quantities(problem, values), problem.of_scores, values)
+
+    def single(self, problem: JointProblem) -> list[Answers]:
+        """Votes, then scores."""
+        return [one for kind, part in self.parts(problem) for one in kind.single(part)]
+
+    def outcomes(self, problem: JointProblem) -> list[Outcome]:
+        """Votes, then scores; none where one of them is not generated."""
+        parts = [kind.outcomes(part) for kind, part in self.parts(problem)]
+        return [one for part in parts for one in part] if all(parts) else []
 
     def default_model(self, table: VotesAndScores, request: Request) -> tuple[str, str]:
         """``joint-maple-position`` where criteria are weighed, else ``joint-position``."""

@@ -13,9 +13,11 @@ from voirdire.kinds.scores import results as score_results
 from voirdire.kinds.scores.predict import predict as predict_scores
 from voirdire.kinds.votes import results as summaries
 from voirdire.kinds.votes.chances import predict as predict_votes
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
+from voirdire.typing import Floats
 
 _OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
 _OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
@@ -52,6 +54,13 @@ def judges(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
                     columns[name] = np.where(answered > 0, columns[name], np.nan)
     order = ("judge", "votes", "scores", "group")
     return {name: columns[name] for name in (*order, *columns) if name in columns}
+
+
+def judge_values(problem: JointProblem, values: Values) -> dict[str, Floats]:
+    """Values that :func:`judges` shows, shape (..., judges)."""
+    of_scores = score_results.judge_values(problem.of_scores, values)
+    named = {name.replace("p_right", "p_right_score", 1): value for name, value in of_scores.items()}
+    return named | summaries.judge_values(problem.of_votes, values)
 
 
 def cutpoints(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:

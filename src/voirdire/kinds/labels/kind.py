@@ -16,6 +16,7 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.about import difference
+from voirdire.kinds.labels.answers import answers
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import residuals
@@ -23,19 +24,23 @@ from voirdire.kinds.labels.draw import draw
 from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.held_out import held_out
 from voirdire.kinds.labels.left_out import calibration
+from voirdire.kinds.labels.outcomes import outcomes
 from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.results import judge_values
 from voirdire.kinds.labels.success import note as taken_for_success
 from voirdire.kinds.labels.success import success, unknown_success
 from voirdire.kinds.labels.ties import evened
 from voirdire.kinds.packing import pack_rated, unpack_rated
+from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.systems import check_over, note, placed
 from voirdire.model.check import listed
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model
 from voirdire.model.terms import SHARED_ERRORS
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined
@@ -61,6 +66,9 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     }
 
     checks = staticmethod(checks.all_checks)
+    judge_values = staticmethod(judge_values)
+    single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
     predict = staticmethod(classify)
     chances = staticmethod(chances)
     default_model = staticmethod(default_model)
@@ -70,6 +78,17 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
     answers_to_fit = staticmethod(as_questions)
+
+    def guess(self, problem: LabelsProblem) -> float:
+        """One class of all, as reliability is the mean over classes."""
+        return 1.0 / problem.classes
+
+    def quantities(self, problem: LabelsProblem, values: Values) -> Quantities:
+        """Confusion matrices in place of what they are made of."""
+        found = super().quantities(problem, values)
+        of_matrices = results.quantities(problem, values)
+        parts = {"confusion", "confusion_judge"} if of_matrices else set()
+        return {name: of for name, of in found.items() if name not in parts} | of_matrices
 
     def check_board(self, table: Labels, request: Request) -> None:
         """Labels are of systems over contexts, and it is known what is better, or may be found to be grades."""

@@ -11,6 +11,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.labels.about import shown, the_other
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -46,7 +47,7 @@ def judges(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     """
     size = len(problem.judges)
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
-    return columns | with_intervals(posterior, lambda values: _judge_values(problem, values), prob, size)
+    return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
 def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
@@ -83,7 +84,8 @@ def shares(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     return columns | {"share": share.point.ravel(), "low": share.low.ravel(), "high": share.high.ravel()}
 
 
-def _judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
+def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
+    """Values that :func:`judges` shows, shape (..., judges)."""
     density = problem.density
     if not density.latent:
         lead = values["tendency"].shape[:-2]
@@ -97,6 +99,18 @@ def _judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
         place = problem.labels.index(problem.positive)
         found |= {"sensitivity": right[..., place], "specificity": right[..., 1 - place]}
     return found
+
+
+def quantities(problem: LabelsProblem, values: Values) -> Quantities:
+    """Confusion matrices and shares of the classes as the tables have them."""
+    density = problem.density
+    if not density.latent:
+        return {}
+    rates = np.exp(density.rates(values, np))
+    shown = rates if rates.shape[-3] > 1 or density.judges == 1 else rates[..., 0, :, :]
+    dims = ("judge", "class", "label")[-(shown.ndim - 1) :]
+    share = np.exp(density.shares(values, np))
+    return {"confusion": Quantity(shown, dims), "class_share": Quantity(share, ("criterion", "class"))}
 
 
 def _named(names: tuple[str, ...]) -> npt.NDArray[Any]:

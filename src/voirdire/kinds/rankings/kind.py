@@ -18,11 +18,14 @@ from voirdire.kinds.in_contexts import strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
+from voirdire.kinds.rankings.answers import answers
 from voirdire.kinds.rankings.density import no_contexts, no_tastes
 from voirdire.kinds.rankings.held_out import held_out
 from voirdire.kinds.rankings.human import RankedAnchors
+from voirdire.kinds.rankings.outcomes import outcomes
 from voirdire.kinds.rankings.predict import draw, predict
 from voirdire.kinds.rankings.problem import RankingsProblem, check_numbers, pose_rankings
+from voirdire.kinds.rankings.results import judge_values
 from voirdire.kinds.scores.kind import criteria_again, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
@@ -58,6 +61,9 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     }
 
     checks = staticmethod(checks.all_checks)
+    judge_values = staticmethod(judge_values)
+    single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
     predict = staticmethod(predict)
     draw = staticmethod(draw)
 

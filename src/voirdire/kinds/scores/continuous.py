@@ -85,12 +85,16 @@ def people_part(
     density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """Log density of each human score, shape (..., scores), and its weight."""
-    assert density.model.anchors is not None  # else there are no human scores
-    strength = values["strength"][..., part["criterion"], part["item"]]
-    term = SCORE_ANCHORS[density.model.anchors.kind]
-    mu = term.perceived(values, strength, part["criterion"], xp)
+    mu = people_mean(density, values, part, xp)
     noise = values["log_noise_people"][..., None]
     return log_score(part["score"], part["end"], mu, noise, xp), part["weight"]
+
+
+def people_mean(density: ScoresLayout, values: Values, part: Mapping[str, Array], xp: Any) -> Array:
+    """Items as people perceive them, shape (..., scores)."""
+    assert density.model.anchors is not None  # else there are no human scores
+    strength = values["strength"][..., part["criterion"], part["item"]]
+    return SCORE_ANCHORS[density.model.anchors.kind].perceived(values, strength, part["criterion"], xp)
 
 
 def information(density: ScoresLayout, values: Values, xp: Any) -> Array:

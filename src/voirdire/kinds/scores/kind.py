@@ -21,6 +21,7 @@ from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_
 from voirdire.kinds.panel_gap import gap_of
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.scores import checks, continuous, results, systems
+from voirdire.kinds.scores.answers import answers
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.contexts import left_out, no_contexts
@@ -30,10 +31,12 @@ from voirdire.kinds.scores.halo import given_spread, no_continuous_halo, no_halo
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
 from voirdire.kinds.scores.left_out import calibration
+from voirdire.kinds.scores.outcomes import outcomes
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, uses_families
 from voirdire.kinds.scores.residuals import residuals
+from voirdire.kinds.scores.results import judge_values, quantities
 from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import of_judges
@@ -71,6 +74,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     checks = staticmethod(checks.all_checks)
     residuals = staticmethod(residuals)
+    judge_values = staticmethod(judge_values)
+    single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
+    quantities = staticmethod(quantities)
     predict = staticmethod(predict)
     chances = staticmethod(chances)
     draw = staticmethod(draw)
@@ -189,13 +196,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if placed(problem.table) is None:
             return problem.unit[1] ** 2 * super().spread_in_contexts(problem, posterior, items)
         return systems.spread_in_contexts(problem, posterior, items)
-
-    def single_answers(self, problem: ScoresProblem) -> tuple[Ints, ...] | None:
-        """Judge, criterion, item (and context) and level of every score of an ordered scale."""
-        if problem.in_points or "log_judge_item" in {one.name for one in problem.density.parameters}:
-            return None
-        table = problem.table
-        return *problem.codes(table).values(), problem.given(table)
 
     def table_of(self, problem: ScoresProblem) -> Scores:
         """The scores."""

@@ -117,7 +117,10 @@ class ScoresProblem(Problem):
             f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)
         ]
         shared = shared_families(self.families, self.judges)[1]
-        more = {"group": list(self.groups), "gap": gaps, "family": list(shared)}
+        limits = [
+            f"{low} | {high}" for low, high in zip(self.scale.names[:-1], self.scale.names[1:], strict=True)
+        ]
+        more = {"group": list(self.groups), "gap": gaps, "limit": limits, "family": list(shared)}
         added = {name: list(names) for name, names in self.added.levels.items()}
         return added | super().coords | more | {"context": list(self.table.contexts)}
 

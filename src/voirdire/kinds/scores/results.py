@@ -10,10 +10,12 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.in_contexts import context_columns
 from voirdire.kinds.preference import PROBIT, TWO_SCORES, Preference
+from voirdire.kinds.quantities import Quantities, Quantity, of_judges, of_parameters, of_scores, rescaled
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.votes import results as summaries
+from voirdire.model.natural_scales import fact
 from voirdire.model.terms.arrays import log_normal_cdf
 from voirdire.model.terms.cumulative import log_every_level
 from voirdire.model.terms.raters import log_noise, slopes
@@ -221,6 +223,33 @@ def preference(problem: ScoresProblem, values: Values) -> Preference | None:
         variance = variance + np.exp(2.0 * values.get("log_judge_item", np.full_like(variance, -np.inf)))
         noise = float(np.sqrt(np.median(variance)))
     return Preference(scale=problem.unit[1] * noise * TWO_SCORES / PROBIT)
+
+
+def quantities(problem: ScoresProblem, values: Values) -> Quantities:
+    """All that is estimated, in points of the scale where the model takes scores as numbers; and cutpoints."""
+    zero, one = problem.unit
+
+    def in_points(name: str, draws: Floats) -> Floats:
+        moved = name in ("strength", "level", "score", "score_panel", "score_target")
+        return one * draws + zero * moved if fact(name, "").units == "" else draws
+
+    found = of_parameters(problem, values)
+    if "weight" in found or "strength" in values:
+        found |= of_scores(problem, values)
+    found = rescaled(found, in_points) if problem.in_points else found
+    if form_of(problem.model) is ordinal:
+        found = with_cutpoints(found, problem, values)
+    return found | of_judges(judge_values(problem, values), len(problem.judges), 0.5)
+
+
+def with_cutpoints(found: Quantities, problem: ScoresProblem, values: Values) -> Quantities:
+    """Cutpoints of the panel, or of every judge, as :func:`cutpoints` has them, in place of what they are made of."""
+    cuts = _cuts(problem, values)
+    dims = ("judge", "criterion", "limit")
+    own = cuts.shape[-3] > 1 or problem.density.judges == 1
+    parts = {"cut_location", "cut_gap", "cut_gap_judge", *({"shift"} if own else ())}
+    kept = {name: of for name, of in found.items() if name not in parts}
+    return kept | {"cutpoint": Quantity(cuts, dims) if own else Quantity(cuts[..., 0, :, :], dims[1:])}
 
 
 def p_right(problem: ScoresProblem, values: Values) -> Floats:

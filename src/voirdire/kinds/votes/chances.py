@@ -16,6 +16,7 @@ from voirdire.kinds.votes.perceived import perceived, tie_habits
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
 from voirdire.model.terms.ties import log_tie_parts
@@ -140,31 +141,78 @@ def answer_probabilities(
     >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, zero, zero, zero, one).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
-    cells = np.arange(len(judge))
-    reliability = RELIABILITY[density.model.reliability.kind]
+    logs = log_answers(density, values, judge, criterion, first, second, context, further)
+    return _three(density, logs)
+
+
+def log_answers(
+    density: VotesDensity,
+    values: Values,
+    judge: Ints,
+    criterion: Ints,
+    first: Ints,
+    second: Ints,
+    context: Ints | None = None,
+    further: Mapping[str, Any] | None = None,
+    xp: Any = np,
+) -> list[Array]:
+    """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
     part = _asked(density, values, judge, criterion, first, second, context, further)
     d = difference(values["strength"], criterion, first, second)
     if "pair_context" in part:
         d = d + perceived(density, values, part)
+    habits = tie_habits(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
+    return _answered(density, values, d, judge, criterion, habits, xp)
+
+
+def log_on_criteria(
+    density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints, xp: Any = np
+) -> list[Array]:
+    """Log probability of first, second (and tie) of each vote on criteria.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> density = VotesDensity(load_model("maple-fixed-reliability"), judges=1, criteria=2, items=2, ties=False)
+    >>> zero, one = np.array([0]), np.array([1])
+    >>> np.exp(log_on_criteria(density, {"weight": np.array([1.0, -1.0])}, zero, zero, one)).round(3).ravel().tolist()
+    [0.881, 0.119]
+    """
+    d = values["weight"][..., first] - values["weight"][..., second]
+    return _answered(density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp)
+
+
+def on_criteria(density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints) -> Floats:
+    """Probability of (first, second, tie) of each vote on criteria, shape (..., votes, 3)."""
+    return _three(density, log_on_criteria(density, values, judge, first, second))
+
+
+def _three(density: VotesDensity, logs: list[Array]) -> Floats:
+    found = np.zeros((*logs[0].shape, 3))
+    found[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
+    return found
+
+
+def _answered(
+    density: VotesDensity, values: Values, d: Array, judge: Ints, criterion: Ints, habits: Any, xp: Any
+) -> list[Array]:
+    """Logarithms of the answers by what the first is worth more to the judge."""
+    cells = np.arange(len(judge))
+    reliability = RELIABILITY[density.model.reliability.kind]
     log = [
         reliability.log_decided(
             values,
             d,
             Observations(judge, cells, cells * 0 + outcome, criterion, density.judges, density.criteria),
-            np,
+            xp,
         )
         for outcome in (0, 1)
     ]
-    found = np.zeros((*d.shape, 3))
-    if density.ties and density.model.ties is not None:
-        propensity = TIES[density.model.ties.kind].propensity(values, judge) + tie_habits(
-            density, values, part, judge, cells
-        )
-        tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, np), np)
-        found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=-1))
-    else:
-        found[..., :2] = np.exp(np.stack(log, axis=-1))
-    return found
+    if not density.ties or density.model.ties is None:
+        return log
+    propensity = TIES[density.model.ties.kind].propensity(values, judge) + habits
+    tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, xp), xp)
+    return [log[0] + decided, log[1] + decided, tie + 0 * d]
 
 
 def differences(
@@ -203,7 +251,8 @@ def _asked(
     part |= {f"pair_{name}": of for name, of in (further or {}).items()}
     if density.contexts or density.tastes or density.added:
         context = judge * 0 - 1 if context is None else context
-        besides = density.contexts and values["context_strength"].shape[-1] > density.contexts
+        anywhere = bool(density.contexts and (context < 0).any())
+        besides = anywhere and values["context_strength"].shape[-1] > density.contexts
         part["pair_context"] = np.where(context < 0, density.contexts, context) if besides else context
     return part
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import records
@@ -18,16 +16,19 @@ from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.preference import Preference, people_coin
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.votes import adjusted, checks, groups, results, trust
+from voirdire.kinds.votes.answers import answers, single_answers
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
-from voirdire.kinds.votes.contexts import context_of, left_out, too_large
+from voirdire.kinds.votes.contexts import left_out, too_large
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.comparisons import are_unconnected
 from voirdire.kinds.votes.human.table import Anchors, compared_by_people, in_contexts_of, read_anchors
+from voirdire.kinds.votes.outcomes import outcomes
 from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.problem import VotesProblem, check_numbers, pose
 from voirdire.kinds.votes.residuals import residuals
+from voirdire.kinds.votes.results import judge_values
 from voirdire.kinds.votes.shares import calibration, shares
 from voirdire.kinds.votes.terms import model_of, uses_families, with_terms
 from voirdire.model.specs import Model
@@ -56,6 +57,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     checks = staticmethod(checks.all_checks)
     residuals = staticmethod(residuals)
+    judge_values = staticmethod(judge_values)
+    single_answers = staticmethod(single_answers)
+    single = staticmethod(answers)
+    outcomes = staticmethod(outcomes)
     fixed_order = staticmethod(trust.fixed_order)
     predict = staticmethod(predict)
     chances = staticmethod(chances)
@@ -149,24 +154,6 @@ class VotesKind(Kind[Votes, VotesProblem]):
                 f"The votes on criteria are not used: {model.name} takes all criteria as equally important."
             )
         return problem, notes
-
-    def single_answers(self, problem: VotesProblem) -> tuple[Ints, ...]:
-        """Judge, criterion, first, second, context and cell where there are such, and outcome of every vote."""
-        votes = problem.coded_votes
-        criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
-        cell, outcome = np.nonzero(votes.counts)
-        times = votes.counts[cell, outcome]
-        columns: tuple[Ints, ...] = (votes.judge, criterion, votes.first, votes.second)
-        context = context_of(votes)
-        if problem.added.terms:  # each cell has its own numbers and levels
-            columns = (
-                *columns,
-                votes.judge * 0 - 1 if context is None else context,
-                np.arange(len(votes.counts)),
-            )
-        elif context is not None:
-            columns = (*columns, context)
-        return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
 
     def over_time(self, problem: VotesProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of every answer."""

@@ -37,7 +37,8 @@ def log_score(score: Array, end: Array, mu: Array, log_noise: Array, xp: Any) ->
     noise = xp.exp(log_noise)
     z = (score - mu) / noise
     inside = -0.5 * z * z - log_noise - 0.5 * math.log(2.0 * math.pi)
-    return xp.where(end == 0, inside, log_normal_cdf((end * mu - HALF) / noise, xp))
+    # end == 0, in a form that graphs know too
+    return xp.where(end * end < 1, inside, log_normal_cdf((end * mu - HALF) / noise, xp))
 
 
 def log_scores(part: dict[str, Array], mu: Array, log_noise: Array, log_shift: Array, xp: Any) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.infer.diagnose import worst_element
 from voirdire.infer.mirror import fold
+from voirdire.kinds.idata import idata
 from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
 from voirdire.report.kinds import words
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def trace(fit: Fit, ax: Axes) -> None:
     """Chains of the value whose R-hat is largest, after warm-up."""
-    name, chains, rhat = worst_element(fit.idata)
+    name, chains, rhat = worst_element(idata(fit, with_answers=False))
     for number, chain in enumerate(chains):
         colour = SERIES[number % len(SERIES)]
         ax.plot(chain, color=colour, linewidth=0.6, alpha=0.75)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.votes.density import VotesDensity
+from voirdire.model.prior_draws import prior_draw
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import sigmoid
-from voirdire.research.studies.prior_draws import prior_draw
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,10 +24,10 @@ from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.draw import answered
 from voirdire.kinds.votes.draw import draw as draw_votes
 from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.prior_draws import names, prior_draw
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
-from voirdire.research.studies.prior_draws import names, prior_draw
 from voirdire.research.studies.ranking_panel import RankingPanel
 from voirdire.research.studies.score_panels import LEVELS, ScorePanel
 from voirdire.tables.counts import Votes, count_votes

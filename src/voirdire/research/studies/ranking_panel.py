@@ -11,8 +11,8 @@ import numpy as np
 from voirdire.kinds.rankings.density import RankingsDensity
 from voirdire.kinds.rankings.predict import draw
 from voirdire.kinds.rankings.problem import RankingsProblem, pose_rankings
+from voirdire.model.prior_draws import names, prior_draw
 from voirdire.model.specs import Model
-from voirdire.research.studies.prior_draws import names, prior_draw
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Floats
 

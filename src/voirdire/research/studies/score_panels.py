@@ -12,10 +12,10 @@ import numpy as np
 from voirdire.kinds.scores.density import ScoresDensity
 from voirdire.kinds.scores.draw import draw
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.model.prior_draws import names, prior_draw
 from voirdire.model.specs import Model
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.reliability import Values
-from voirdire.research.studies.prior_draws import names, prior_draw
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
+
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.model.density import LogDensity
 from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
+from voirdire.typing import Floats
 
-Floats = npt.NDArray[np.float64]
+GRID = 4000  # points of a distribution function
+SMALLEST = 1e-300
 
 
-def prior_draw(density: LogDensity, rng: np.random.Generator) -> Floats:
+def prior_draw(density: LogDensity, rng: np.random.Generator, only: Collection[str] | None = None) -> Floats:
     """Draw the flat vector of free coordinates from the prior, shape (size,).
+
+    ``only`` names parameters, among them those that their priors are about; the others are then zero.
 
     The log-odds of a Beta(a, b) probability are the difference of the logarithms of Gamma(a) and Gamma(b) variables,
     which is exact where the probability itself would round to one; they change sign for judges that are reversed.
     """
     drawn: dict[str, Floats] = {}
     for p in density.by_need:
+        if only is not None and p.name not in only:
+            drawn[p.name] = np.zeros(math.prod(p.free_shape(density.sizes)))
+            continue
         drawn[p.name] = _drawn(p, density, drawn, rng)
         if isinstance(p.prior, LogDivided):
             # independent exponential variables over their sum are uniform on the simplex
@@ -39,14 +48,11 @@ def _drawn(
             p.name: p.value(others[p.name], density.sizes, np) for p in density.parameters if p.name in others
         }
         sd = np.exp(-density.log_unit(parameter, values, np)[1])
-        z = rng.normal(size=shape)
         if isinstance(prior, Population):
-            m, t = prior.mean(values, np), np.exp(prior.log_sd(values))
-            waits = np.ones(shape, dtype=bool)
-            while waits.any():
-                waits &= rng.random(shape) > np.exp(prior.log_weight(m + t * z, np))
-                z = np.where(waits, rng.normal(size=shape), z)
-        return np.asarray(sd * z)
+            return np.asarray(
+                sd * skewed(prior, prior.mean(values, np), np.exp(prior.log_sd(values)), shape, rng)
+            )
+        return np.asarray(sd * rng.normal(size=shape))
     if isinstance(prior, LogExponential):
         return np.log(rng.exponential(1.0 / prior.rate, shape))
     if isinstance(prior, LogitBeta):
@@ -56,6 +62,40 @@ def _drawn(
     if isinstance(prior, TwoSided):
         return np.where(rng.random(shape) < prior.reversed, -drawn, drawn)
     return np.asarray(drawn)
+
+
+def skewed(
+    prior: Population, m: Floats, t: Floats, shape: tuple[int, ...], rng: np.random.Generator
+) -> Floats:
+    """Draws of (x - m) / t of a population with mean m and standard deviation t before it is skewed."""
+    z = rng.normal(size=shape)
+    waits = np.ones(shape, dtype=bool)
+    while waits.any():
+        waits &= rng.random(shape) > np.exp(prior.log_weight(m + t * z, np))
+        z = np.where(waits, rng.normal(size=shape), z)
+    return z
+
+
+def others_of_scale(
+    prior: LogDivided, parts: int, shape: tuple[int, ...], rng: np.random.Generator
+) -> Floats:
+    """Draws of all parts of a scale but the last."""
+    shares = rng.dirichlet(np.ones(parts))
+    return np.asarray(rng.exponential(1.0 / prior.rate_of_sum(parts)) * shares[:-1]).reshape(shape)
+
+
+def last_of_scale(prior: LogDivided, parts: int, total: float, rng: np.random.Generator) -> float:
+    """Draw of the logarithm of the last part of a scale, the sum of the others given.
+
+    The sum T of all has a density proportional to exp(-a T) / T^(n - 1) above the others' sum.
+    """
+    rate = prior.rate_of_sum(parts)
+    log_sum = np.linspace(np.log(total), np.log(total + 40.0 / rate), GRID)
+    middle = 0.5 * (log_sum[1:] + log_sum[:-1])
+    log = -rate * np.exp(middle) - (parts - 2) * middle  # by the logarithm of T
+    ends = np.exp(log - log.max()).cumsum()
+    at = int(np.searchsorted(ends, rng.random() * ends[-1]))
+    return float(np.log(np.exp(log_sum[at] + rng.random() * (log_sum[1] - log_sum[0])) - total + SMALLEST))
 
 
 def names(kind: str, count: int) -> tuple[str, ...]:

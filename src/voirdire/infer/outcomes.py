@@ -1,0 +1,73 @@
+"""Answers as one random variable a table, for models that generate: what was answered, its density and its draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The answers of one table.
+
+    Attributes
+    ----------
+    name : str
+    observed : array
+        What was answered; draws have its shape.
+    log : callable
+        Of answers, values of the parameters and the array namespace: log probabilities, of whatever shape, whose sum is
+        the log likelihood.
+    draw : callable
+        Of values of the parameters and a generator: answers.
+    """
+
+    name: str
+    observed: npt.NDArray[Any]
+    log: Callable[[Any, Values, Any], Array]
+    draw: Callable[[Values, np.random.Generator], npt.NDArray[Any]]
+
+
+def counted(
+    name: str,
+    counts: npt.NDArray[Any],
+    logs: Callable[[Values, Any], Sequence[Array]],
+    weight: Floats | float = 1.0,
+) -> Outcome:
+    """Counts of a few alternatives in each cell, shape (cells, alternatives).
+
+    Parameters
+    ----------
+    logs : callable
+        Of values and the array namespace: log probabilities of the alternatives, shape (cells,) each.
+    weight : array, shape (cells,), optional
+        What one answer counts for.
+
+    Examples
+    --------
+    >>> outcome = counted("coin", np.array([[2.0, 1.0]]), lambda values, xp: [np.log([0.25]), np.log([0.75])])
+    >>> round(float(outcome.log(outcome.observed, {}, np).sum()), 3)
+    -3.06
+    >>> int(outcome.draw({}, np.random.default_rng(0)).sum())
+    3
+    """
+    total = counts.sum(axis=1).astype(np.int64)
+
+    def log(value: Any, values: Values, xp: Any) -> Array:
+        found = logs(values, xp)
+        return weight * sum(value[:, place] * of for place, of in enumerate(found))
+
+    def draw(values: Values, rng: np.random.Generator) -> Floats:
+        each = np.stack(np.broadcast_arrays(*logs(values, np)), axis=-1)
+        chance = np.exp(each - each.max(axis=-1, keepdims=True))
+        return rng.multinomial(total, chance / chance.sum(axis=-1, keepdims=True)).astype(float)
+
+    return Outcome(name, counts.astype(float), log, draw)

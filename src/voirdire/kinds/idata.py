@@ -1,0 +1,192 @@
+"""A fit as an ArviZ container: natural scales with names, units and definitions, and what ArviZ asks for beside them.
+
+``posterior`` has what the tables of the fit show, on natural scales; ``unconstrained_posterior`` what was estimated, by
+the rule for names in :mod:`voirdire.model.natural_scales`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.diagnose import to_arviz
+from voirdire.infer.posterior import Posterior, weights
+from voirdire.kinds.answers import Answers
+from voirdire.kinds.kind import Kind
+from voirdire.kinds.quantities import Quantities
+from voirdire.model.density import LogDensity
+from voirdire.model.natural_scales import estimated_name, fact, natural_name
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+
+MOST_LOG = 10**8  # values of a log likelihood that are kept
+CHAINS = 4  # into which independent draws are divided
+ANSWER = "answer"
+
+Variables = dict[str, tuple[tuple[str, ...], Any]]
+
+
+def idata(fit: Fit, *, with_answers: bool = True) -> Any:
+    """Draws, log densities and data of a fit; see :attr:`.Fit.idata`.
+
+    Parameters
+    ----------
+    with_answers : bool
+        Whether log likelihoods and data of single answers are wanted.
+
+    Raises
+    ------
+    InputError
+        The fit has no draws.
+    """
+    posterior, problem, kind = fit.posterior, fit.problem, fit.kind
+    if posterior.draws is None or posterior.values is None:
+        raise InputError(f"method {fit.method!r} has no draws; fit with method='laplace' or 'nuts'")
+    draws = chains_of(posterior.draws, bool(fit.sample_stats))
+    lead = draws.shape[:2]
+    unit = kind.unit(problem)
+    quantities = shown_quantities(kind, problem, posterior)
+    given = {} if "weight" in quantities or not kind.has_scores(problem) else _given_weights(problem)
+    groups: dict[str, Variables] = {
+        "posterior": {
+            name: (of.dims, of.draws.reshape(*lead, *of.draws.shape[1:])) for name, of in quantities.items()
+        },
+        "unconstrained_posterior": _estimated(problem.density, draws),
+        "log_prior": {
+            estimated_name(name): ((), of) for name, of in problem.density.log_priors(draws, np).items()
+        },
+        "sample_stats": {name: ((), of) for name, of in fit.sample_stats.items()},
+        "observed_data": {},
+        "constant_data": {"answers_by_judge": (("judge",), np.asarray(problem.judge_votes)), **given},
+    }
+    coords = {name: list(names) for name, names in problem.coords.items()}
+    answers = kind.single(problem) if with_answers else []
+    if answers:
+        log = _log_likelihood(answers, posterior, lead)
+        groups["log_likelihood"] = {} if log is None else {"answers": ((ANSWER,), log)}
+        data, about = _data(answers)
+        groups["observed_data"] |= data
+        groups["constant_data"] |= about
+        coords["ranked"] = list(problem.items)
+    attributes = {
+        "model": fit.model.name,
+        "data": fit.model.data,
+        "method": fit.method,
+        "sampler": fit.sampler,
+        "seed": fit.seed,
+        "created_by": f"voirdire {fit.versions.get('voirdire', '')}".strip(),
+        "scale": unit,
+    }
+    return to_arviz(groups, coords, attributes, lambda group, name: _described(group, name, unit))
+
+
+def shown_quantities(kind: Kind[Any, Any], problem: Problem, posterior: Posterior) -> Quantities:
+    """What is estimated on natural scales, chains joined, without what has no value."""
+    assert posterior.values is not None  # of a posterior with draws
+    found = kind.quantities(problem, posterior.values)
+    return {name: of for name, of in found.items() if of.draws.size}
+
+
+def chains_of(draws: Floats, sampled: bool) -> Floats:
+    """Draws as several chains, shape (chains, draws, size): independent draws in one row are divided into four.
+
+    Parameters
+    ----------
+    draws : array, shape (chains, draws, size)
+    sampled : bool
+        Whether a sampler made them one after another.
+
+    Examples
+    --------
+    >>> chains_of(np.zeros((1, 8, 3)), False).shape, chains_of(np.zeros((1, 8, 3)), True).shape
+    ((4, 2, 3), (1, 8, 3))
+    """
+    if sampled or len(draws) > 1:
+        return draws
+    parts = next(count for count in range(CHAINS, 0, -1) if draws.shape[1] % count == 0)
+    return draws.reshape(parts, -1, draws.shape[2])
+
+
+def _estimated(density: LogDensity, draws: Floats) -> Variables:
+    values = density.values(draws, np)
+    return {
+        estimated_name(p.name): (p.dims, values[p.name]) for p in density.parameters if values[p.name].size
+    }
+
+
+def _given_weights(problem: Problem) -> Variables:
+    """Weights that were not learned."""
+    density = problem.density
+    values = {"strength": np.zeros((len(problem.criteria), len(problem.items)))}
+    return {"weight": (("criterion",), weights(density, values))}
+
+
+def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[int, ...]) -> Floats | None:
+    """Log probability of every answer, shape (chains, draws, answers); None where there are too many."""
+    assert posterior.values is not None
+    if np.prod(lead) * sum(len(one.which) for one in answers) > MOST_LOG:
+        return None
+    log = np.concatenate([one.log_likelihood(posterior.values) for one in answers], axis=-1)
+    return np.asarray(log.reshape(*lead, -1))
+
+
+def _data(answers: list[Answers]) -> tuple[Variables, Variables]:
+    """What was answered, and the names of what each answer is about, "" for nothing."""
+    size = [len(one.which) for one in answers]
+    given = np.concatenate([one.given for one in answers])
+    names = dict.fromkeys(name for one in answers for name in one.about)
+    about: dict[str, Any] = {
+        name: np.concatenate(
+            [
+                one.about.get(name, np.full(count, "")).astype(str)
+                for one, count in zip(answers, size, strict=True)
+            ]
+        )
+        for name in names
+    }
+    about["table"] = np.repeat([one.table for one in answers], size)
+    dims = (ANSWER,) if given.ndim == 1 else (ANSWER, "ranked")
+    return {"answers": (dims, given)}, {f"answer_{name}": ((ANSWER,), of) for name, of in about.items()}
+
+
+GROUPS: Mapping[str, tuple[str, str]] = {
+    "log_prior": ("nats", "log prior density of {name}, summed over its coordinates"),
+    "log_likelihood": ("nats", "log probability (density, of continuous scores) of each answer"),
+    "observed_data": (
+        "answer",
+        "votes: 0 the first item, 1 the second, 2 a tie; scores as given; the most frequent label of an item; places "
+        "in a ranking, -1 if not ranked",
+    ),
+}
+
+
+def _described(group: str, name: str, unit: str) -> dict[str, str]:
+    """Attributes of a variable."""
+    if group in GROUPS:
+        units, definition = GROUPS[group]
+        return {"units": units, "definition": definition.format(name=name)}
+    if group == "posterior" or (group, name) == ("constant_data", "weight"):
+        found = fact(name, unit)
+        return {"units": found.units, "definition": found.definition}
+    if group == "unconstrained_posterior":
+        return _of_estimated(name, unit)
+    if group == "constant_data":
+        what = (
+            "number of answers of each judge" if name == "answers_by_judge" else f"{name[7:]} of each answer"
+        )
+        return {"units": "name" if name != "answers_by_judge" else "answers", "definition": what}
+    return {}
+
+
+def _of_estimated(name: str, unit: str) -> dict[str, str]:
+    for prefix, word in (("logit_", "log-odds"), ("log_", "log")):
+        if name.startswith(prefix):
+            what = fact(natural_name(name.removeprefix("logit_")), unit)
+            return {"units": word, "definition": f"{word} of: {what.definition}"}
+    return {"units": fact(name, unit).units, "definition": fact(name, unit).definition}

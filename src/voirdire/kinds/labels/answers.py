@@ -1,0 +1,30 @@
+"""Labels item by item, as a class that all of an item's labels depend on is summed out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.kinds.answers import Answers, one_by_one
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+LARGEST = 10**6  # numbers of the table beyond which each draw takes too long
+
+
+def answers(problem: LabelsProblem) -> list[Answers]:
+    """The labels of each item (under each criterion), of which the most frequent stands for all.
+
+    None where the model knows no classes, or the table is large.
+    """
+    density, part = problem.density, problem.data["labels"]
+    if not density.latent or part["counts"].size > LARGEST:
+        return []
+
+    def log(values: Values) -> Floats:
+        return np.asarray(density.log_parts(values, problem.data, np)[0][0])
+
+    units = np.array(problem.items)[problem.unit_item]
+    about = {"item": units, "criterion": np.array(problem.criteria)[problem.unit_criterion]}
+    most = part["counts"].reshape(len(part["counts"]), -1, len(problem.labels)).sum(axis=1).argmax(axis=1)
+    return [Answers("labels", one_by_one(log), problem.unit_row, most[problem.unit_row], about)]

@@ -1,0 +1,161 @@
+"""Names, units and definitions of what a model estimates, on the scale it is estimated on and on its natural one.
+
+One rule for names. A value is estimated on the whole real line. Where that is the logarithm of something it is called
+``log_`` and its name, where it is the log-odds of a probability ``logit_`` and its name; the name alone is the
+something itself: ``logit_reliability`` and ``reliability``, ``log_weight`` and ``weight``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LOG, LOGIT = "log_", "logit_"
+LOGITS = frozenset({"reliability", "reliability_deviation", "coin_first", "coin_second", "anchor", "common"})
+LOGS = frozenset(
+    {"weight", "class_share", "confusion", "confusion_judge", "common_label", "tendency"}
+    | {"tie", "tie_judge", "tie_context", "tie_judge_context", "tie_item"}
+)
+RENAMED = {  # whose plain name is that of a dimension, or that are no logarithms
+    "log_gap": "cut_gap",
+    "log_gap_judge": "cut_gap_judge",
+    "raw_discrimination": "discrimination",
+}
+SCALE = "scale"  # unit of the strengths: log-odds, or points of the scores
+
+
+class Fact(NamedTuple):
+    """Unit and definition of a quantity."""
+
+    units: str
+    definition: str
+
+
+def estimated_name(parameter: str) -> str:
+    """Name of a parameter on the scale on which it is estimated.
+
+    Examples
+    --------
+    >>> [estimated_name(name) for name in ("reliability", "weight", "log_spread", "strength")]
+    ['logit_reliability', 'log_weight', 'log_spread', 'strength']
+    """
+    if parameter in LOGITS:
+        return LOGIT + parameter
+    return LOG + parameter if parameter in LOGS else parameter
+
+
+def natural_name(parameter: str) -> str:
+    """Name of a parameter on its natural scale.
+
+    Examples
+    --------
+    >>> [natural_name(name) for name in ("reliability", "weight", "log_spread", "strength", "log_gap")]
+    ['reliability', 'weight', 'spread', 'strength', 'cut_gap']
+    """
+    return RENAMED.get(parameter) or parameter.removeprefix(LOG)
+
+
+def fact(name: str, unit: str) -> Fact:
+    """Unit and definition of a quantity on its natural scale.
+
+    Parameters
+    ----------
+    name : str
+    unit : str
+        Unit of the strengths.
+
+    Examples
+    --------
+    >>> fact("spread", "log-odds").units, fact("judge:length", "log-odds").definition
+    ('log-odds', 'effect of the further term judge:length')
+    """
+    found = FACTS.get(name)
+    if found is None:
+        word = name.removeprefix("effect:")
+        spread = word.endswith("_spread")
+        term = word.removesuffix("_spread")
+        what = "standard deviation of the effects" if spread else "effect"
+        found = Fact(SCALE, f"{what} of the further term {term}")
+    return found._replace(units=unit if found.units == SCALE else found.units)
+
+
+_P, _R, _L = "probability", "ratio", "log-odds"
+FACTS: dict[str, Fact] = {
+    "score": Fact(SCALE, "the item's integrated score: its strengths by criterion, weighed by the criteria"),
+    "score_panel": Fact(SCALE, "score about the panel"),
+    "score_target": Fact(SCALE, "score about the target (people)"),
+    "score_in_context": Fact(SCALE, "score of the item in each context, sum zero in each"),
+    "strength": Fact(SCALE, "strength of the item by criterion"),
+    "general": Fact(SCALE, "part of an item's strength that all criteria have in common"),
+    "context_strength": Fact(SCALE, "strength that an item has more in a context than over all of them"),
+    "taste": Fact(SCALE, "strength that an item has more in the eyes of one judge"),
+    "family_item": Fact(SCALE, "strength that an item has more in the eyes of all judges of a family"),
+    "panel_error": Fact(SCALE, "strength that an item has more in the eyes of all judges than to people"),
+    "level": Fact(SCALE, "mean strength of the items by criterion"),
+    "weight": Fact("share", "weight of the criterion in an item's score; weights sum to one"),
+    "reliability": Fact(_P, "probability that the judge answers right"),
+    "reliability_by_criterion": Fact(_P, "probability that the judge answers right under a criterion"),
+    "informedness": Fact(
+        "share",
+        "reliability above guessing, (reliability - g) / (1 - g) with g that of a guess; 0 for a guess",
+    ),
+    "position_bias": Fact(_P, "preference for the item shown first: (e1 - e2) / 2 of the two coins"),
+    "coin_first": Fact(_P, "probability of being right where the better item is shown first (e1)"),
+    "coin_second": Fact(_P, "probability of being right where the better item is shown second (e2)"),
+    "coin_mean": Fact(_L, "log-odds of being right of the judge in the middle of the population"),
+    "coin_spread": Fact(_L, "standard deviation between judges of the log-odds of being right"),
+    "p_right": Fact(_P, "probability of preferring the better of two items of typical difference"),
+    "p_right_score": Fact(
+        _P, "probability of scoring the better of two items of typical difference higher, ties counted half"
+    ),
+    "first_rate": Fact(_P, "share of first items among decided answers on a typical pair, both orders alike"),
+    "tie_rate": Fact(_P, "probability of a tie on a typical pair"),
+    "discrimination": Fact(_R, "slope by which the judge perceives strengths; 1 is typical of the panel"),
+    "discrimination_spread": Fact("log", "standard deviation between judges of the log of discrimination"),
+    "shift": Fact(_L, "log-odds that the judge adds: to the item shown first, or to cutpoints"),
+    "shift_spread": Fact(_L, "standard deviation of the shift between judges"),
+    "vote_scale": Fact(_R, "slope of votes by strengths beside that of scores"),
+    "tie": Fact(_R, "Davidson's nu: P(tie) = nu / (nu + 2 cosh(d / 2))"),
+    "tie_judge": Fact(_R, "factor of nu of the judge"),
+    "tie_context": Fact(_R, "factor of nu of the context"),
+    "tie_judge_context": Fact(_R, "factor of nu of the judge in the context"),
+    "tie_item": Fact(_R, "factor of nu of the item"),
+    "tie_spread": Fact("log", "standard deviation between judges of log nu"),
+    "tie_context_spread": Fact("log", "standard deviation between contexts of log nu"),
+    "tie_judge_context_spread": Fact("log", "standard deviation of log nu between judges in contexts"),
+    "tie_item_spread": Fact("log", "standard deviation between items of log nu"),
+    "spread": Fact(SCALE, "standard deviation of the strengths of items by criterion"),
+    "general_spread": Fact(SCALE, "standard deviation of what items' strengths have in common"),
+    "context_spread": Fact(SCALE, "standard deviation of an item's strength between contexts"),
+    "taste_spread": Fact(SCALE, "standard deviation of an item's strength between judges"),
+    "family_spread": Fact(SCALE, "standard deviation of an item's strength between families of judges"),
+    "panel_error_spread": Fact(SCALE, "standard deviation of the error that all judges share"),
+    "severity": Fact(SCALE, "what the judge takes off every item, its group included; positive if severe"),
+    "severity_group": Fact(SCALE, "what judges of the group take off every item"),
+    "severity_criterion": Fact(SCALE, "what the judge takes off more under the criterion"),
+    "severity_spread": Fact(SCALE, "standard deviation of severity between judges under a criterion"),
+    "severity_people": Fact(SCALE, "what people take off every item by criterion"),
+    "cutpoint": Fact(_L, "strength at which one level of the scale ends and the next begins"),
+    "cut_location": Fact(_L, "middle of the cutpoints"),
+    "cut_gap": Fact(_L, "distance between neighbouring cutpoints"),
+    "cut_gap_judge": Fact(_R, "factor of the distance of cutpoints of the judge"),
+    "noise": Fact(SCALE, "standard deviation of the judge's scores around what it perceives"),
+    "noise_criterion": Fact(SCALE, "standard deviation of the judge's scores by criterion"),
+    "noise_people": Fact(SCALE, "standard deviation of people's scores around what they perceive"),
+    "people": Fact(_R, "discrimination of people, 1 for a typical judge"),
+    "anchor": Fact(_P, "probability that people prefer the better item"),
+    "judge_item": Fact(SCALE, "standard deviation of what a judge alone makes of an item in all its runs"),
+    "variance_item": Fact("square of the scale", "variance of the judge's scores between items"),
+    "variance_judge_item": Fact("square of the scale", "variance of what the judge alone makes of items"),
+    "variance_run": Fact("square of the scale", "variance of the judge's scores from run to run"),
+    "accuracy": Fact(_P, "probability of the right label, classes weighed by their shares"),
+    "sensitivity": Fact(_P, "probability of saying the class that counts as a success where it is so"),
+    "specificity": Fact(_P, "probability of saying the other class where that is so"),
+    "confusion": Fact(_P, "probability of each label in an item of each class"),
+    "class_share": Fact("share", "share of the class among items"),
+    "tendency": Fact("share", "share of the label in the answers on an item"),
+    "load": Fact(_L, "strength of the effect that judges of a family see together"),
+    "sharpness": Fact(_R, "slope of levels by an item's value, of the panel"),
+    "sharpness_judge": Fact(_R, "factor of the slope of the judge"),
+    "common": Fact(_P, "probability that judges of the family have a label in common"),
+    "common_label": Fact("share", "share of each label among those that the family has in common, by class"),
+}

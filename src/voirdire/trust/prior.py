@@ -1,0 +1,136 @@
+"""Check of what the prior decides: what moves with its prior and is hardly narrower after all answers than before.
+
+A prior decides a quantity where the posterior is sensitive to the power of that prior (:mod:`.trust.power_scaling`) and
+its variance is more than a half of that before any answer. Priors that are learned (of judges about a population) are
+scaled by the priors of what is learned, as is advised for hierarchical models. Each quantity is asked about the prior
+that is its own: in the sum over hundreds of parameters what draws say of one would be lost in the noise of the others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior, weights
+from voirdire.model.check import Check, listed
+from voirdire.model.natural_scales import LOGITS
+from voirdire.model.prior_draws import prior_draw
+from voirdire.model.problem import Problem
+from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.parameters import Normal, Parameter, Spread
+from voirdire.model.terms.reliability import Values
+from voirdire.trust.power_scaling import INFORMATIVE, sensitivity
+from voirdire.typing import Floats
+
+MOST = 0.5  # share of the variance before any answer, and of the judges, from which the prior decides
+FEWEST = 100  # draws of a posterior
+DRAWS = 200  # of the prior
+COINS = ("reliability", "coin_first", "coin_second", "log_discrimination", "raw_discrimination", "log_noise")
+ASK = {
+    "weights": "Ask for more votes on criteria, or give the weights (criteria=... with a column weight).",
+    "reliability": "Ask these judges more, or get human answers.",
+}
+
+
+def prior(problem: Problem, posterior: Posterior, weights_voted: bool = True) -> list[Check]:
+    """Check whether the prior decides the weights of criteria or the reliability of most judges; silent if it does not.
+
+    Parameters
+    ----------
+    weights_voted : bool
+        Whether anything was asked about weights; that they are the prior's alone is another check otherwise.
+    """
+    if posterior.draws is None or posterior.around_centre or posterior.draws[..., 0].size < FEWEST:
+        return []
+    before = _before(problem)
+    found = []
+    if weights_voted and "weight" in before:
+        left = _weights(problem, posterior, before["weight"])
+        found += [("weights", "", left)] if left > MOST else []
+    judges = _judges(problem, posterior, before)
+    if len(judges) > MOST * (problem.judge_votes > 0).sum():
+        names = listed([problem.judges[judge] for judge in judges], verb=False)
+        found.append(("reliability", f" of {names}", float(np.mean(list(judges.values())))))
+    return [
+        Check(
+            "prior",
+            "warn",
+            left,
+            f"{what.capitalize()}{of}: the prior decides; the answers leave {min(left, 1.0):.0%} of the variance "
+            f"that there is without them. {ASK[what]}",
+        )
+        for what, of, left in found
+    ]
+
+
+def _weights(problem: Problem, posterior: Posterior, before: Floats) -> float:
+    """Variance of criterion weights, as a share of that before any answer; 0 if they do not move with their prior."""
+    (parameter,) = (p for p in problem.density.parameters if p.name == "weight")
+    assert posterior.values is not None  # of a posterior with draws
+    drawn = weights(problem.density, posterior.values)
+    log = _log_prior(parameter, problem, posterior).sum(axis=-1)
+    moved = np.mean([sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])])
+    return float(drawn.var(axis=0).sum() / before.sum()) if moved >= INFORMATIVE else 0.0
+
+
+def _judges(problem: Problem, posterior: Posterior, before: dict[str, Floats]) -> dict[int, float]:
+    """Share of the variance that is left of each judge about whom the prior decides."""
+    assert posterior.values is not None  # of a posterior with draws
+    found: dict[int, float] = {}
+    for parameter in _coins(problem):
+        name = parameter.name
+        drawn, log = _natural(name, posterior.values[name]), _component(parameter, problem, posterior)
+        left = drawn.var(axis=0) / before[name]
+        for judge in np.flatnonzero((problem.judge_votes > 0) & (left > MOST)):
+            if sensitivity(drawn[:, judge], log[:, judge % log.shape[1]]) >= INFORMATIVE:
+                found[int(judge)] = max(found.get(int(judge), 0.0), float(left[judge]))
+    return found
+
+
+def _coins(problem: Problem) -> list[Parameter]:
+    return [p for p in problem.density.parameters if p.name in COINS and p.dims == ("judge",)]
+
+
+def _before(problem: Problem) -> dict[str, Floats]:
+    """Variances before any answer, of each judge's values and of the criterion weights, by parameter."""
+    density, coins = problem.density, _coins(problem)
+    names = {p.name for p in coins} | {name for p in coins for name in _learned(p)}
+    if density.criteria > 1 and "weight" in density.slices:
+        names.add("weight")
+    rng = np.random.default_rng(0)
+    x = np.stack([prior_draw(density, rng, names) for _ in range(DRAWS)])
+    values: Values = density.values(x, np)
+    found = {p.name: _natural(p.name, values[p.name]).var(axis=0) for p in coins}
+    return found | ({"weight": weights(density, values).var(axis=0)} if "weight" in names else {})
+
+
+def _learned(parameter: Parameter) -> tuple[str, ...]:
+    """Names of the parameters that a prior is about."""
+    of = parameter.prior
+    return tuple(filter(None, (of.of, of.level))) if isinstance(of, Spread) else ()
+
+
+def _natural(name: str, value: Floats) -> Floats:
+    return np.asarray(sigmoid(value, np)) if name in LOGITS else value
+
+
+def _component(parameter: Parameter, problem: Problem, posterior: Posterior) -> Floats:
+    """Log prior that is each judge's own, shape (draws, judges), or that of the population, (draws, 1)."""
+    values, of = posterior.values, parameter.prior
+    assert values is not None  # of a posterior with draws
+    if isinstance(of, Spread):
+        about = [p for p in problem.density.parameters if p.name in _learned(parameter)]
+        total = sum(_log_prior(p, problem, posterior).sum(axis=-1) for p in about)
+        return np.asarray(total)[:, None]
+    if parameter.zero_sum and isinstance(of, Normal):
+        return np.asarray(of.log_density(values[parameter.name], np))
+    return _log_prior(parameter, problem, posterior)
+
+
+def _log_prior(parameter: Parameter, problem: Problem, posterior: Posterior) -> Floats:
+    """Log prior of each free coordinate, shape (draws, coordinates)."""
+    density = problem.density
+    assert posterior.draws is not None
+    x = posterior.draws.reshape(-1, density.size)[:, density.slices[parameter.name]]
+    of = parameter.prior
+    assert not isinstance(of, Spread)  # which has no prior of its own
+    return np.asarray(of.log_density(x, np))

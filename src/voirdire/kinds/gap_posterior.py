@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from voirdire.model.target_answers import TargetAnswers, Told
 from voirdire.typing import Floats, Ints
@@ -72,7 +71,7 @@ class GapPosterior:
             for log_weight, value in answers.grid():
                 told = answers.told(rows, prior, cov, value)
                 found.append((log_weight - 0.5 * float(node) ** 2 + told.log_evidence, r, told))
-        total = logsumexp([one[0] for one in found])
+        total = np.logaddexp.reduce([one[0] for one in found])
         kept = [
             (float(np.exp(one - total)), r, told) for one, r, told in found if one > total + np.log(LEAST)
         ]

@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from voirdire.typing import Floats, Ints
 
@@ -140,7 +139,7 @@ class ComparedByPeople(TargetAnswers):
             return float(-(won * np.logaddexp(0.0, -lead) + lost * np.logaddexp(0.0, lead)).sum())
 
         def parts(t: Floats) -> tuple[Floats, Floats]:
-            p = expit(design @ t)
+            p = 0.5 + 0.5 * np.tanh(0.5 * (design @ t))
             weight = (won + lost) * p * (1.0 - p)
             return design.T @ (won - (won + lost) * p), design.T @ (weight[:, None] * design)
 

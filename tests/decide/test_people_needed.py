@@ -163,7 +163,7 @@ def test_answers_in_contexts_of_their_own_say_less() -> None:
         )
 
 
-@pytest.mark.parametrize("model", [None, "rating-continuous"])
+@pytest.mark.parametrize("model", [pytest.param(None, marks=pytest.mark.slow), "rating-continuous"])
 def test_systems_differ_from_context_to_context(model: str | None) -> None:
     rng = np.random.default_rng(3)
     away = rng.normal(0.0, 0.8, (30, 3))

@@ -30,7 +30,6 @@ from voirdire.agreement.engine.statistic import (
     Statistic,
 )
 from voirdire.errors import InputError
-from voirdire.tables.problems import nearest
 
 Build: TypeAlias = Callable[[Ratings], Statistic | TwoWayStatistic]
 
@@ -165,6 +164,10 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: measure 'kappa' is not known; did you mean 'cohen_kappa'?
+    >>> find_measure("gwet_ac2_quadratic")
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: measure 'gwet_ac2_quadratic' is not known; did you mean 'gwet_ac2'?
     """
     if ranked:
         if name not in OF_RANKINGS:
@@ -179,11 +182,15 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
     if found:
         return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(found[1])))
     names = [*MEASURES, *WIN_RATES, DEGREES, HELD]
+    begun = [one for one in names if name.startswith(f"{one}_")]
     near = (
-        difflib.get_close_matches(name, names, n=1, cutoff=0.5) or [one for one in names if name in one][:1]
+        sorted(begun, key=len, reverse=True)
+        if begun and not difflib.get_close_matches(name, names, n=1, cutoff=0.9)
+        else difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        or [one for one in names if name in one][:1]
     )
-    hint = f"; did you mean {near[0]!r}?" if near else f"; the measures are {', '.join(names)}"
-    raise InputError(f"measure {name!r} is not known{nearest(name, names) or hint}")
+    hint = f"did you mean {near[0]!r}?" if near else f"the measures are {', '.join(names)}"
+    raise InputError(f"measure {name!r} is not known; {hint}")
 
 
 def fits(measure: Measure, ratings: Ratings) -> str:

@@ -149,7 +149,8 @@ def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: py
         left = browser.run(
             "[...document.querySelectorAll('#t-judges tbody tr')].filter(r => !r.hidden).length"
         )
-        assert left == sum(name_ in other for other in judges["judge"])
+        # a row may name another judge, such as the one that it is a copy of
+        assert left == sum(any(name_ in cell for cell in row) for row in rows(browser, "judges")) >= 1
 
 
 @pytest.mark.parametrize("name", large_ones_slow(FITS))

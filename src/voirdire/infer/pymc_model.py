@@ -60,12 +60,16 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
         for outcome in outcomes:
             _generated(outcome, values, pm, pt)
         if not outcomes:
-            names = iter(density.part_names(problem.data))
-            parts = density.log_parts(values, problem.data, pt) + density.people_parts(
-                values, problem.data, pt
-            )
-            for log, weight in parts:
-                pm.CustomDist(next(names), log, logp=_weighted, observed=weight)
+            data = problem.data
+            parts = density.log_parts(values, data, pt) + density.people_parts(values, data, pt)
+            together: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
+            for name, part in zip(density.part_names(data), parts, strict=True):
+                together.setdefault(name.split("_")[0], []).append(part)
+            for name, some in together.items():
+                logs, counts = zip(*some, strict=True)
+                log = pt.concatenate([pt.flatten(pt.as_tensor(one)) for one in logs])
+                count = np.concatenate([np.broadcast_to(one, np.shape(one)).ravel() for one in counts])
+                pm.CustomDist(name, log, logp=_weighted, observed=count)
     return model
 
 

@@ -48,7 +48,9 @@ def twins(problem: Problem) -> list[Ints]:
     added = getattr(problem, "added", None)
     if size > MOST or getattr(problem, "anchors", None) is not None or (added is not None and added.terms):
         return []
-    tables = [rows for part in problem.data.values() for rows in _rows(part)]
+    # votes on criteria are about no item
+    parts = [part for name, part in problem.data.items() if name != "criteria"]
+    tables = [rows for part in parts for rows in _rows(part)]
     if not tables or any(rows is None for rows in tables):
         return []
     known = [rows for rows in tables if rows is not None]

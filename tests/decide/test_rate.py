@@ -279,9 +279,8 @@ def test_intervals_by_several_judges_cover_whatever_they_share() -> None:
     found = np.array([by_several(*one, tables=60) for one in settings])
     assert 0.873 <= found[:, 0].mean() <= 0.927  # 1,080 tables: standard error .009
     assert found[:, 0].min() >= 0.9 - 3 * 0.039, found
-    assert np.abs(found[3 * np.arange(6) + 2, 1]).max() <= 0.015, (
-        found
-    )  # a hundred answers: hardly drawn to one half
+    # 360 tables: standard error .0015; half an answer of each kind in every stratum makes it about -.016
+    assert abs(found[2::3, 1].mean()) <= 0.0125
 
 
 @pytest.mark.parametrize("strata", [1, 2, 3, 6])

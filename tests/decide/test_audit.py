@@ -387,7 +387,7 @@ def test_scores_at_random_tell_nothing_though_their_cells_are_few(with_people: b
             frames.append(pd.DataFrame({"judge": judge, "item": range(100), "score": score}))
         people = frames[-1].drop(columns="judge") if with_people else None
         cards = {card["judge"]: card for card in voirdire.audit(pd.concat(frames[:-1]), people)["judges"]}
-        found.append([cards[name]["information"] for name in ("a", "b", "c", "random")])
+        found.append([cards[name]["agreement_information"] for name in ("a", "b", "c", "random")])
         assert cards["random"]["verdict"] != "keep"
     mean = np.mean(found, axis=0)
     assert mean[3] < 0.02

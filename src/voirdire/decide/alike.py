@@ -21,12 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit_answers import ENOUGH, Answers
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import unnamed_families
 from voirdire.fit.verb import fit
-from voirdire.tables.counts import Votes
-from voirdire.tables.labels import Labels
 from voirdire.trust.dependence import correlations, sizes_without
 from voirdire.trust.families import answers_alike, divided
 from voirdire.trust.residuals import Residuals
@@ -79,16 +78,15 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
     """Compare the answers of judges; None with fewer than three, or where no model fits the table."""
     if len(table.judges) < FEWEST:
         return None
-    asked = np.column_stack(
-        [table.judge[table.row_cell] if table.data == Votes.data else table.judge, *table.about]
-    )
+    rows = rows_of(table)
+    asked = np.column_stack([rows.judge, *table.about])
     once = np.zeros(table.rows, dtype=bool)
     once[np.unique(asked, axis=0, return_index=True)[1]] = (
         True  # repeats of one judge are no further witnesses
     )
     known = once & (answers.people_said[answers.unit] >= 0)
     names = table.judges
-    by_people = isinstance(table, Labels) and len(np.unique(answers.unit[known])) >= ENOUGH
+    by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= ENOUGH
     try:
         if by_people:
             mistakes = _mistakes(answers, known)

@@ -12,16 +12,15 @@ from voirdire.agreement.ppi.humans import matched, together
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.alike import Alike, alike_judges
-from voirdire.decide.audit_answers import CONFIDENCE, Answers, answers_of
+from voirdire.decide.answer_rows import CONFIDENCE, rows_of
+from voirdire.decide.audit_answers import Answers, answers_of
 from voirdire.decide.audit_effects import truth_for
 from voirdire.decide.audit_measures import INFORMATION, Found, measures_of
 from voirdire.decide.verdicts import verdict_on
 from voirdire.errors import InputError
 from voirdire.settings import PROB
-from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
-from voirdire.tables.labels import Labels
 from voirdire.tables.people import apart, with_answers
 from voirdire.tables.problems import Problems
 
@@ -161,25 +160,17 @@ def _people(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
 
 
 def _of_items(item_families: object, read: Any) -> dict[str, str]:
-    systems = () if isinstance(read, Votes) else read.systems
-    return read_families(item_families, systems or read.items, who="item")
+    return read_families(item_families, rows_of(read).item_names, who="item")
 
 
 def _agreement(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[dict[str, Any]]]:
     """Rows of agreement of each judge with people, by measures that fit the scale."""
     import pandas as pd
 
-    if isinstance(read, Votes):
-        names = ["agreement_rate", "cohen_kappa"]
-    elif isinstance(read, Labels):
-        names = ["agreement_rate", "cohen_kappa", *(["cohen_kappa_quadratic"] if read.declared else [])]
-    else:
-        few = len(np.unique(np.append(read.score, persons.score))) <= 20
-        names = [*(["cohen_kappa_quadratic"] if few else []), "pearson", "spearman"]
     one = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
     rows: pd.DataFrame = agreement(
         together(read, one),
-        measures=names,
+        measures=rows_of(read).measures(rows_of(persons)),
         against="people",
         pairs=True,
         resamples=1000,

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.audit_answers import CONFIDENCE, Answers
+from voirdire.decide.answer_rows import CONFIDENCE
+from voirdire.decide.audit_answers import Answers
 from voirdire.decide.audit_drift import accuracy_over_time
 from voirdire.decide.audit_effects import (
     Effect,

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.agreement.ppi.humans import matched
 from voirdire.agreement.replace.people import read_people
+from voirdire.decide.answer_rows import rows_of
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.kinds.labels.success import success
@@ -98,7 +99,7 @@ def read_judged(
         )
     keep = [] if by is None or by in OWN else [by]
     read = read_table(table, levels=levels, keep=keep)
-    if not isinstance(read, Labels | Scores):
+    if rows_of(read).paired:
         raise InputError(
             "rate takes labels or scores, and these are votes on pairs; of votes, `agree --humans` gives the win rates "
             "of items"
@@ -142,19 +143,14 @@ def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores
 
 def _about(table: Rated) -> Any:
     """Names of what each row is about, shape (rows, columns)."""
-    every = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
-    columns = [
-        np.array(getattr(table, names), dtype=object)[getattr(table, name)].astype(str)
-        for name, names in every.items()
-        if getattr(table, name) is not None
-    ]
-    return np.column_stack(columns)
+    return np.column_stack([names[codes] for names, codes in rows_of(table).about()])
 
 
 def _good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
     """1 or 0 as each row of people says, and what is to be said of it."""
-    if isinstance(persons, Labels):
-        both = tuple(dict.fromkeys([*persons.labels, *(read.labels if isinstance(read, Labels) else ())]))
+    classes = rows_of(persons).classes
+    if classes:
+        both = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
         chosen = success(both, positive)
         if chosen is None:
             raise InputError(
@@ -162,7 +158,7 @@ def _good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
                 f"{both[0]} (in Python positive={both[0]!r})"
             )
         note = "" if positive is not None else f"good is taken to be {chosen!r}; --positive says otherwise"
-        return (np.array(persons.labels)[persons.label] == chosen).astype(float), note
+        return (np.array(classes)[persons.label] == chosen).astype(float), note  # type: ignore[attr-defined]
     try:
         least = float(str(positive))
     except ValueError:
@@ -206,21 +202,21 @@ def _matched(persons: Rated, said: Floats, units: Any) -> Floats:
 
 
 def _predicted(
-    read: Rated, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
+    read: Any, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
 ) -> tuple[Floats, bool]:
     """What judges predict of each item, from 0 to 1, and whether it is a single judge's answer."""
-    if not isinstance(read, Labels):
-        score = read.score  # type: ignore[attr-defined]
+    classes, theirs = rows_of(read).classes, rows_of(persons).classes
+    if not classes:
+        score = read.score
         low, reach = float(score.min()), float(np.ptp(score))
         return _mean((score - low) / (reach or 1.0), unit, size), False
-    known = isinstance(persons, Labels) or str(positive) in read.labels
-    every = tuple(dict.fromkeys([*read.labels, *(persons.labels if isinstance(persons, Labels) else ())]))
-    chosen = success(every, positive if known else None)
+    known = bool(theirs) or str(positive) in classes
+    chosen = success(tuple(dict.fromkeys([*classes, *theirs])), positive if known else None)
     if chosen is None:
         raise InputError(
-            f"of the judges' classes {known_names(read.labels)} none is known to be the good one; name it as people do"
+            f"of the judges' classes {known_names(classes)} none is known to be the good one; name it as people do"
         )
-    is_good = (np.array(read.labels)[read.label] == chosen).astype(np.int64)
+    is_good = (np.array(classes)[read.label] == chosen).astype(np.int64)
     if len(names) == 1 or len(np.unique(is_good)) == 1:
         mean = _mean(is_good.astype(float), unit, size)
         return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())

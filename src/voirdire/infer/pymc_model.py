@@ -60,17 +60,22 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
         for outcome in outcomes:
             _generated(outcome, values, pm, pt)
         if not outcomes:
-            data = problem.data
-            parts = density.log_parts(values, data, pt) + density.people_parts(values, data, pt)
-            together: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
-            for name, part in zip(density.part_names(data), parts, strict=True):
-                together.setdefault(name.split("_")[0], []).append(part)
-            for name, some in together.items():
-                logs, counts = zip(*some, strict=True)
-                log = pt.concatenate([pt.flatten(pt.as_tensor(one)) for one in logs])
-                count = np.concatenate([np.broadcast_to(one, np.shape(one)).ravel() for one in counts])
-                pm.CustomDist(name, log, logp=_weighted, observed=count)
+            _counted(problem, values, pm, pt)
     return model
+
+
+def _counted(problem: Problem, values: dict[str, Any], pm: Any, pt: Any) -> None:
+    """Add how often each distinct answer was given, one variable a table."""
+    density, data = problem.density, problem.data
+    parts = density.log_parts(values, data, pt) + density.people_parts(values, data, pt)
+    together: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
+    for name, part in zip(density.part_names(data), parts, strict=True):
+        together.setdefault(name.split("_")[0], []).append(part)
+    for name, some in together.items():
+        log = pt.join(0, *[pt.as_tensor(one).flatten() for one, _ in some])
+        pm.CustomDist(
+            name, log, logp=_weighted, observed=np.concatenate([np.ravel(count) for _, count in some])
+        )
 
 
 def _weighted(count: Any, log: Any) -> Any:

@@ -7,7 +7,7 @@ the rule for names in :mod:`voirdire.model.natural_scales`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from voirdire.model.natural_scales import estimated_name, fact, natural_name
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-if TYPE_CHECKING:
-    from voirdire.kinds.fit import Fit
-
 MOST_LOG = 10**8  # values of a log likelihood that are kept
 CHAINS = 4  # into which independent draws are divided
 ANSWER = "answer"
@@ -32,7 +29,7 @@ ANSWER = "answer"
 Variables = dict[str, tuple[tuple[str, ...], Any]]
 
 
-def idata(fit: Fit, *, with_answers: bool = True) -> Any:
+def idata(fit: Any, *, with_answers: bool = True) -> Any:
     """Draws, log densities and data of a fit; see :attr:`.Fit.idata`.
 
     Parameters

@@ -1,0 +1,244 @@
+"""Rows of a table of answers, whatever kind it is of: who answered what about what, and what that is as a number.
+
+The kind of a table is asked for once, by :func:`rows_of`; every kind answers for itself from there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.kinds.labels.success import success
+from voirdire.tables.counts import Votes
+from voirdire.tables.labels import Labels
+from voirdire.tables.numbers import read_number
+from voirdire.tables.problems import Problems
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import Scores
+from voirdire.typing import Floats, Ints
+
+CONFIDENCE = "confidence"  # a column: how sure a judge says it is
+FEW = 20  # different scores up to which these are levels
+
+
+class AnswerRows(ABC):
+    """Answers one entry a row of the table.
+
+    Attributes
+    ----------
+    paired : bool
+        True where an answer compares two items.
+    """
+
+    paired: ClassVar[bool] = False
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+
+    @property
+    def judge(self) -> Ints:
+        """Code of the judge of each row."""
+        return np.asarray(self.table.judge)
+
+    @property
+    def time(self) -> Floats | None:
+        """When each was given, if the table says so."""
+        time: Floats | None = self.table.time
+        return time
+
+    @property
+    def side(self) -> Floats | None:
+        """1 where the item first by name was shown first, else -1; None where that is not known."""
+        return None
+
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """Names of what may be of a family: items, or the systems whose answers they are."""
+        names: tuple[str, ...] = self.table.systems or self.table.items
+        return names
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes; none of answers that are numbers or comparisons."""
+        return ()
+
+    def about(self) -> list[tuple[Floats, Ints]]:
+        """What each row is about: names and codes, by criterion, phase, context and item."""
+        names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
+        found = [(getattr(self.table, of), getattr(self.table, one)) for one, of in names.items()]
+        return [(np.array(of, dtype=str), codes) for of, codes in found if codes is not None]
+
+    @abstractmethod
+    def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
+        """Answers that there are, in this and in people's table."""
+
+    @abstractmethod
+    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+        """Which of the levels each row is, and its number; NaN where none is known to be better."""
+
+    @abstractmethod
+    def measures(self, persons: AnswerRows) -> list[str]:
+        """Names of the measures of agreement with people that fit the answers."""
+
+    def further(self, name: str) -> Floats:
+        """Numbers of a further column.
+
+        Raises
+        ------
+        InputError
+            There is no such column, or a cell is no number.
+        """
+        return self._cells([name])[0]
+
+    def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
+        """1 where the item is of the judge's family; of two items where the first by name alone is, -1 the other."""
+        named, judge = self._families(judge_family, item_family)
+        item = self.table.system if self.table.systems else self.table.item
+        return np.asarray((named[item] == judge).astype(float))
+
+    def _families(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> tuple[Any, Any]:
+        """Family of every item, and of the judge of each row."""
+        of_judge = np.array([judge_family.get(one, "") for one in self.table.judges], dtype=object)
+        return np.array([item_family.get(one, "") for one in self.item_names]), of_judge[self.judge]
+
+    def _cells(self, needed: Sequence[str]) -> list[Floats]:
+        cells = self.table.further.columns
+        if missing := [repr(one) for one in needed if one not in cells]:
+            has = known_names(self.table.further.present)
+            raise InputError(
+                f"covariates: the table has no column {' and no column '.join(missing)}; it has {has}"
+            )
+        return [_numbers(cells[one], one) for one in needed]
+
+
+class VoteRows(AnswerRows):
+    """Votes: the item first by name wins, loses or ties, whatever was shown first."""
+
+    paired = True
+
+    @property
+    def judge(self) -> Ints:
+        """As in :class:`AnswerRows`."""
+        return np.asarray(self.table.judge[self.table.row_cell])
+
+    @property
+    def time(self) -> Floats | None:
+        """As in :class:`AnswerRows`."""
+        return self.table.details.time if self.table.details else None
+
+    @property
+    def side(self) -> Floats | None:
+        """As in :class:`AnswerRows`."""
+        return None if self.table.order_unknown else self._side()
+
+    @property
+    def item_names(self) -> tuple[str, ...]:
+        """As in :class:`AnswerRows`."""
+        return tuple(self.table.items)
+
+    def about(self) -> list[tuple[Floats, Ints]]:
+        """As in :class:`AnswerRows`: the criterion, both items by name, the context."""
+        table, (low, high) = self.table, self._both()
+        found = [(table.criteria, table.criterion[table.row_cell]), (table.items, low), (table.items, high)]
+        found += [] if table.row_context is None else [(table.contexts, table.row_context)]
+        return [(np.array(of, dtype=str), codes) for of, codes in found]
+
+    def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
+        """As in :class:`AnswerRows`."""
+        return ("first", "tie", "second")
+
+    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+        """As in :class:`AnswerRows`."""
+        table = self.table
+        swapped = (table.first > table.second)[table.row_cell]
+        outcome = np.select([table.row_outcome == 2, (table.row_outcome == 0) != swapped], [1, 0], 2)
+        return outcome.astype(np.int64), 1 - outcome / 2
+
+    def measures(self, persons: AnswerRows) -> list[str]:
+        """As in :class:`AnswerRows`."""
+        return ["agreement_rate", "cohen_kappa"]
+
+    def further(self, name: str) -> Floats:
+        """As in :class:`AnswerRows`; what the item first by name has beyond the other."""
+        if name == CONFIDENCE:
+            return super().further(name)
+        first, second = self._cells([f"{name}_first", f"{name}_second"])
+        return np.asarray((first - second) * self._side())
+
+    def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
+        """As in :class:`AnswerRows`."""
+        named, judge = self._families(judge_family, item_family)
+        low, high = self._both()
+        return np.asarray((named[low] == judge).astype(float) - (named[high] == judge))
+
+    def _both(self) -> tuple[Ints, Ints]:
+        first, second = self.table.first[self.table.row_cell], self.table.second[self.table.row_cell]
+        return np.minimum(first, second), np.maximum(first, second)
+
+    def _side(self) -> Floats:
+        return np.asarray(np.where(self.table.first < self.table.second, 1.0, -1.0)[self.table.row_cell])
+
+
+class LabelRows(AnswerRows):
+    """Labels: as a number 1 for the class that counts as a success, or a grade."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """As in :class:`AnswerRows`."""
+        return tuple(self.table.labels)
+
+    def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
+        """As in :class:`AnswerRows`."""
+        both = [one.table for one in (self, persons) if one is not None]
+        return tuple(dict.fromkeys(name for one in both for name in one.labels))
+
+    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+        """As in :class:`AnswerRows`."""
+        said = np.array([levels.index(one) for one in self.table.labels])[self.table.label]
+        good = success(levels, positive)
+        if good is not None:
+            return said, (said == levels.index(good)).astype(float)
+        return said, said.astype(float) if self.table.declared else np.full(self.table.rows, np.nan)
+
+    def measures(self, persons: AnswerRows) -> list[str]:
+        """As in :class:`AnswerRows`."""
+        return ["agreement_rate", "cohen_kappa", *(["cohen_kappa_quadratic"] if self.table.declared else [])]
+
+
+class ScoreRows(AnswerRows):
+    """Scores."""
+
+    def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
+        """As in :class:`AnswerRows`."""
+        both = [one.table.score for one in (self, persons) if one is not None]
+        return tuple(np.unique(np.concatenate(both)))
+
+    def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
+        """As in :class:`AnswerRows`."""
+        return np.searchsorted(np.array(levels), self.table.score).astype(np.int64), self.table.score
+
+    def measures(self, persons: AnswerRows) -> list[str]:
+        """As in :class:`AnswerRows`."""
+        quadratic = ["cohen_kappa_quadratic"] if len(self.levels(persons)) <= FEW else []
+        return [*quadratic, "pearson", "spearman"]
+
+
+def rows_of(table: Any) -> AnswerRows:
+    """The rows of a table of votes, labels or scores."""
+    of: dict[str, type[AnswerRows]] = {Votes.data: VoteRows, Labels.data: LabelRows, Scores.data: ScoreRows}
+    return of[table.data](table)
+
+
+def _numbers(cells: Sequence[object], name: str) -> Floats:
+    problems, found = Problems("table"), np.full(len(cells), np.nan)
+    for row, cell in enumerate(cells):
+        try:
+            found[row] = read_number(str(cell))
+        except ValueError:
+            problems.rows([row + 1], f"{name} {cell!r} is no number")
+    problems.raise_any()
+    return found

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, log_expit, logsumexp
 
-from voirdire.kinds.votes.human.stacking import LONE, Stacking, covariances
+from voirdire.kinds.votes.human.stacking import Stacking, covariances
 
 RNG = np.random.default_rng(3)
 X = RNG.choice([-1.0, 0.0, 1.0], (30, 6))
@@ -48,7 +48,7 @@ def test_priors_weigh_one_and_have_the_scale_that_is_said() -> None:
     alone = [prior for prior in priors if prior.name == "judge 0"]
     shift = [float(np.sqrt(np.mean((X @ prior.start) ** 2))) for prior in alone]
     np.testing.assert_allclose(shift, 1.2197, atol=1e-4)  # digamma(4) - digamma(1.5)
-    assert sum(np.exp(p.log_weight) for p in alone if p.start[0] < 0) == pytest.approx(0.1 * LONE / 7)
+    assert sum(np.exp(p.log_weight) for p in alone if p.start[0] < 0) == pytest.approx(0.1 * 0.5 / 7)
 
 
 def test_left_out_predictions_are_close_to_refits() -> None:

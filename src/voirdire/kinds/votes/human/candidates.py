@@ -5,7 +5,7 @@ All give P(the one item is better) of every comparison, and the same of each anc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -109,9 +109,42 @@ def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
 
 
 def stacking(evidence: Evidence) -> Predicted:
-    """Bayesian logistic regression on the judges' answers; see :mod:`voirdire.kinds.votes.human.stacking`."""
+    """Bayesian logistic regression on the judges' answers, averaged with the judge that agrees with most anchors.
+
+    See :mod:`voirdire.kinds.votes.human.stacking` for the regression. Real judges share mistakes beyond what it
+    expects, so that one judge alone may predict better: each has the weight of the answers that it predicts, left out
+    one at a time (pseudo-Bayesian model averaging: Geisser and Eddy 1979, JASA 74; Yao et al. 2018, Bayesian Analysis
+    13).
+    """
     found = regression(evidence).stacked()
-    return found.p, found.left_out
+    return averaged([(found.p, found.left_out), best_single(evidence)], evidence.answers)
+
+
+def averaged(ways: Sequence[Predicted], answers: Floats) -> Predicted:
+    """Average predictions, each weighed by how probable it makes left-out answers.
+
+    Parameters
+    ----------
+    ways : sequence of (p, left_out)
+    answers : array, shape (anchors,)
+        +1 or -1.
+
+    Examples
+    --------
+    >>> sure, half = np.full(3, 0.9), np.full(3, 0.5)
+    >>> p, left_out = averaged([(sure, sure), (half, half)], np.ones(3))
+    >>> p.round(2).tolist(), left_out.round(2).tolist()
+    ([0.84, 0.84, 0.84], [0.81, 0.81, 0.81])
+    """
+    p, left_out = (np.stack(part) for part in zip(*ways, strict=True))
+    log = np.log(np.clip(np.where(answers > 0, left_out, 1.0 - left_out), 1e-12, 1.0))
+
+    def weights(total: Floats) -> Floats:
+        found = np.exp(total - total.max(axis=0))
+        return np.asarray(found / found.sum(axis=0))
+
+    whole = log.sum(axis=1)
+    return weights(whole) @ p, (weights(whole[:, None] - log) * left_out).sum(axis=0)
 
 
 def regression(evidence: Evidence) -> Stacking:

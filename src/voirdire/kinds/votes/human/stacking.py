@@ -5,8 +5,8 @@ For a comparison p let x_p be the judges' mean answers (+1 the one item, -1 the 
     P(people prefer the one item) = sigmoid(beta' x_p),
 
 without an intercept, so that naming the items the other way round changes nothing: with answers and features turned
-together the likelihood is the same, and it is what fixes the signs of beta. The prior of beta is one of two kinds, the
-second with probability 0.8 (of 0.5 to 0.95 what predicts panels of seven of LLMBar's judges, and all 58, well),
+together the likelihood is the same, and it is what fixes the signs of beta. The prior of beta is one of two kinds, each
+as likely as the other,
 
     shared:  beta = s gamma,             gamma ~ Normal(0, S),
     lone:    beta = s gamma + a d,       a ~ Normal(m, v) or, with probability r, Normal(-m, v).
@@ -14,11 +14,10 @@ second with probability 0.8 (of 0.5 to 0.95 what predicts panels of seven of LLM
 The covariance S is one of several, the same for all judges: the identity (ridge), the root of the judges' own second
 moment matrix over all comparisons, anchored or not, which expects good weights along what many judges share; and equal
 weights within families. The direction d is one judge, or the mean of all, any as likely as the others: it says that
-this one may be far ahead of what the others add, which may be nothing (s = 0.05 with probability 0.5). S and d are
-scaled so that gamma' x_p and d' x_p have mean square 1 over all comparisons; then s is the standard deviation of the
-log-odds of an average comparison, with density proportional to exp(-s / 5.66) (5.66 is what the difference of two
-strengths of standard deviation 4 has, the models' prior), and m and v are the mean and the variance of the log-odds
-of a judge that is a coin under the model's prior
+this one may be far ahead of what the others add. S and d are scaled so that gamma' x_p and d' x_p have mean square 1
+over all comparisons; then s is the standard deviation of the log-odds of an average comparison, with density
+proportional to exp(-s / 5.66) (5.66 is what the difference of two strengths of standard deviation 4 has, the models'
+prior), and m and v are the mean and the variance of the log-odds of a judge that is a coin under the model's prior
 (1 - r) Beta(a, b) + r Beta(b, a).
 
 Anchors do not identify beta (there are mostly fewer of them than judges), and need not: what is asked for is
@@ -42,9 +41,6 @@ from voirdire.infer.propagation import Regressions, propagate
 from voirdire.typing import Floats, Ints
 
 SPREADS = np.geomspace(0.4, 10.0, 5)  # grid of s
-NOTHING = 0.05  # s of judges who add nothing to one who is far ahead
-ALONE = 0.5  # probability of that
-LONE = 0.8  # probability of the second kind of prior
 TYPICAL = 4.0 * np.sqrt(2.0)  # mean of the density of s
 POWERS = (0.0, 0.5)  # of the judges' second moments; 0 is ridge
 MOST = 64  # judges that may be far ahead: those that agree, or disagree, with most anchors
@@ -172,16 +168,15 @@ class Stacking:
             kept = best > best.max() - FAINT
         else:
             kept = np.ones((len(lines), 2), bool)
-        alike = (np.log1p(-LONE) if lines else 0.0) - np.log(len(shapes))
+        alike = np.log(0.5 / len(shapes)) if lines else -np.log(len(shapes))
         found = [
             Prior(name, alike + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))]))
             for name, shape in shapes.items()
             for s, log in weights.items()
         ]
-        beside = {s: log + np.log1p(-ALONE) for s, log in weights.items()} | {NOTHING: np.log(ALONE)}
         for (name, line), keep in zip(lines.items(), kept, strict=True):
-            for s, log in beside.items():
-                both = self._lone(name, line, s, log + np.log(LONE / len(lines)), shapes["ridge"])
+            for s, log in weights.items():
+                both = self._lone(name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"])
                 found += [prior for prior, one in zip(both, keep, strict=True) if one]
         return found
 

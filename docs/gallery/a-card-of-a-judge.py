@@ -36,14 +36,20 @@ import matplotlib.pyplot as plt
 rows = []
 for one in audit["judges"]:
     measured = {row["measure"]: row["value"] for row in one["measures"]}
-    rows.append({key: one[key] for key in ("judge", "verdict", "information")} | {"swap": measured["swap"]})
+    rows.append(
+        {key: one[key] for key in ("judge", "verdict", "agreement_information")} | {"swap": measured["swap"]}
+    )
 judges = pd.DataFrame(rows).set_index("judge")
 figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 for verdict, group in judges.groupby("verdict"):
-    axes.plot(group["swap"], group["information"], "o", label=verdict)
+    axes.plot(group["swap"], group["agreement_information"], "o", label=verdict)
 for name, row in judges.iterrows():
     axes.annotate(
-        name, (row["swap"], row["information"]), xytext=(4, 4), textcoords="offset points", fontsize=8
+        name,
+        (row["swap"], row["agreement_information"]),
+        xytext=(4, 4),
+        textcoords="offset points",
+        fontsize=8,
     )
 axes.set_xlabel("share of answers that change with the order shown")
 axes.set_ylabel("nats that an answer tells")
@@ -83,8 +89,8 @@ found = {row["measure"]: row for row in card["measures"]}
 assert found["swap"]["found"]
 assert 0.2 < found["swap"]["value"] < 0.35
 assert list(judges.index[judges["verdict"] == "keep"]) == ["GPT-4"]
-assert judges["information"].idxmax() == "GPT-4"
+assert judges["agreement_information"].idxmax() == "GPT-4"
 assert (judges["verdict"] == "drop").sum() == 2
-assert judges.loc["PaLM2", "information"] < judges.loc["GPT-4", "information"] / 2
-assert (judges.drop(index=["PaLM2", "GPT-4"])["information"] < 0.03).all()
+assert judges.loc["PaLM2", "agreement_information"] < judges.loc["GPT-4", "agreement_information"] / 2
+assert (judges.drop(index=["PaLM2", "GPT-4"])["agreement_information"] < 0.03).all()
 assert is_right[same].mean() > is_right.mean() + 0.05

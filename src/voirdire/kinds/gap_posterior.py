@@ -128,8 +128,13 @@ class GapPosterior:
         return float(weight @ r), float(low), float(high)
 
 
-def standardised(drawn: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean and standard deviation over items of each draw, and the draws with mean 0 and variance 1."""
+def unit_of(drawn: Floats) -> tuple[Floats, Floats]:
+    """Mean and standard deviation over items of each draw, shape (draws, 1) each."""
     middle = drawn.mean(axis=1, keepdims=True)
-    size = drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1), keepdims=True)
+    return middle, drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1), keepdims=True)
+
+
+def standardised(drawn: Floats) -> tuple[Floats, Floats, Floats]:
+    """As :func:`unit_of`, and the draws with mean 0 and variance 1."""
+    middle, size = unit_of(drawn)
     return middle, size, (drawn - middle) / np.where(size > 0.0, size, 1.0)

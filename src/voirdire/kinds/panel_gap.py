@@ -21,7 +21,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, scores
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.gap_posterior import GapPosterior, standardised
+from voirdire.kinds.gap_posterior import GapPosterior, unit_of
 from voirdire.kinds.gap_prior import LOG_GAP_MEAN, LOG_GAP_SD
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.target_answers import TargetAnswers
@@ -71,7 +71,7 @@ class Gap:
         """
         rng = np.random.default_rng(OWN)
         kept = self._kept(rng, len(drawn))
-        middle, size, _ = standardised(drawn)
+        middle, size = unit_of(drawn)
         size = size if spread is None else spread[:, None]
         noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
         return np.asarray(middle + kept * (drawn - middle) + noise)
@@ -187,7 +187,10 @@ def difference(problem: Problem, posterior: Posterior) -> list[str]:
     values = posterior.values
     if values is None or len(problem.items) < 2:
         return []
-    target, panel = (part[::4, :MOST] for part in both(problem, values))
+    some = {
+        name: of[::4] for name, of in values.items()
+    }  # a quarter of the draws takes a quarter of the memory
+    target, panel = (part[:, :MOST] for part in both(problem, some))
     first, second = np.triu_indices(panel.shape[1], 1)
     says = (panel[:, first] > panel[:, second]).mean(axis=0)
     turned = says < 0.5

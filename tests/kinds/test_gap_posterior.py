@@ -204,6 +204,9 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     assert again.as_dict()["target"] == told
     more = fit.update(judges.head(60))
     assert more.problem.target_answers is fit.problem.target_answers
+    (note,) = [note for note in more.notes if note.startswith("People answered")]
+    assert f"correlates by {more.as_dict()['target']['correlation']:.2f} " in note
+    assert len([note for note in more.notes if note.startswith("The panel is surer")]) == 1
 
 
 def test_scores_of_people_on_a_scale_of_their_own() -> None:

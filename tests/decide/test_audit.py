@@ -408,6 +408,17 @@ def test_a_single_judge_is_not_compared_with_itself() -> None:
     assert {"outfit", "noise", "independence"}.isdisjoint(row["measure"] for row in card["measures"])
 
 
+def test_how_many_answers_it_takes_is_said_where_there_are_too_few() -> None:
+    table, people = labels({"gpt": 0.9, "claude": 0.9, "llama": 0.8}, items=8)
+    found = voirdire.audit(table, people)
+    assert {card["why"] for card in found["judges"]} == {
+        "people answered fewer than 20 of its units, and other judges fewer than 10"
+    }
+    assert next(row for row in found["needs"] if row["measure"] == "noise")["needs"].endswith(
+        "(10 at the least)"
+    )
+
+
 def test_requests_that_say_nothing_are_refused() -> None:
     votes, items, _ = pair_panel("none", np.random.default_rng(0))
     with pytest.raises(

@@ -89,6 +89,24 @@ def test_people_come_in_a_file(tables: Any) -> None:
     two.to_csv("people.csv", index=False)
     same = json.loads(run("new.csv", "old.csv", "--humans", "people.csv", "--json").stdout)
     assert same["low"] == found["low"]
+    said.to_csv("people.csv", index=False)
+    strange = run("new.csv", "old.csv", "--humans", "people.csv")
+    assert strange.exit_code == 1
+    assert "humans: they are about 'v1', 'v2', and the versions are 'new' and 'old'" in strange.stderr
+    assert run("new.csv", "old.csv", "--new", "v2", "--old", "v1", "--humans", "people.csv").exit_code == 0
+
+
+def test_what_would_be_passed_over_is_refused(tables: Any) -> None:
+    for name in ("new.csv", "old.csv"):
+        points = pd.read_csv(name).assign(score=1.0).drop(columns="label")
+        points.loc[::2, "score"] = 5.0
+        points.to_csv(f"points-{name}", index=False)
+    refused = run("points-new.csv", "points-old.csv", "--positive", "4")
+    assert refused.exit_code == 1
+    assert "'4' names a good label, and the tables have scores" in refused.stderr
+    picture = run("new.csv", "old.csv", "--badge", "gate.png")
+    assert picture.exit_code == 2
+    assert not Path("gate.png").exists()
 
 
 def test_markdown_and_badge_are_written(tables: Any) -> None:

@@ -122,7 +122,10 @@ def test_scores_of_judges_are_levels() -> None:
 @pytest.mark.parametrize(
     ("people", "message"),
     [
-        (pd.DataFrame({"item": ["x", "y"], "label": "pass"}), "people and judges have no item in common"),
+        (
+            pd.DataFrame({"item": ["x", "y"], "label": "pass"}),
+            "no item in common: people answered 'x', judges '0'",
+        ),
         (pd.DataFrame({"item": [0, 1, 7777], "label": "pass"}), "row 3: no judge answered this item"),
         (pd.DataFrame({"item": [0], "label": ["pass"]}), "only one item with an answer"),
         (pd.DataFrame({"item": [0, 0], "label": ["pass", "fail"]}), "row 2: contradicts another answer"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -188,3 +189,12 @@ def test_a_bootstrap_of_judges_with_ties_runs_in_batches(votes: pd.DataFrame) ->
     assert (resampled["sd"] > 0).all()
     with pytest.raises(InputError, match="resamples 1 is too few"):
         fit(tied, model="bradley-terry", method="map").bootstrap(1)
+
+
+def test_notes_of_an_updated_fit_are_about_what_it_is_now(votes: pd.DataFrame) -> None:
+    plain = votes.drop(columns="criterion")
+    old = fit(plain[::2], model="crowd-bt", method="laplace")
+    old = replace(old, notes=(*old.notes, "Sampled with 16 chains x 220 draws (4 s)."))
+    notes = old.update(plain[1::2]).notes
+    assert not any(note.startswith("Sampled with") for note in notes)
+    assert sum(note.startswith("The panel is surer than") for note in notes) == 1

@@ -116,6 +116,16 @@ def test_what_people_make_of_items_is_covered_and_known_better(kind: str) -> Non
     assert 0.8 <= posterior[3] <= 0.97  # 60 intervals of the correlation
 
 
+@pytest.mark.parametrize("noise", [0.3, 3.0])
+def test_scores_are_amid_their_draws_where_the_panel_hardly_tells_items(noise: float) -> None:
+    drawn, _, _, answers = simulated(1, 600, "scores", noise)
+    gap = learned(drawn, answers)
+    draws, score = gap.of(drawn), gap.point(np.median(drawn, axis=0))
+    slope, _ = np.polyfit(draws.mean(axis=0), score, 1)
+    assert slope == pytest.approx(1.0, abs=0.1)
+    np.testing.assert_allclose(score, draws.mean(axis=0), atol=0.25 * draws.std(axis=0).mean())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.1, 3.0])
 def test_panels_that_the_prior_would_hardly_draw(gap: float) -> None:
@@ -194,6 +204,9 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     assert again.as_dict()["target"] == told
     more = fit.update(judges.head(60))
     assert more.problem.target_answers is fit.problem.target_answers
+    (note,) = [note for note in more.notes if note.startswith("People answered")]
+    assert f"correlates by {more.as_dict()['target']['correlation']:.2f} " in note
+    assert len([note for note in more.notes if note.startswith("The panel is surer")]) == 1
 
 
 def test_scores_of_people_on_a_scale_of_their_own() -> None:
@@ -206,8 +219,11 @@ def test_scores_of_people_on_a_scale_of_their_own() -> None:
     assert fit.as_dict()["target"]["answers"] == 60
     assert {"score_target", "low_target", "high_target"} <= set(fit.ranking())
     equal = people.assign(score=3)
-    said = voirdire.fit(table, anchors=equal, about="target", method="map").notes
-    assert any(note.startswith("People's scores do not differ") for note in said)
+    alike = voirdire.fit(table, anchors=equal, about="target", method="map")
+    assert any(note.startswith("People's scores do not differ") for note in alike.notes)
+    alone = voirdire.fit(table, about="target", method="map")  # so nothing is learned of them in another way
+    pd.testing.assert_frame_equal(alike.ranking(), alone.ranking())
+    assert alike.anchored is None
     strange = people.assign(item="other")
     with pytest.raises(InputError, match="name the items as in the scores"):
         voirdire.fit(table, anchors=strange, about="target", method="map")
@@ -219,6 +235,12 @@ def test_anchors_enter_the_likelihood_where_that_is_asked_for_or_nothing_is_said
         fit = voirdire.fit(judges, anchors=people, method="map", **words)
         assert fit.anchored is not None
         assert "target" not in fit.as_dict()
+
+
+def test_one_answer_of_people_is_said_in_the_singular() -> None:
+    judges, people, _, _ = panel()
+    notes = voirdire.fit(judges, anchors=people.head(1), about="target", method="laplace").notes
+    assert any(note.startswith("People answered once about 2 items") for note in notes)
 
 
 def test_of_very_many_items_those_are_taken_that_people_answered_most(

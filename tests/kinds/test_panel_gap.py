@@ -157,6 +157,7 @@ def test_where_people_ranked_the_target_heads() -> None:
     fit = fitted(table, anchors=people)
     assert fit.as_dict()["about"] == "target"
     assert {"score_panel", "low_panel"} <= set(fit.ranking())
+    assert fit.idata["posterior"].attrs["about"] == "target"
 
 
 def test_without_draws_scores_are_drawn_together() -> None:

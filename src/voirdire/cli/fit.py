@@ -120,7 +120,7 @@ def fit(
             metavar="FILE",
             readable=False,
             help="People's answers to some comparisons: first, second, winner; or to some items: item, label; or "
-            "item, score. Repeat it for files of several people.",
+            "item, score. Of several people: a column person, or one file each.",
         ),
     ] = None,
     anchor_mode: Annotated[

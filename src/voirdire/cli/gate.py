@@ -100,6 +100,8 @@ def gate(
 
     if json and markdown == "-":
         raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
+    if badge is not None and badge.suffix.lower() != ".svg":
+        raise typer.BadParameter(f"--badge writes SVG, and {badge.name} does not end in .svg")
     files = [Path(one) for one in (markdown, badge) if one not in (None, "-")]
     if overwrite and not files:
         raise typer.BadParameter("--overwrite is for --markdown and --badge")

@@ -13,8 +13,8 @@ from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.alike import Alike, alike_judges
 from voirdire.decide.answer_rows import CONFIDENCE, rows_of
-from voirdire.decide.audit_answers import Answers, answers_of
-from voirdire.decide.audit_effects import truth_for
+from voirdire.decide.audit_answers import ENOUGH, Answers, answers_of
+from voirdire.decide.audit_effects import FEWEST, truth_for
 from voirdire.decide.audit_measures import INFORMATION, Found, measures_of
 from voirdire.decide.verdicts import verdict_on
 from voirdire.errors import InputError
@@ -214,9 +214,9 @@ def _card(
     told = next((one for one in mine if one.measure == INFORMATION), None)
     biases = [one.note for one in mine if one.found]
     copy = None if alike is None else alike.copy_of[place]
-    unknown = "" if told is not None else "no people's answers, and too few judges to compare it with"
+    unknown = f"people answered fewer than {ENOUGH} of its units, and other judges fewer than {FEWEST}"
     value, high = (None, None) if told is None else (told.value, told.high)
-    made = verdict_on(value, high, biases, copy, unknown, _told_of(answers, place))
+    made = verdict_on(value, high, biases, copy, unknown if told is None else "", _told_of(answers, place))
     measures: list[Mapping[str, Any]] = [*people, *(one.row() for one in mine)]
     if alike is not None:
         measures.append(alike.row(place))

@@ -11,6 +11,7 @@ from voirdire.decide.answer_rows import CONFIDENCE
 from voirdire.decide.audit_answers import Answers
 from voirdire.decide.audit_drift import accuracy_over_time
 from voirdire.decide.audit_effects import (
+    FEWEST,
     Effect,
     agreement_information,
     both_orders,
@@ -93,7 +94,8 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
             needs[measure] = need
 
     judges = range(len(answers.judges))
-    compared = "people's answers, or other judges' to the same items"
+    same = f"to the same items ({FEWEST} at the least)"
+    compared = f"people's answers, or other judges', {same}"
     small = SMALL * reach
     orders = [both_orders(answers, judge) for judge in judges]
     if answers.side is not None:
@@ -170,7 +172,7 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     add(
         "noise",
         [noise(answers, judge) for judge in judges],
-        "other judges' answers to the same items",
+        f"other judges' answers {same}",
         "errs more than the other judges",
         "",
         none=1.0,

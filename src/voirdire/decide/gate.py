@@ -16,6 +16,7 @@ from voirdire.decide.gate_pairs import Differences, Versions
 from voirdire.errors import InputError
 from voirdire.settings import PROB, meant
 from voirdire.tables.people import apart, with_answers
+from voirdire.tables.rated import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,6 +250,13 @@ def _of_people(
         raise InputError(
             f"humans: there is no column 'system' that says which version each answer is about, {names.new!r} or "
             f"{names.old!r}; add it"
+        )
+    column = ["first", "second"] if "winner" in frame else ["system"]
+    about = sorted({str(name) for one in column if one in frame for name in frame[one]})
+    if about and not {names.new, names.old} <= {*about}:
+        raise InputError(
+            f"humans: they are about {known_names(about)}, and the versions are {names.new!r} and {names.old!r}; name "
+            "both alike (--new and --old name the versions of two tables)"
         )
     said = read_differences(
         frame, None, names, positive=positive, levels=levels, name="humans", beside=judged

@@ -14,6 +14,7 @@ from voirdire.decide.gate_votes import differences_of_votes
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
+from voirdire.tables.labels import Labels
 from voirdire.tables.problems import nearest
 from voirdire.tables.rated import known_names
 from voirdire.typing import Floats
@@ -61,6 +62,7 @@ def read_differences(
     """
     if old is None:
         read = _read(new, levels, name)
+        _check_positive([read.data], positive if beside is None else None)
         if read.data == Votes.data:
             return differences_of_votes(read, versions)
         if read.system is None:
@@ -78,6 +80,7 @@ def read_differences(
             )
         if kinds[0] != kinds[1]:
             raise InputError(f"NEW has {kinds[0]} and OLD has {kinds[1]}; give two tables of one kind")
+        _check_positive(kinds, positive)
         named = (versions.new, versions.old)
         sides = [_only(*one) for one in zip(tables, named, SIDES, strict=True)]
         versions = _names(sides, versions)
@@ -114,6 +117,15 @@ def _only(read: Any, version: str | None, side: str) -> Any:
             f"{side} has several systems ({known_names(read.systems)}); say which is meant: --{side.lower()} NAME"
         )
     return read
+
+
+def _check_positive(kinds: Sequence[str], positive: object) -> None:
+    """Raise where a label is said to be good and there are no labels."""
+    if positive is not None and Labels.data not in kinds:
+        raise InputError(
+            f"positive {positive!r} names a good label, and the tables have {kinds[0]}, compared as they are; "
+            "leave it out"
+        )
 
 
 def _names(sides: Sequence[Any], versions: Versions) -> Versions:

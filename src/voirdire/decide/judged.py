@@ -19,7 +19,7 @@ from voirdire.tables.encode import encode, positions
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.people import PERSON, apart, of_people, with_answers
 from voirdire.tables.problems import Problems, nearest
-from voirdire.tables.rated import Rated, known_names
+from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Bools, Floats, Ints
@@ -176,9 +176,12 @@ def _matched(persons: Rated, said: Floats, units: Any) -> Floats:
     about = [tuple(row) for row in _about(persons)]
     unknown = [row for row, one in enumerate(about) if one not in place]
     if len(unknown) == len(about):
+        theirs, ours = (
+            " / ".join(name for name in one if name != ONLY_CRITERION) for one in (about[0], units[0])
+        )
         problems.stop(
-            f"people and judges have no item in common: people answered {' / '.join(about[0])!r}, judges "
-            f"{' / '.join(units[0])!r}; name items as in the judges' table"
+            f"people and judges have no item in common: people answered {theirs!r}, judges {ours!r}; name items as in "
+            "the judges' table"
         )
     if unknown:
         problems.rows(

@@ -50,27 +50,28 @@ def infer_with_human(
 
 def about_target(
     kind: Kind[Any, Any], table: Any, request: Request
-) -> tuple[TargetAnswers | None, list[str]]:
-    """People's answers where they say how far the panel is from people, and what was left out, in words.
+) -> tuple[TargetAnswers | None, object, list[str]]:
+    """People's answers that say how far the panel is from people, those left for the likelihood, and notes.
 
-    So they are used where it was said what results are about, and not how answers enter (``anchor_mode``). Of more than
-    ``MOST`` items those that people answered most are taken, as each takes its row of a matrix.
+    The first are used where it was said what results are about, and not how answers enter (``anchor_mode``); then none
+    enter the likelihood. Of more than ``MOST`` items those that people answered most are taken, as each takes its row
+    of a matrix.
     """
     asked = request.about is not None or request.judges is not None
     if request.anchors is None or request.anchor_mode is not None or not asked:
-        return None, []
+        return None, request.anchors, []
     answers, notes = kind.target_answers(table, request.anchors)
-    if answers is not None and not answers.grid():
-        return None, [
-            *notes,
-            "People's scores do not differ: they say nothing of how far the panel is from people.",
-        ]
-    if answers is None or len(answers.items) <= MOST:
-        return answers, notes
+    if answers is None:
+        return None, request.anchors, notes
+    if not answers.grid():
+        said = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
+        return None, None, [*notes, said]
+    if len(answers.items) <= MOST:
+        return answers, None, notes
     most = frozenset(name for name, _ in answers.counted().most_common(MOST))
     kept = answers.among(most)
     said = f"People's answers are about {len(answers.items):,} items: of those about the {MOST} that they answered most"
-    return kept, [*notes, f"{said} {kept.answers:,} of {answers.answers:,} are used."]
+    return kept, None, [*notes, f"{said} {kept.answers:,} of {answers.answers:,} are used."]
 
 
 def in_words(anchored: Anchored, asked: str | None, default: str, answers: str = "votes") -> str:

@@ -66,17 +66,26 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
         near = carried(fit.posterior.centre, known, posed)
         panel = weigh_answers(posed, fit.families, near, chains=how.for_chains)
     found = infer(panel.problem, panel.mode, how)
-    anew = ("Duplicate judges:", "Near-copies:", "Families:", UNHELD, BY_ADAM)  # of the table as it was
-    kept = [note for note in fit.notes if not note.startswith(anew)]
+    anew = (
+        "Duplicate judges:",
+        "Near-copies:",
+        "Families:",
+        "Sampled with",
+        UNHELD,
+        BY_ADAM,
+    )  # of the old table
+    said = {*kind.outcome(known, fit.posterior), *found.notes}
+    kept = [note for note in fit.notes if note not in said and not note.startswith(anew)]
+    problem = replace(panel.problem, about=known.about, target_answers=known.target_answers)
     return replace(
         fit,
-        problem=replace(panel.problem, about=known.about, target_answers=known.target_answers),
+        problem=problem,
         posterior=kind.evened(panel.problem, found.posterior),
         seconds=time.perf_counter() - start,
         method=found.method,
         sampler=how.sampler_of(found.method),
         method_checks=found.checks,
-        notes=(*kept, *panel.notes, *found.notes),
+        notes=(*kept, *panel.notes, *kind.outcome(problem, found.posterior), *found.notes),
         sample_stats=found.sample_stats,
     )
 

@@ -253,10 +253,8 @@ def fit(
             )
         model = kind.model_of_terms(table, request)
     with listening(notes.append):
-        answers_of_target, said = about_target(kind, table, request)
-    notes += said
-    if answers_of_target is not None:
-        anchors, request = None, replace(request, anchors=None)
+        answers_of_target, anchors, said = about_target(kind, table, request)
+    notes, request = notes + said, replace(request, anchors=anchors)
     named_model = model is not None
     if model is None:
         model, why = kind.default_model(table, request)

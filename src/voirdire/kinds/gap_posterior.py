@@ -57,7 +57,8 @@ class GapPosterior:
     ) -> None:
         self.seen: Ints = np.unique([places[name] for name in answers.items])
         row = {place: index for index, place in enumerate(self.seen.tolist())}
-        z = standardised(drawn)[2]
+        _, size, z = standardised(drawn)
+        self._size = float(np.median(size))
         self._mean = z.mean(axis=0)
         spread = z - self._mean
         self._spread = spread / np.sqrt(max(len(z) - 1, 1))
@@ -108,15 +109,20 @@ class GapPosterior:
         return np.asarray(middle + size * found)
 
     def point(self, score: Floats) -> Floats:
-        """Expected scores about the target, in the order of the panel's ``score``, shape (items,)."""
-        middle, size, z = standardised(score[None])
-        expected = np.zeros_like(z[0])
+        """Expected scores about the target, in the order of the panel's ``score``, shape (items,).
+
+        The unit is the median, over draws, of the standard deviation of items, as what people make of items is known in
+        this unit. That of ``score`` itself is smaller: medians are drawn together where items are hardly told.
+        """
+        middle, size = score.mean(), self._size if self._size > 0.0 else 1.0
+        z = (score - middle) / size
+        expected = np.zeros_like(z)
         for r in {node.r for node in self.nodes}:
             nodes = [node for node in self.nodes if node.r == r]
             weight = sum(node.weight for node in nodes)
             people = sum(node.weight * node.told.mean for node in nodes)
-            expected += r * (weight * r * z[0] + self.gain(r) @ (people - weight * r * z[0, self.seen]))
-        return np.asarray((middle + size * expected)[0])
+            expected += r * (weight * r * z + self.gain(r) @ (people - weight * r * z[self.seen]))
+        return np.asarray(middle + size * expected)
 
     def correlation(self, prob: float) -> tuple[float, float, float]:
         """Mean and interval of r, the correlation of what the panel and people make of items."""

@@ -79,6 +79,7 @@ def idata(fit: Any, *, with_answers: bool = True) -> Any:
         "seed": fit.seed,
         "created_by": f"voirdire {fit.versions.get('voirdire', '')}".strip(),
         "scale": unit,
+        **({} if problem.about is None else {"about": problem.about}),
     }
     return to_arviz(groups, coords, attributes, lambda group, name: _described(group, name, unit))
 

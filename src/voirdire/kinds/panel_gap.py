@@ -145,8 +145,10 @@ def gap_in_words(problem: Problem, posterior: Posterior) -> list[str]:
     found = learned_gap(problem, posterior.values, INTERVAL)
     if found is None:
         return []
+    often = "once" if found["answers"] == 1 else f"{found['answers']:,} times"
+    about = "one item" if found["items"] == 1 else f"{found['items']:,} items"
     return [
-        f"People answered {found['answers']:,} times about {found['items']:,} items: what the panel and people make of "
+        f"People answered {often} about {about}: what the panel and people make of "
         f"items correlates by {found['correlation']:.2f} ({found['low']:.2f} to {found['high']:.2f}, {INTERVAL:.0%} "
         "interval; judges are known by the panel's answers alone)."
     ]

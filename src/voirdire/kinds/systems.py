@@ -92,5 +92,5 @@ def note(table: Rated, over: str) -> str:
     like = "contexts like these" if over == "new" else "these contexts alone"
     return (
         f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "
-        f"compares the systems over {like}."
+        f"and the report compare the systems over {like}."
     )

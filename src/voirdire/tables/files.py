@@ -73,7 +73,9 @@ def readable(path: str, problems: Problems) -> Iterator[Path]:
         if not file.exists():
             problems.stop(f"file {path!r} does not exist")
         if file.is_dir():
-            problems.stop(f"{path!r} is a folder; give a file")
+            saved = (file / "arrays.npz").exists() and (file / "run.json").exists()
+            saved_fit = " of a saved fit, which voirdire report and voirdire.load read" if saved else ""
+            problems.stop(f"{path!r} is a folder{saved_fit}; give a file")
         if file.suffix.lower() not in _READERS:
             problems.stop(f"file {path!r} is of no known format; its name must end in {', '.join(_READERS)}")
         if file.stat().st_size == 0:

@@ -105,7 +105,8 @@ def read_votes(
         cells = read_columns(table, required, (*optional, *more), problems)
     if judge is not None and cells.pop("judge", None) is not None:
         problems.table(
-            f"there is a column 'judge', but all answers are those of {judge}; drop it, or put judges among the votes"
+            f"there is a column 'judge', but all answers are those of {judge}; rename it 'person' where it says who "
+            "answered, else drop it, or put judges among the votes"
         )
     size = max(map(len, cells.values()), default=0)
     if cells and not size:

@@ -170,8 +170,8 @@ def _check_contradictions(people: Votes) -> None:
         under = f" under criterion {people.criteria[pair // size**2]!r}" if people.has_criteria else ""
         under += f" in context {contexts[context]!r}" if cells.context is not None else ""
         problems.append(
-            f"anchors: the pair {first!r}, {second!r}{under} is answered both ways; keep one answer, or give people "
-            "who disagree as judges of their own in the votes"
+            f"anchors: the pair {first!r}, {second!r}{under} is answered both ways; keep one answer, or say who "
+            "answered in a column 'person'"
         )
     if both.sum() > len(problems):
         problems.append(f"anchors: {int(both.sum())} pairs are answered both ways; the first 20 are named")

@@ -294,6 +294,12 @@ def test_labels_and_scores_of_several_people(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="4 scores of people are taken as 2 means"):
         found: Any = of_people([tmp_path / "answers-ann.csv", tmp_path / "answers-bob.csv"])
     assert found.values.tolist() == [["x", 2.0], ["y", 4.0]]
+    for score, message in (
+        ("good", "anchors: row 2: score 'good' is not a number"),
+        (None, "row 2: score is empty"),
+    ):
+        with pytest.raises(InputError, match=message):
+            of_people(one.assign(person="ann", score=[1, score]))
     with pytest.raises(InputError, match="'answers-ann' answers 'x' twice"):
         of_people([tmp_path / "answers-ann.csv"] * 2)
     with (

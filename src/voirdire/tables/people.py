@@ -19,6 +19,7 @@ from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.reading import Reading, read_as
+from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -161,6 +162,9 @@ def _settled(whole: pd.DataFrame, answer: str) -> pd.DataFrame:
             f"anchors: {row[PERSON]!r} answers {', '.join(str(row[name]) for name in units)!r} twice; keep one answer"
         )
     if answer == "score":
+        read_scores(
+            whole.drop(columns="judge", errors="ignore").rename(columns={PERSON: "judge"}), name="anchors"
+        )
         scores = whole.assign(score=pd.to_numeric(whole["score"]))
         means = scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
         if len(means) < len(whole):

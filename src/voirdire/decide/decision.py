@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.pairs import Pairs, compare_pairs
+from voirdire.decide.pairs import Pairs, compare_pairs, in_one_unit
 from voirdire.decide.price import Choice, cheapest, read_prices
 from voirdire.decide.prospects import expected_loss, people_needed, times_more
 from voirdire.errors import InputError
@@ -193,7 +193,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
         draws, rows = draws[:, kept], [rows[at] for at in kept]
     level = 0.5 * (1.0 + fit.prob)
-    pairs = compare_pairs(draws, level)
+    pairs = compare_pairs(in_one_unit(draws, entrants.scale), level)
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])

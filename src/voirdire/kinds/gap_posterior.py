@@ -93,8 +93,7 @@ class GapPosterior:
         """Draws about the target from draws about the panel, shape (draws, items), in their unit."""
         rng = np.random.default_rng(OWN)
         middle, size, z = standardised(drawn)
-        ends = np.cumsum([node.weight for node in self.nodes])
-        chosen = np.searchsorted(ends / ends[-1], (rng.permutation(len(drawn)) + 0.5) / len(drawn))
+        chosen = self._chosen(rng, len(drawn))
         found, noise = np.empty_like(z), rng.standard_normal(z.shape)
         people = rng.standard_normal((len(z), len(self.seen)))
         r = np.array([node.r for node in self.nodes])[chosen]
@@ -107,6 +106,16 @@ class GapPosterior:
             prior = one * z[here] + np.sqrt(1.0 - one**2) * noise[here]
             found[here] = one * (prior + (people[here] - prior[:, self.seen]) @ self.gain(one).T)
         return np.asarray(middle + size * found)
+
+    def scale(self, drawn: Floats) -> Floats:
+        """What all differences about the target are multiplied with in each draw of :meth:`of`, shape (draws,)."""
+        r = np.array([node.r for node in self.nodes])
+        return np.asarray(r[self._chosen(np.random.default_rng(OWN), len(drawn))] * unit_of(drawn)[1][:, 0])
+
+    def _chosen(self, rng: np.random.Generator, count: int) -> Ints:
+        """Node of each draw."""
+        ends = np.cumsum([node.weight for node in self.nodes])
+        return np.searchsorted(ends / ends[-1], (rng.permutation(count) + 0.5) / count)
 
     def point(self, score: Floats) -> Floats:
         """Expected scores about the target, in the order of the panel's ``score``, shape (items,).

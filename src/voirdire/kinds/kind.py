@@ -17,7 +17,7 @@ from voirdire.kinds.answers import Answers
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.panel_gap import difference, gap_in_words, shown_draws
+from voirdire.kinds.panel_gap import difference, gap_in_words, shared_scale, shown_draws
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, of_judges, of_parameters, of_scores
 from voirdire.kinds.shares import Calibration, Shares
@@ -89,12 +89,15 @@ class Entrants(NamedTuple):
         As JSON has the ranking: item, score, ..., best first.
     contexts : int
         How many contexts they were drawn over, where other contexts would say something else; else 0.
+    scale : array, shape (draws,), or None
+        What all differences are multiplied with in each draw, where that is known to be one number.
     """
 
     names: tuple[str, ...]
     draws: Floats
     rows: list[dict[str, Any]]
     contexts: int
+    scale: Floats | None = None
 
 
 class Packed(NamedTuple):
@@ -312,7 +315,10 @@ class Kind(ABC, Generic[T, P]):
         drawn = shown_draws(problem, posterior.values)
         rows = records(self.results["items"](problem, posterior, prob))
         sizes = problem.density.sizes
-        return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
+        scale = shared_scale(problem, posterior.values)
+        return Entrants(
+            problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0), scale
+        )
 
     def unit(self, problem: P) -> str:
         """Unit of scores and severities: "log-odds", or "points" of a scale."""

@@ -176,9 +176,12 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         rows = records(systems.systems(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
         drawn, names = systems.draws(problem, posterior), problem.table.systems
+        scale = None
         if problem.about == TARGET:
-            drawn = gap_of(problem, drawn, systems.system_of(problem)).of(drawn)
-        return Entrants(names, drawn, rows, len(problem.table.contexts) if problem.over == "new" else 0)
+            gap = gap_of(problem, drawn, systems.system_of(problem))
+            drawn, scale = gap.of(drawn), gap.scale(drawn)
+        contexts = len(problem.table.contexts) if problem.over == "new" else 0
+        return Entrants(names, drawn, rows, contexts, scale)
 
     def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
         """Strengths, where the model has contexts."""

@@ -429,3 +429,20 @@ def test_requests_that_say_nothing_are_refused() -> None:
         voirdire.audit(votes, covariates="length_first")
     with pytest.raises(InputError, match="needs families="):
         voirdire.audit(votes, item_families=items)
+
+
+def test_noise_is_no_effect_of_the_order() -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        worth, rows = rng.normal(size=6), []
+        for judge in "abc":
+            for _ in range(200):
+                one, other = rng.choice(6, 2, replace=False)
+                won = rng.random() < 1.0 / (1.0 + np.exp(1.5 * (worth[other] - worth[one])))
+                rows.append((judge, f"i{one}", f"i{other}", "first" if won else "second"))
+        table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+        for card in voirdire.audit(table)["judges"]:
+            measured = {row["measure"]: row for row in card["measures"]}
+            assert not measured["swap"]["found"]
+            assert abs(measured["swap"]["value"]) < 0.15
+            assert measured["flips"]["value"] > 0.15

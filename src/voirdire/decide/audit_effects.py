@@ -104,10 +104,11 @@ def from_median(count: int) -> float:
 
 
 def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
-    """Of pairs that a judge saw in both orders: its position bias, and the share whose answer changed.
+    """Of pairs that a judge saw in both orders: its position bias, and the share of answers that the order changes.
 
     The position bias is half the difference between how often the item first by name wins when shown first and when
-    shown second.
+    shown second. The share is that of two answers, one in each order, that differ, less that of two answers in the same
+    order (:func:`repeats`) where a judge was asked again: noise changes answers, too.
     """
     if answers.side is None:
         return None, None
@@ -117,13 +118,20 @@ def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | N
     both = np.intersect1d(units[ahead], units[~ahead])
     if len(both) < FEWEST:
         return None, None
-    values = []
+    values, shares = [], []
     for of in (ahead, ~ahead):
         number = np.bincount(units[of], minlength=len(answers.people))
         total = np.bincount(units[of], answers.value[rows][of], minlength=len(answers.people))
         values.append(total[both] / number[both])
-    changed = (values[0] != values[1]).astype(float)
-    return mean((values[0] - values[1]) / 2, np.arange(len(both))), mean(changed, np.arange(len(both)))
+        said = np.zeros((len(answers.people), answers.levels))
+        np.add.at(said, (units[of], answers.said[rows][of]), 1.0)
+        shares.append(said[both] / number[both, None])
+    each = np.arange(len(both))
+    changed, again = mean(1.0 - (shares[0] * shares[1]).sum(axis=1), each), repeats(answers, judge)
+    if changed is not None and again is not None:
+        error = float(np.hypot(changed.error, again.error))
+        changed = Effect(changed.value - again.value, error, changed.units)
+    return mean((values[0] - values[1]) / 2, each), changed
 
 
 def repeats(answers: Answers, judge: int) -> Effect | None:

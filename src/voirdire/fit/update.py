@@ -66,14 +66,8 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
         near = carried(fit.posterior.centre, known, posed)
         panel = weigh_answers(posed, fit.families, near, chains=how.for_chains)
     found = infer(panel.problem, panel.mode, how)
-    anew = (
-        "Duplicate judges:",
-        "Near-copies:",
-        "Families:",
-        "Sampled with",
-        UNHELD,
-        BY_ADAM,
-    )  # of the old table
+    # notes on the table as it was
+    anew = ("Duplicate judges:", "Families:", "Sampled with", UNHELD, BY_ADAM)
     said = {*kind.outcome(known, fit.posterior), *found.notes}
     kept = [note for note in fit.notes if note not in said and not note.startswith(anew)]
     problem = replace(panel.problem, about=known.about, target_answers=known.target_answers)

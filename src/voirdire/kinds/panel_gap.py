@@ -202,9 +202,8 @@ def difference(problem: Problem, posterior: Posterior) -> list[str]:
     values = posterior.values
     if values is None or len(problem.items) < 2:
         return []
-    some = {
-        name: of[::4] for name, of in values.items()
-    }  # a quarter of the draws takes a quarter of the memory
+    # a quarter of the draws takes a quarter of the memory
+    some = {name: of[::4] for name, of in values.items()}
     target, panel = (part[:, :MOST] for part in both(problem, some))
     first, second = np.triu_indices(panel.shape[1], 1)
     says = (panel[:, first] > panel[:, second]).mean(axis=0)

@@ -22,7 +22,11 @@ from voirdire.model.prior_draws import prior_draw
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
-pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning"),
+    # PyTensor 3: what is drawn by NumPy is called from its compiled code
+    pytest.mark.filterwarnings("ignore:Numba will use object mode:UserWarning"),
+]
 
 JUDGES, ITEMS, CRITERIA = ["ann", "bob", "cem"], ["w", "x", "y", "z"], ["clear", "true"]
 

@@ -183,6 +183,7 @@ def test_arviz_works_on_it(fit: voirdire.Fit, idata: Any) -> None:
     import matplotlib.pyplot as plt
 
     assert idata["posterior"].sizes["chain"] >= 4  # of independent draws, too
+    assert "label" not in idata["posterior"].sizes  # by which ArviZ 1 stacks variables
     names = [name for name in ("score", "reliability") if name in idata["posterior"]]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto", UserWarning)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from voirdire.infer.convergence import convergence
 from voirdire.model.density import LogDensity
+from voirdire.model.natural_scales import dimension_names
 from voirdire.typing import Floats
 
 
@@ -115,17 +116,18 @@ def to_arviz(
     import xarray as xr
 
     az = _arviz()
+    named = dict(zip(dimension_names(coords), coords.values(), strict=True))
     datasets = {}
     for group, variables in groups.items():
         if not variables:
             continue
         lead = () if group.endswith("_data") else ("chain", "draw")
         arrays = {
-            name: xr.Variable((*lead, *dims), values, dict(described(group, name)))
+            name: xr.Variable((*lead, *dimension_names(dims)), values, dict(described(group, name)))
             for name, (dims, values) in variables.items()
         }
         sizes = {str(dim): size for array in arrays.values() for dim, size in array.sizes.items()}
-        levels = {dim: coords.get(dim, range(size)) for dim, size in sizes.items()}
+        levels = {dim: named.get(dim, range(size)) for dim, size in sizes.items()}
         datasets[group] = xr.Dataset(arrays, levels, dict(attributes or {}))
     # not by hasattr(az, "InferenceData"): ArviZ 1 answers to that name with a warning and another class
     if az.__version__.startswith("0."):

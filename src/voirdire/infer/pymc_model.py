@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.infer.outcomes import Outcome
 from voirdire.model.density import LogDensity
-from voirdire.model.natural_scales import LOGITS, estimated_name, natural_name
+from voirdire.model.natural_scales import LOGITS, dimension_names, estimated_name, natural_name
 from voirdire.model.prior_draws import last_of_scale, others_of_scale, skewed
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import sigmoid
@@ -51,7 +51,8 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
     import pytensor.tensor as pt
 
     density = problem.density
-    with pm.Model(coords=problem.coords) as model:
+    coords = dict(zip(dimension_names(problem.coords), problem.coords.values(), strict=True))
+    with pm.Model(coords=coords) as model:
         values: dict[str, Any] = {}
         for p in density.by_need:
             values[p.name] = _variable(p, density, values, pm, pt)
@@ -122,9 +123,9 @@ def _natural(density: LogDensity, values: dict[str, Any], pt: Any) -> dict[str, 
     found = {}
     for p in density.parameters:
         if p.name == "weight":
-            found[p.name] = (pt.special.softmax(values[p.name], axis=-1), p.dims)
+            found[p.name] = (pt.special.softmax(values[p.name], axis=-1), dimension_names(p.dims))
         elif p.name in LOGITS and not isinstance(p.prior, LogitBeta) and p.name != "reliability_deviation":
-            found[p.name] = (pt.sigmoid(values[p.name]), p.dims)
+            found[p.name] = (pt.sigmoid(values[p.name]), dimension_names(p.dims))
     return found
 
 
@@ -150,7 +151,7 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
         else:
             free = pm.Normal(name, 0.0, sd, shape=shape)
         value = parameter.value(free, density.sizes, pt) * pt.exp(log_unit) + prior.mean(values, pt)
-        return pm.Deterministic(own, value, dims=parameter.dims)
+        return pm.Deterministic(own, value, dims=dimension_names(parameter.dims))
     if isinstance(prior, LogDivided):
         count = density.parts_of(prior)
         how = {"logp": _divided(prior, count, pt), "random": _draw_last(prior, count)}
@@ -167,23 +168,25 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
             spread = pm.CustomDist(own, np.float64(prior.rate), **how, shape=shape, transform=transform)
             return pt.log(spread)
         # a plain float would be rounded to single precision
-        return pt.log(pm.Exponential(own, np.float64(prior.rate), dims=parameter.dims))
+        return pt.log(pm.Exponential(own, np.float64(prior.rate), dims=dimension_names(parameter.dims)))
     if isinstance(prior, LogitBeta):
         if prior.reversed == 0:
-            probability = pm.Beta(own, prior.a, prior.b, dims=parameter.dims)
+            probability = pm.Beta(own, prior.a, prior.b, dims=dimension_names(parameter.dims))
         else:
             parts = [pm.Beta.dist(prior.a, prior.b), pm.Beta.dist(prior.b, prior.a)]
             shares = [1.0 - prior.reversed, prior.reversed]
-            probability = pm.Mixture(own, w=shares, comp_dists=parts, dims=parameter.dims)
+            probability = pm.Mixture(own, w=shares, comp_dists=parts, dims=dimension_names(parameter.dims))
         return pm.math.logit(probability)
     if isinstance(prior, TwoSided):
         shares = [1.0 - prior.reversed, prior.reversed]
         means = [prior.mean, -prior.mean]
-        return pm.NormalMixture(own, w=shares, mu=means, sigma=prior.sd, dims=parameter.dims)
+        return pm.NormalMixture(own, w=shares, mu=means, sigma=prior.sd, dims=dimension_names(parameter.dims))
     if not parameter.zero_sum:
-        return pm.Normal(own, prior.mean, prior.sd, dims=parameter.dims)
+        return pm.Normal(own, prior.mean, prior.sd, dims=dimension_names(parameter.dims))
     free = pm.Normal(f"{own}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes))
-    return pm.Deterministic(own, parameter.value(free, density.sizes, pt), dims=parameter.dims)
+    return pm.Deterministic(
+        own, parameter.value(free, density.sizes, pt), dims=dimension_names(parameter.dims)
+    )
 
 
 def _exponential(prior: LogExponential) -> Callable[..., Any]:
@@ -262,7 +265,7 @@ def trace(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...]
             value = np.asarray(sigmoid(value, np))
         elif type(parameter.prior) is LogExponential:
             value = np.exp(value)
-        name, dims = _name(parameter), parameter.dims
+        name, dims = _name(parameter), dimension_names(parameter.dims)
         if _in_units(parameter):
             name, dims = f"{name}_free", tuple(f"{name}_free_{axis}" for axis in range(value.ndim - 2))
         found[name] = (dims, value)

@@ -7,6 +7,7 @@ something itself: ``logit_reliability`` and ``reliability``, ``log_weight`` and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 LOG, LOGIT = "log_", "logit_"
@@ -20,6 +21,7 @@ RENAMED = {  # whose plain name is that of a dimension, or that are no logarithm
     "log_gap_judge": "cut_gap_judge",
     "raw_discrimination": "discrimination",
 }
+DIMENSIONS = {"label": "given_label"}  # that ArviZ 1 has another use for, where it stacks variables
 SCALE = "scale"  # unit of the strengths: log-odds, or points of the scores
 
 
@@ -28,6 +30,17 @@ class Fact(NamedTuple):
 
     units: str
     definition: str
+
+
+def dimension_names(dims: Iterable[str]) -> tuple[str, ...]:
+    """Names of dimensions outside a density: in PyMC and in ArviZ.
+
+    Examples
+    --------
+    >>> dimension_names(("judge", "class", "label"))
+    ('judge', 'class', 'given_label')
+    """
+    return tuple(DIMENSIONS.get(name, name) for name in dims)
 
 
 def estimated_name(parameter: str) -> str:

@@ -90,7 +90,7 @@ def test_results_survive_storage_and_json(fitted: voirdire.Fit, tmp_path: Path) 
 def test_idata_and_the_pymc_model_are_named(fitted: voirdire.Fit) -> None:
     data = fitted.idata
     posterior = data["posterior"] if hasattr(data, "children") else data.posterior
-    assert posterior["confusion"].dims[-3:] == ("judge", "class", "label")
+    assert posterior["confusion"].dims[-3:] == ("judge", "class", "given_label")
     assert list(posterior["class"].to_numpy()) == ["no", "yes"]
 
 

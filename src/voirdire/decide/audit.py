@@ -104,7 +104,7 @@ def audit(
     wanted = [*(named or ("length",)), CONFIDENCE]
     keep = [one for name in wanted for one in (name, f"{name}_first", f"{name}_second")]
     read = read_table(table, levels=levels, keep=keep)
-    persons = None if asked is None else _people(asked, read, levels)
+    persons = None if asked is None else people_like(asked, read, levels)
     if persons is not None and (both := sorted(set(persons.judges) & set(read.judges))):
         raise InputError(f"humans: {both[0]!r} is a judge of the table, too; rename one of them")
     if item_families is not None and families is None:
@@ -146,12 +146,19 @@ def audit(
     }
 
 
-def _people(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
+def people_like(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
+    """People's answers as a table of the kind of the judges', with the columns by which both are matched.
+
+    Raises
+    ------
+    InputError
+        The table is wrong, or of another kind.
+    """
     persons = read_table(read_people(asked)[0], levels=levels, name="humans")
     if persons.answer != read.answer:
         raise InputError(
-            f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; an audit "
-            "compares answers of one kind"
+            f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; "
+            "answers of one kind are compared"
         )
     problems = Problems("humans")
     persons = matched(persons, read, problems)

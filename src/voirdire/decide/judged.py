@@ -143,7 +143,7 @@ def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores
 
 def _about(table: Rated) -> Any:
     """Names of what each row is about, shape (rows, columns)."""
-    return np.column_stack([names[codes] for names, codes in rows_of(table).about()])
+    return np.column_stack(list(rows_of(table).about().values()))
 
 
 def _good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:

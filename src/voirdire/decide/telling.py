@@ -154,9 +154,7 @@ def telling(
             strangers += [_kept(other, rng.permutation(prompts)) for _ in range(STRANGERS // 2)]
     mean = np.mean(kept, axis=0)
     lacking = np.flatnonzero(mean < keep)
-    smallest = (
-        1 if not len(lacking) else int(lacking[-1]) + 2
-    )  # all prompts keep it: the last is never lacking
+    smallest = min(int(lacking[-1]) + 2, prompts) if len(lacking) else 1
     alike = variance <= SURE * size / np.sqrt(told.shape[1])
     information = _information(told, whole, of_others)
     place = np.argsort(order)

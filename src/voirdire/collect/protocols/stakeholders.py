@@ -104,20 +104,14 @@ def read(found: Iterable[Mapping[str, Any]], number: int, document: str) -> list
     ('parents', True)
     """
     said = _plain(document).casefold()
+
+    def perspective(pair: Mapping[str, Any]) -> Perspective:
+        dimension, evidence = str(pair["dimension"]), str(pair["evidence"])
+        verbatim = bool(evidence.strip()) and _plain(evidence).casefold() in said
+        return Perspective(dimension, evidence, number, verbatim)
+
     return [
-        Stakeholder(
-            short(one["name"]),
-            str(one["description"]),
-            tuple(
-                Perspective(
-                    str(pair["dimension"]),
-                    str(pair["evidence"]),
-                    number,
-                    bool(pair["evidence"].strip()) and _plain(pair["evidence"]).casefold() in said,
-                )
-                for pair in one["perspectives"]
-            ),
-        )
+        Stakeholder(short(one["name"]), str(one["description"]), tuple(map(perspective, one["perspectives"])))
         for one in found
         if short(one["name"])
     ]

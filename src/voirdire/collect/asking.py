@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from voirdire.collect.answers import check_schema, misfit
 from voirdire.collect.batch import Batches
@@ -28,16 +28,6 @@ from voirdire.errors import InputError
 
 _REACH = 15.0
 NOT_ASKED = "not asked yet"
-
-
-class Unasked(NamedTuple):
-    """A question that was put and not asked: judge, key, both messages, the form of the answer."""
-
-    judge: str
-    key: str
-    system: str
-    user: str
-    schema: Mapping[str, Any] | None
 
 
 class Asking:
@@ -88,8 +78,8 @@ class Asking:
         self._budget = Budget(limits, self.progress, progress)
         for judge in judges:
             self._budget.owe(*BatchRows(journal, judge.name).owed())
-        #: Prompts of the questions that were not in the journal, as (judge, characters, schema), for estimates.
-        self.unasked: list[Unasked] = []
+        #: Questions that were put and not asked, as there is no connection.
+        self.unasked = 0
 
     async def ask(self, question: Question) -> Answer:
         """Answer a question; what a protocol is given as ``ask``."""
@@ -109,13 +99,10 @@ class Asking:
             task = self._tasks[name] = asyncio.create_task(self._ask(question, judge))
             task.add_done_callback(_seen)
             return await asyncio.shield(task)
-        request = self._request(question, judge)
         if kept is None:
-            form = question.schema
-            self.unasked.append(
-                Unasked(judge.name, written(question.key), request.system, request.user, form)
-            )
+            self.unasked += 1
             return Answer(None, NOT_ASKED)
+        request = self._request(question, judge)
         if kept.hash != self._digest(name, request):
             raise InputError(
                 f"the journal {self._journal.path} holds an answer of {judge.name} to another form of the question "

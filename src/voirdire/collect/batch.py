@@ -122,12 +122,7 @@ class Batches:
             if line is not None:
                 self._resume(line.batch)
             else:
-                sent = {
-                    "custom_id": custom,
-                    "method": "POST",
-                    "url": ENDPOINT,
-                    "body": body(request, form),
-                }
+                sent = {"custom_id": custom, "method": "POST", "url": ENDPOINT, "body": body(request, form)}
                 text = json.dumps(sent, default=dict).encode() + b"\n"
                 self._queue.append(_Queued(custom, key, number, form, expected, text))
                 if self._gathering is None or self._gathering.done():

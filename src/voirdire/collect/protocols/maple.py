@@ -25,13 +25,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    PairOptions,
-    asked,
-    number_of_pairs,
-    pair_problems,
-)
+from voirdire.collect.protocols.pairing import OUTCOMES, PairOptions, asked, number_of_pairs, pair_problems
 from voirdire.collect.protocols.pairwise import compare, vote
 from voirdire.collect.protocols.roles import takers, uneven, unknown
 from voirdire.collect.protocols.schemas import Schema, prose, record, several

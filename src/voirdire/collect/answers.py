@@ -6,20 +6,16 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from voirdire.collect.client import Reply
 from voirdire.collect.redact import Redactor
 
 _TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int, float),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
+    "object": (dict,), "array": (list,), "string": (str,), "number": (int, float), "integer": (int, float),
+    "boolean": (bool,), "null": (type(None),),
+}  # fmt: skip
 _NOTES = {"title", "description", "default", "examples", "$schema"}
 _KEYWORDS = {
     "type", "properties", "required", "additionalProperties", "enum", "const", "items", "minItems", "maxItems",
@@ -154,12 +150,10 @@ def _shallow(value: Any) -> Any:
     """The value, unless it is nested too deeply."""
     level = [value]
     for _ in range(_DEEPEST):
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
+        inside = (
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+        )
+        level = list(chain.from_iterable(inside))
         if not level:
             return value
     raise ValueError("nested too deeply")
@@ -261,7 +255,7 @@ def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: st
 def _array_breaches(value: list[Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
     if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
         yield f"{place} has {len(value)} entries"
-    if schema.get("uniqueItems") and len({_frozen(one) for one in value}) < len(value):
+    if schema.get("uniqueItems") and len({json.dumps(one, sort_keys=True) for one in value}) < len(value):
         yield f"{place} has an entry twice"
     if "items" in schema:
         for number, inner in enumerate(value):
@@ -279,15 +273,6 @@ def _is(value: Any, name: str) -> bool:
 def _same(one: Any, other: Any) -> bool:
     # True == 1 in Python, not in JSON
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
-
-
-def _frozen(value: Any) -> Any:
-    """Something that can be hashed, the same for what is the same in JSON."""
-    if isinstance(value, dict):
-        return dict, frozenset((name, _frozen(inner)) for name, inner in value.items())
-    if isinstance(value, list):
-        return list, tuple(map(_frozen, value))
-    return isinstance(value, bool), value
 
 
 def _short(value: Any) -> str:

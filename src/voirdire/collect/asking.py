@@ -10,7 +10,6 @@ import hashlib
 import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from voirdire.collect.answers import check_schema, misfit
@@ -154,21 +153,12 @@ class Asking:
 
     def _request(self, question: Question, judge: Judge) -> Request:
         prompt = self._prompts.render(question.template, question.variables)
-        return Request(
-            model=judge.model,
-            system=prompt.system,
-            user=prompt.user,
-            schema=question.schema,
-            logprobs=question.logprobs,
-            temperature=judge.temperature if question.temperature is None else question.temperature,
-            max_tokens=judge.max_tokens,
-            seed=judge.seed,
-            extra=judge.extra,
-        )
+        temperature = judge.temperature if question.temperature is None else question.temperature
+        asked = (judge.model, *prompt, question.schema, question.logprobs)
+        return Request(*asked, temperature, judge.max_tokens, judge.seed, judge.extra)
 
     def _digest(self, name: tuple[str, Key], request: Request) -> str:
-        parts = {field.name: getattr(request, field.name) for field in fields(request)}
-        digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=dict).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(vars(request), sort_keys=True, default=dict).encode()).hexdigest()
         if self._digests.setdefault(name, digest) != digest:
             raise ValueError(f"two questions to {name[0]} have the key {name[1]}")
         return digest
@@ -189,39 +179,33 @@ class Asking:
     async def _answer(self, question: Question, judge: Judge) -> Answer:
         async with self._slots[judge.name]:
             self._budget.go_on()
+            name = (judge.name, question.key)
             if judge.model.startswith(RULE):
-                digest = self._digest((judge.name, question.key), self._request(question, judge))
                 answer = decide(judge, question)
-                self._journal.keep(judge.name, question.key, digest, answer, [])
+                self._journal.keep(*name, self._digest(name, self._request(question, judge)), answer, [])
                 return answer
             if self._connecting is None:
                 self._connecting = asyncio.create_task(self._reach())
             await asyncio.shield(self._connecting)
             request = self._request(question, judge)
-            digest = self._digest((judge.name, question.key), request)
+            digest = self._digest(name, request)
             answer, requests = await self._senders[judge.name].answer(question.key, request)
             prompt = (request.system, request.user)
-            self._journal.keep(judge.name, question.key, digest, answer, requests, prompt)
+            self._journal.keep(*name, digest, answer, requests, prompt)
         self.progress.asked += 1
         return answer
 
     async def _reach(self) -> None:
         assert self._connect is not None
         found = await self._connect()
-        servers = {id(client): client for client, _ in found.values()}
-        reasons = dict(
-            zip(
-                servers,
-                await asyncio.gather(*(client.reach(_REACH) for client in servers.values())),
-                strict=True,
-            )
-        )
+        self._clients = list(dict.fromkeys(client for client, _ in found.values()))
+        told = await asyncio.gather(*(client.reach(_REACH) for client in self._clients))
+        reasons = dict(zip(self._clients, told, strict=True))
         problems = [
-            f"judge {name!r}: the server at {client.base_url} cannot be used: {reasons[id(client)]}"
+            f"judge {name!r}: the server at {client.address} cannot be used: {reasons[client]}"
             for name, (client, _) in found.items()
-            if reasons[id(client)]
+            if reasons[client]
         ]
-        self._clients = list(servers.values())
         if problems:
             raise InputError(problems)
         for name, (client, form) in found.items():

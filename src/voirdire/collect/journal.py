@@ -7,7 +7,7 @@ killed; ``synchronous = NORMAL`` means that a power failure may cost the last an
 Tables: ``setting`` (what the run was started with), ``requests`` (one row per request that was sent: judge, key, which
 try, time, seconds, status, error, tokens, cost, the raw answer), ``answers`` (one row per question: its hash, the
 answer or why there is none, log-probabilities, tries, tokens, cost, seconds), ``prompts`` (both messages of every
-question that was sent, compressed), ``batches`` and ``batched`` (what
+question that was sent, compressed; absent from journals of older versions), ``batches`` and ``batched`` (what
 :mod:`voirdire.collect.batch_rows` keeps). No key of a server is ever written.
 """
 
@@ -61,6 +61,8 @@ _DAMAGE = (
 LARGEST = 64 * 1024 * 1024
 
 
+#: Tables that journals of older versions lack.
+_LACKING = (("batches", "batched"), ("batches", "batched", "prompts"))
 #: Totals of a judge that was asked nothing.
 NOTHING = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
 
@@ -162,8 +164,9 @@ class Journal:
             made = _layout(new)
         before = _layout(self._db)
         self._db.executescript(_TABLES)
+        older = [[row for row in made if row[1] not in lacking] for lacking in _LACKING]
         # tables are made before anything is noted: where something is, none can be missing
-        if _layout(self._db) != made or (before != made and self.setting()):
+        if _layout(self._db) != made or (before not in (made, *older) and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )

@@ -252,7 +252,7 @@ def _clients(
         local = judge.model.startswith(LOCAL)
         url = servers.url(judge.model, _SLOTS) if local else judge.base_url or ""
         key = keys.get(judge.api_key_env or "", "")
-        client = made.setdefault((url, key), Client(url, key, hide))
+        client = made.setdefault((url, key), Client(url, key, hide, judge.model if local else None))
         found[judge.name] = (client, Form("grammar") if local else Form())
     return found
 

@@ -33,14 +33,16 @@ def prompts_sent(folder: Path) -> Iterator[Shown]:
     Raises
     ------
     InputError
-        The folder holds no journal, or one without prompts.
+        The folder holds no journal, or one without prompts (of rules alone, of older versions).
     """
     if not (folder / FILE).is_file():
         raise InputError(f"{folder} holds no {FILE}; give the folder of a run of collect")
     with closing(Journal(folder, write=False)) as journal:
         kept = list(journal.prompts())
     if not kept:
-        raise InputError(f"{folder}: its journal keeps no prompts; nothing was asked of a model")
+        raise InputError(
+            f"{folder}: its journal keeps no prompts; it asked no model, or was begun with a version that kept none"
+        )
     return (Shown(*one) for one in kept)
 
 

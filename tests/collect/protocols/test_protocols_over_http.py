@@ -314,7 +314,7 @@ def test_the_estimate_bounds_the_questions(serve, tmp_path, name) -> None:
 
 
 def test_the_estimate_of_tokens_with_a_rubric_is_within_a_factor_of_two(serve, tmp_path) -> None:
-    """The criteria that MAPLE makes of a rubric are read by nobody before the first answer."""
+    """MAPLE's comparisons, of criteria that are made of the rubric and of long texts, come after the first answer."""
     text = "It keeps to the point and says in plain words what it is about. " * 3
 
     def criterion(number):
@@ -334,10 +334,11 @@ def test_the_estimate_of_tokens_with_a_rubric_is_within_a_factor_of_two(serve, t
         return fitting(request)
 
     options = {"rubric": "A good text is clear and short. " * 20}
-    server, _ = run(serve, script, tmp_path / "out", "maple", judges="jkl", **options)
+    items = ITEMS.assign(text=[name + " " + text * 20 for name in ITEMS["text"]])
+    server, _ = run(serve, script, tmp_path / "out", "maple", judges="jkl", items=items, **options)
     sent = [sum(len(message["content"]) for message in one["messages"]) / 4 for one in server.requests]
     panel = {"judges": [{"name": j, "model": "scripted", "base_url": server.url} for j in "jkl"]}
-    guess = estimate(panel, ITEMS, "maple", options=options).as_dict()
+    guess = estimate(panel, items, "maple", options=options).as_dict()
     read = guess["tokens_in"] / guess["calls_most"]
     assert sum(sent) / len(sent) / 2 < read < 2 * sum(sent) / len(sent)
     assert sum(sent) / 2 < guess["tokens_in"] < 2 * sum(sent)

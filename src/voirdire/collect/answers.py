@@ -255,7 +255,7 @@ def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: st
 def _array_breaches(value: list[Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
     if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
         yield f"{place} has {len(value)} entries"
-    if schema.get("uniqueItems") and len({json.dumps(one, sort_keys=True) for one in value}) < len(value):
+    if schema.get("uniqueItems") and len({_frozen(one) for one in value}) < len(value):
         yield f"{place} has an entry twice"
     if "items" in schema:
         for number, inner in enumerate(value):
@@ -273,6 +273,15 @@ def _is(value: Any, name: str) -> bool:
 def _same(one: Any, other: Any) -> bool:
     # True == 1 in Python, not in JSON
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def _frozen(value: Any) -> Any:
+    """Something that can be hashed, the same for what is the same in JSON."""
+    if isinstance(value, dict):
+        return dict, frozenset((name, _frozen(inner)) for name, inner in value.items())
+    if isinstance(value, list):
+        return list, tuple(map(_frozen, value))
+    return isinstance(value, bool), value
 
 
 def _short(value: Any) -> str:

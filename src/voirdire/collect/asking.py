@@ -25,7 +25,8 @@ from voirdire.collect.rules import decide
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError
 
-_REACH = 15.0
+#: Seconds for a server's first answer: on a busy machine one that is there takes long.
+_REACH = 60.0
 NOT_ASKED = "not asked yet"
 
 

@@ -47,7 +47,9 @@ def demo(
     console.saved(folder, json)
     if not json:
         print(f"Report: {console.plain(str(report))}")
-        print(f"Try: voirdire fit {folder}/votes.csv --anchors {folder}/people.csv --anchor-mode cut")
+        print(
+            f"Try: voirdire fit {folder}/votes.csv \\\n       --anchors {folder}/people.csv --anchor-mode cut"
+        )
 
 
 def show(found: Demo, out: Console) -> None:

@@ -100,7 +100,7 @@ class Fit:
         Of votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judges`. Of labels:
         reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`. Of scores: severity,
         discrimination, components of variance; see :func:`.scores.results.judges`. Of votes and scores both; see
-        :func:`.joint.results.judges`.
+        :func:`voirdire.kinds.joint.judges`.
         """
         return self._frame(
             {self.kind.heading.get(name, name): of for name, of in self.tables["judges"].items()}

@@ -1,4 +1,21 @@
-"""Votes and scores in the form a density needs."""
+"""Votes and scores in the form a density needs.
+
+With strengths theta_c,i, a consistency a_k > 0 of judge k that holds for both, and the ratio m of what a vote and a
+score are worth:
+
+    vote    P(first) = sigmoid(m a_k (theta_c,first - theta_c,second) + b_k), ties as in Davidson's model
+    score   P(y > level l) = sigmoid(a_k theta_c,i - severity_k - kappa_c,l)
+
+(Bradley-Terry with a sharpness per judge, arXiv 2602.16610, and the graded response model, Samejima 1969, of judges in
+the place of questions.) The density is that of the votes (:class:`voirdire.kinds.votes.density.VotesDensity`) and that
+of the scores (:class:`voirdire.kinds.scores.density.ScoresDensity`) with the parameters that both have
+(:class:`.SharedDensity`).
+
+What identifies it: strengths sum to zero over the items of each criterion and severities over the judges, so that the
+cutpoints have the location; log a sums to zero over the judges, so that the noise of the typical judge's score
+(logistic, scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior
+alone where fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +23,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from voirdire.kinds.joint.density import JointDensity
-from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.problem import Problem
-from voirdire.model.specs import Model
+from voirdire.model.shared_density import SharedDensity
+from voirdire.model.specs import Model, Section
+from voirdire.tables.votes_and_scores import VotesAndScores, in_one_coding
 from voirdire.typing import Floats
 
 
@@ -29,15 +46,13 @@ class JointProblem(Problem):
         The scores, likewise.
     """
 
-    density: JointDensity
     of_votes: VotesProblem
     of_scores: ScoresProblem
 
     def part(self, data: str) -> Any:
         """The votes, the scores, or both."""
-        return {self.of_votes.model.data: self.of_votes, self.of_scores.model.data: self.of_scores}.get(
-            data, super().part(data)
-        )
+        parts = {one.model.data: one for one in (self.of_votes, self.of_scores)}
+        return parts.get(data, super().part(data))
 
     @property
     def coords(self) -> dict[str, list[str]]:
@@ -85,21 +100,23 @@ def pose_joint(
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.joint.tables import read_votes_and_scores
     >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
     >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
     >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
     >>> problem = pose_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
     >>> problem.items, problem.judge_votes.tolist()
     (('x', 'y', 'z'), [2, 1])
     """
-    on_criteria, weights = read_criteria(criteria, tables.scores.criteria, ties=model.ties is not None).check(
-        model
-    )
-    if on_criteria is not None:
+    of_votes, of_scores = model.part("votes"), model.part("scores")
+    given = read_criteria(criteria, tables.scores.criteria, ties=model.ties is not None)
+    on_criteria, weights = given.check(model)
+    if on_criteria is None:
+        of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
+    else:
         tables = in_one_coding(tables.votes, tables.scores, on_criteria.judges)
     scores = pose_scores(
-        model.part("scores"),
+        of_scores,
         tables.scores,
         levels=levels,
         criteria=OnCriteria(weights=weights),
@@ -107,40 +124,18 @@ def pose_joint(
         complete=False,
         answer_weight=answer_weight,
     )
-    votes = pose(
-        model.part("votes"),
-        tables.votes,
-        on_criteria,
-        anchors=anchors,
-        answer_weight=answer_weight,
-        ties=ties,
-        keep_empty=keep_empty,
-    )
-    density = JointDensity(
-        model,
-        len(tables.judges),
-        len(tables.criteria),
-        len(tables.items),
-        levels=scores.density.levels,
-        groups=scores.density.groups,
-        ties=votes.density.ties,
-        repeats=scores.density.repeats,
-        voted=on_criteria is not None,
-        anchors=anchors is not None,
-        given=scores.density.given,
-        answers=scores.density.answers,
-        runs=scores.density.runs,
-        compared=round(
-            2.0 * float(tables.votes.counts.sum()) / (len(tables.criteria) * len(tables.items)), 1
-        ),
-    )
+    how: dict[str, Any] = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
+    votes = pose(of_votes, tables.votes, on_criteria, ties=ties, **how)
+    sizes = len(tables.judges), len(tables.criteria), len(tables.items)
+    compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
+    votes = replace(votes, density=replace(votes.density, compared=compared), beside_scores=True)
     return JointProblem(
-        density,
+        SharedDensity(model, *sizes, (votes.density, scores.density)),
         votes.data | scores.data,
         tables.judges,
         tables.criteria,
         tables.items,
         votes.judge_votes + scores.judge_votes,
-        replace(votes, density=density.of_votes, beside_scores=True),
-        replace(scores, density=density.of_scores),
+        votes,
+        scores,
     )

@@ -1,4 +1,4 @@
-"""Votes and scores of the same items as a kind of data."""
+"""Votes and scores of the same items as a kind of data: what is asked of either is asked of its own kind."""
 
 from __future__ import annotations
 
@@ -11,37 +11,67 @@ from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers
 from voirdire.kinds.bootstrap import refit
+from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.joint import checks, results
-from voirdire.kinds.joint.held_out import held_out
-from voirdire.kinds.joint.problem import JointProblem, pose_joint
-from voirdire.kinds.joint.residuals import residuals
-from voirdire.kinds.joint.results import judge_values, predict
-from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
+from voirdire.kinds.joint_checks import all_checks
+from voirdire.kinds.joint_problem import JointProblem, pose_joint
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
-from voirdire.kinds.preference import Preference, people_coin
+from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities
+from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
+from voirdire.kinds.scores import results as score_results
 from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
+from voirdire.kinds.scores.dependence import residuals as score_residuals
 from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
-from voirdire.kinds.scores.over_time import over_time as scores_over_time
-from voirdire.kinds.scores.results import with_cutpoints
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
+from voirdire.kinds.votes.held_out import of_votes
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.kind import VOTES, unpack_people
-from voirdire.kinds.votes.over_time import over_time as votes_over_time
+from voirdire.kinds.votes.residuals import residuals as vote_residuals
+from voirdire.model.check import Check
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores
+from voirdire.tables.votes_and_scores import VotesAndScores, in_one_coding
 from voirdire.trust.drift import OverTime
+from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
+
+_OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
+_OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
+
+
+def judges(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
+    """Judges: ``votes`` and ``scores`` given, what the votes' model says of them and what the scores' does.
+
+    ``reliability`` is the probability of being right in a vote on a typical pair and ``p_right_score`` that of giving
+    the better one the higher score; both follow from ``discrimination``, which a judge's votes and scores share. The
+    other columns are those of :func:`.votes.results.judges` and :func:`.scores.results.judges`. Position
+    bias and tie habit are missing for judges that never voted, severity for those that never scored.
+    """
+    voted, scored = (kind.results["judges"](part, posterior, prob) for kind, part in JOINT.parts(problem))
+    columns = _by_score(scored) | voted | {"scores": scored["votes"]}
+    for kinds, answered in ((_OF_VOTES, voted["votes"]), (_OF_SCORES, scored["votes"])):
+        for name in (f"{kind}{end}" for kind in kinds for end in ("", "_low", "_high")):
+            if name in columns:
+                columns[name] = np.where(answered > 0, columns[name], np.nan)
+    order = ("judge", "votes", "scores", "group", *voted)
+    return {name: columns[name] for name in (*order, *columns) if name in columns}
+
+
+def _by_score(columns: Columns) -> Columns:
+    return {name.replace("p_right", "p_right_score", 1): column for name, column in columns.items()}
 
 
 class JointKind(Kind[VotesAndScores, JointProblem]):
@@ -49,32 +79,46 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     name = "joint"
     words = "votes and scores"
-    refused = (
-        "classes",
-        "positive",
-        "anchor_mode='cut'",
-        "covariates",
-        "item_families",
-        "by",
-        "order",
-    )
+    refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
     compared = ("joint", "votes")
     results: ClassVar[Results] = {
-        "items": results.ranking,
-        "judges": results.judges,
+        "items": vote_results.ranking,
+        "judges": judges,
         "criteria": vote_results.criteria,
-        "groups": results.groups,
-        "cutpoints": results.cutpoints,
+        "groups": lambda problem, *how: score_results.groups(problem.of_scores, *how),
+        "cutpoints": lambda problem, *how: score_results.cutpoints(problem.of_scores, *how),
     }
 
-    checks = staticmethod(checks.all_checks)
-    residuals = staticmethod(residuals)
-    judge_values = staticmethod(judge_values)
-    predict = staticmethod(predict)
+    def parts(self, problem: JointProblem) -> tuple[tuple[Kind[Any, Any], Any], ...]:
+        """Votes and scores."""
+        return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
+
+    def checks(
+        self,
+        problem: JointProblem,
+        posterior: Posterior,
+        judges: Columns,
+        found: list[Check],
+        seed: int,
+        chosen: str | None,
+    ) -> list[Check]:
+        """See :func:`.joint_checks.all_checks`."""
+        left, moments = self.residuals(problem, posterior), self.over_time(problem, posterior)
+        return [*found, *all_checks(problem, posterior, judges, seed, left, moments)]
+
+    def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
+        """Residual votes and scores, with the comparisons of the votes alone."""
+        votes = vote_residuals(problem.of_votes, posterior)
+        return votes.beside(score_residuals(problem.of_scores, posterior))
+
+    def judge_values(self, problem: JointProblem, values: Values) -> dict[str, Floats]:
+        """Values that :func:`judges` shows, shape (..., judges)."""
+        voted, scored = (kind.judge_values(part, values) for kind, part in self.parts(problem))
+        return _by_score(scored) | voted
 
     def quantities(self, problem: JointProblem, values: Values) -> Quantities:
         """Those of all kinds of data, and the cutpoints of the scores."""
-        return with_cutpoints(super().quantities(problem, values), problem.of_scores, values)
+        return score_results.with_cutpoints(super().quantities(problem, values), problem.of_scores, values)
 
     def single(self, problem: JointProblem) -> list[Answers]:
         """Votes, then scores."""
@@ -92,21 +136,18 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         return "joint-position", "there are votes and scores"
 
     def pose(self, model: Model, table: VotesAndScores, request: Request) -> tuple[JointProblem, list[str]]:
-        """See :func:`.joint.problem.pose_joint`; anchors are answers to comparisons."""
+        """See :func:`.joint_problem.pose_joint`; anchors are answers to comparisons."""
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
         return pose_joint(model, table, **how), [] if people is None else list(people.notes)
 
     def over_time(self, problem: JointProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of the votes and of the scores."""
-        return [
-            votes_over_time(problem.of_votes, posterior),
-            scores_over_time(problem.of_scores, posterior),
-        ]
+        return [one for kind, part in self.parts(problem) for one in kind.over_time(part, posterior)]
 
     def preference(self, problem: JointProblem, posterior: Posterior) -> Preference:
         """As of votes, which people's answers are."""
-        return Preference(people_coin(problem.model, posterior.central_values))
+        return VOTES.preference(problem.of_votes, posterior)
 
     def table_of(self, problem: JointProblem) -> VotesAndScores:
         """Both tables."""
@@ -114,7 +155,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     def unused(self, problem: JointProblem) -> list[str]:
         """Of both tables, those alike once."""
-        both = (problem.tables.votes, problem.tables.scores)
+        both = (kind.table_of(part) for kind, part in self.parts(problem))
         return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
 
     def reposed(
@@ -136,7 +177,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
-        old: dict[str, Any] = {one.data: one for one in (problem.tables.votes, problem.tables.scores)}
+        old: dict[str, Any] = {kind.name: kind.table_of(part) for kind, part in self.parts(problem)}
         for one in new if isinstance(new, list | tuple) else [new]:
             table: Any = read_new(one, *old.values())
             old[table.data] = joined(old[table.data], table)
@@ -148,22 +189,22 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     def has_anchors(self, problem: JointProblem) -> bool:
         """True if people answered some comparisons."""
-        return problem.of_votes.anchors is not None
+        return VOTES.has_anchors(problem.of_votes)
+
+    def predict(self, problem: JointProblem, posterior: Posterior, table: object) -> Columns:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        pairs = isinstance(table, Votes) or columns_among(table, ["first", "second"], Problems("table"))
+        kind, part = self.parts(problem)[0 if pairs else 1]
+        return kind.predict(part, posterior, table)
 
     def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Of comparisons, which have two items, as votes; else as scores."""
-        if len(rows) == 4:
-            return VOTES.chances(problem.of_votes, values, rows)
-        return SCORES.chances(problem.of_scores, values, rows)
+        kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
+        return kind.chances(part, values, rows)
 
     def draw(self, problem: JointProblem, values: Values, rng: np.random.Generator) -> VotesAndScores:
         """Votes, then scores."""
-        votes = VOTES.draw(problem.of_votes, values, rng)
-        return VotesAndScores(votes, SCORES.draw(problem.of_scores, values, rng))
-
-    def parts(self, problem: JointProblem) -> tuple[tuple[Kind[Any, Any], Any], ...]:
-        """Votes and scores."""
-        return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
+        return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
 
     def check_single(self, problem: JointProblem) -> None:
         """Of both parts."""
@@ -179,16 +220,18 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         return VOTES.calibration(problem.of_votes, posterior)
 
     def held_out(self, model: Model, table: VotesAndScores, fold: Ints, request: Request) -> Seen:
-        """See :func:`.joint.held_out.held_out`."""
+        """As of the votes, given the others and all scores."""
         if VOTES.can_compare(model):
             return VOTES.held_out(model, table.votes, fold, request)
-        return held_out(model, table, fold, request.levels)
+        how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
+        return of_votes(
+            table.votes, fold, lambda seen: pose_joint(model, VotesAndScores(seen, table.scores), **how)
+        )
 
     def refit_resampled(
         self, problem: JointProblem, mode: Floats, resamples: int, rng: np.random.Generator
     ) -> Floats:
         """See :mod:`voirdire.kinds.bootstrap`."""
-
         return refit(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
 
     def resampled(self, problem: JointProblem, rng: np.random.Generator) -> Data:
@@ -196,8 +239,8 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
 
     def pack(self, problem: JointProblem) -> Packed:
-        """Pack both parts as :class:`.VotesKind` and :class:`.ScoresKind` store them."""
-        votes, scores = VOTES.pack(problem.of_votes), SCORES.pack(problem.of_scores)
+        """Pack both parts as their kinds store them."""
+        votes, scores = (kind.pack(part) for kind, part in self.parts(problem))
         tables = votes.sections["tables"] | scores.sections["tables"]
         return Packed(votes.sections | {"tables": tables}, scores.arrays | votes.arrays)
 
@@ -207,9 +250,8 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
         how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
-        return pose_joint(
-            model, both, anchors=unpack_people(packed), answer_weight=arrays.get("answer_weight"), **how
-        )
+        how |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
+        return pose_joint(model, both, **how)
 
     def counts(self, problem: JointProblem) -> dict[str, int]:
         """Numbers of ``votes`` and ``scores``.
@@ -227,3 +269,14 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
 
 JOINT = JointKind()
+
+
+class JointFit(ComparedFit, ScoredFit):
+    """A fit of votes and scores of the same items."""
+
+    problem: JointProblem
+    kind: ClassVar[Kind[Any, Any]] = JOINT
+
+    def strength_columns(self) -> Columns:
+        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        return vote_results.strengths(self.problem, self.posterior, self.prob)

@@ -16,13 +16,13 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.joint.problem import JointProblem, pose_joint
-from voirdire.kinds.joint.tables import read_votes_and_scores
+from voirdire.kinds.joint_problem import JointProblem, pose_joint
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
+from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 A = np.array([0.5, 0.8, 1.2, 2.0])  # consistency; the product is 0.96, so log a sums to nearly zero
 SHIFT = np.array([0.0, 0.8, 0.0, -0.4])

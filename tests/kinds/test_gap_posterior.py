@@ -218,6 +218,15 @@ def test_scores_of_people_on_a_scale_of_their_own() -> None:
     fit = voirdire.fit(table, anchors=people, about="panel", method="laplace")
     assert fit.as_dict()["target"]["answers"] == 60
     assert {"score_target", "low_target", "high_target"} <= set(fit.ranking())
+    # who answered changes nothing: each answer counts, whoever else scored the item
+    turn = people.groupby("item").cumcount().map("p{}".format)
+    named = voirdire.fit(table, anchors=people.assign(person=turn), about="panel", method="laplace")
+    assert named.as_dict()["target"] == fit.as_dict()["target"]
+    pd.testing.assert_frame_equal(named.ranking(), fit.ranking())
+    enters = voirdire.fit(
+        table, anchors=people.assign(person=turn, score=3), levels=[1, 2, 3, 4, 5], method="map"
+    )
+    assert enters.problem.anchors.count == 60
     equal = people.assign(score=3)
     alike = voirdire.fit(table, anchors=equal, about="target", method="map")
     assert any(note.startswith("People's scores do not differ") for note in alike.notes)

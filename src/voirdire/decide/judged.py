@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OWN = ("system", "context", "criterion", "phase", "run")
 
@@ -105,8 +108,8 @@ def read_judged(
             "of items"
         )
     asked = read_people(given)[0]
-    several = asked["judge"].nunique() > 1
-    persons = _people(of_people(asked.rename(columns={"judge": PERSON})) if several else asked, levels)
+    several = len(set(asked["judge"])) > 1
+    persons = _people(_one_answer(asked) if several else asked, levels)
     problems = Problems("humans")
     persons = matched(persons, read, problems)
     problems.raise_any()
@@ -125,6 +128,16 @@ def read_judged(
     groups = {name: _group(read, name, unit, first) for name in named}
     clusters = np.unique(cluster, return_inverse=True)[1].astype(np.int64)
     return Judged(names, predicted, good, clusters, groups, single, note)
+
+
+def _one_answer(asked: pd.DataFrame) -> object:
+    """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
+    whole: Any = of_people(asked.rename(columns={"judge": PERSON}))
+    if "score" not in whole:
+        return whole
+    units = [name for name in ("context", "system", "item", "criterion") if name in whole]
+    scores = whole.assign(score=read_scores(whole, name="humans", judge="human").score)
+    return scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
 
 
 def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores:

@@ -19,7 +19,6 @@ from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.reading import Reading, read_as
-from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,8 +81,8 @@ def with_answers(given: object, answers: Sequence[Any]) -> Any:
 def of_people(answers: object) -> object:
     """Answers of one person or of several, as one table for anchors.
 
-    Comparisons and rankings stay as they are: where people disagree, each answer counts. Of several people's labels of
-    one item the one that most of them give is known, and none where there is no such label; of their scores the mean.
+    Comparisons, rankings and scores stay as they are: where people disagree, each answer counts. Of several people's
+    labels of one item the one that most of them give is known, and none where there is no such label.
 
     Parameters
     ----------
@@ -120,7 +119,10 @@ def of_people(answers: object) -> object:
         )
     (answer,) = kinds
     whole = pd.concat(frames, ignore_index=True)
-    return whole if answer in ("winner", "rank") else _settled(whole, answer)
+    if answer in ("winner", "rank"):
+        return whole
+    units = _answered_once(whole)
+    return whole if answer == "score" else _settled(whole, units)
 
 
 def _renamed(answers: object) -> object:
@@ -150,10 +152,8 @@ def _read(table: object) -> pd.DataFrame:
     return frame
 
 
-def _settled(whole: pd.DataFrame, answer: str) -> pd.DataFrame:
-    """One answer of each unit: of labels what more than half of the people say, of scores their mean."""
-    import pandas as pd
-
+def _answered_once(whole: pd.DataFrame) -> list[str]:
+    """The columns that say what was answered; each person does that once."""
     units = [name for name in ("context", "system", "item", "criterion") if name in whole]
     twice = whole.duplicated([PERSON, *units])
     if twice.any():
@@ -161,15 +161,11 @@ def _settled(whole: pd.DataFrame, answer: str) -> pd.DataFrame:
         raise InputError(
             f"anchors: {row[PERSON]!r} answers {', '.join(str(row[name]) for name in units)!r} twice; keep one answer"
         )
-    if answer == "score":
-        read_scores(
-            whole.drop(columns="judge", errors="ignore").rename(columns={PERSON: "judge"}), name="anchors"
-        )
-        scores = whole.assign(score=pd.to_numeric(whole["score"]))
-        means = scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
-        if len(means) < len(whole):
-            notice(f"{len(whole)} scores of people are taken as {len(means)} means.")
-        return pd.DataFrame(means)
+    return units
+
+
+def _settled(whole: pd.DataFrame, units: list[str]) -> pd.DataFrame:
+    """One label of each unit: what more than half of the people say."""
     unit = whole.groupby(units, sort=False, dropna=False).ngroup()
     counts = whole.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
     most = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]

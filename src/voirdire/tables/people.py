@@ -1,6 +1,6 @@
 """Answers of several people as one table: who said what is kept, and disagreement is not an error.
 
-A column ``person`` says who answered; without one, the name of each file does.
+A column ``person`` (or ``judge``) says who answered; without one, the name of each file does.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.notices import notice
+from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
@@ -87,7 +88,7 @@ def of_people(answers: object) -> object:
     Parameters
     ----------
     answers : path or dataframe, or a list of them
-        Without a column ``person`` a single table is left alone.
+        Without a column ``person`` or ``judge`` a single table is left alone.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def of_people(answers: object) -> object:
     answers = _renamed(answers)
     several = isinstance(answers, list | tuple)
     tables: Sequence[Any] = answers if isinstance(answers, list | tuple) else [answers]
-    if not several and not (answers is not None and PERSON in _columns(answers)):
+    if not several and not _names_people(answers):
         return answers
     import pandas as pd
 
@@ -132,10 +133,10 @@ def _renamed(answers: object) -> object:
     return answers.table.rename(columns={"judge": PERSON}) if isinstance(answers, Imported) else answers
 
 
-def _columns(table: object) -> list[str]:
-    if not isinstance(table, str | os.PathLike | Imported) and not hasattr(table, "columns"):
-        return []
-    return columns_among(table, [PERSON], Problems("anchors"))
+def _names_people(table: object) -> bool:
+    """True if a column says who answered."""
+    is_table = isinstance(table, str | os.PathLike | Imported) or hasattr(table, "columns")
+    return is_table and bool(columns_among(table, [PERSON, "judge"], Problems("anchors")))
 
 
 def _read(table: object) -> pd.DataFrame:
@@ -144,6 +145,13 @@ def _read(table: object) -> pd.DataFrame:
     problems = Problems("anchors")
     frame = pd.DataFrame(read_columns(table, [], None, problems))
     problems.raise_any()
+    who = find_roles(list(frame)).get("judge")
+    if who is not None and PERSON in frame:
+        notice(f"anchors: column {who!r} is left out, as 'person' says who answered.")
+        frame = frame.drop(columns=who)
+    elif who is not None:
+        notice(f"anchors: column {who!r} says who answered; it is read as 'person'.")
+        frame = frame.rename(columns={who: PERSON})
     if PERSON not in frame:
         named = Path(os.fspath(table)).stem if isinstance(table, str | os.PathLike) else ""
         if not named:

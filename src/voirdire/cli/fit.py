@@ -11,6 +11,7 @@ import typer
 from voirdire.cli import complete, console, signals
 from voirdire.cli.options import (
     AboutWhat,
+    Anchors,
     Covariates,
     ItemFamilies,
     JudgesAre,
@@ -114,15 +115,7 @@ def fit(
         list[str] | None,
         typer.Option(metavar="SECTION.KEY=VALUE", help="Change a number of the model's prior; repeatable."),
     ] = None,
-    anchors: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's answers to some comparisons: first, second, winner; or to some items: item, label; or "
-            "item, score. Of several people: a column person, or one file each.",
-        ),
-    ] = None,
+    anchors: Anchors = None,
     anchor_mode: Annotated[
         AnchorMode | None,
         typer.Option(

@@ -145,7 +145,7 @@ def _read(table: object) -> pd.DataFrame:
     problems = Problems("anchors")
     frame = pd.DataFrame(read_columns(table, [], None, problems))
     problems.raise_any()
-    who = find_roles(list(frame)).get("judge")
+    who = find_roles([*map(str, frame)]).get("judge")
     if who is not None and PERSON in frame:
         notice(f"anchors: column {who!r} is left out, as 'person' says who answered.")
         frame = frame.drop(columns=who)

@@ -91,7 +91,7 @@ def read_votes(
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode(table, known, problems)
     required: tuple[str, ...] = _REQUIRED if judge is None else _REQUIRED[1:]
-    optional = _OPTIONAL
+    optional: tuple[str, ...] = _OPTIONAL
     if not answered:
         required, optional = required[:-1], (*optional, ANSWER)
     times: IntArray | None = None

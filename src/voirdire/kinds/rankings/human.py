@@ -101,6 +101,6 @@ def _read(table: object) -> Rankings:
     import pandas as pd
 
     # a file with people's names has been read
-    named = isinstance(table, pd.DataFrame) and PERSON in table
-    people = table.rename(columns={PERSON: "judge"}) if named else table
-    return read_rankings(people, name="anchors", judge=None if named else PEOPLE)
+    if isinstance(table, pd.DataFrame) and PERSON in table:
+        return read_rankings(table.rename(columns={PERSON: "judge"}), name="anchors")
+    return read_rankings(table, name="anchors", judge=PEOPLE)

@@ -207,6 +207,17 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     (note,) = [note for note in more.notes if note.startswith("People answered")]
     assert f"correlates by {more.as_dict()['target']['correlation']:.2f} " in note
     assert len([note for note in more.notes if note.startswith("The panel is surer")]) == 1
+    # people's answers, the same or more of them, are no votes of judges beside what they teach
+    of_people = people.rename(columns={"person": "judge"})
+    for one, taken in ((fit, of_people), (again, of_people.head(3))):
+        with pytest.raises(
+            InputError, match="'p0' is a judge of the table, too, and answers would count twice"
+        ):
+            one.update(taken)
+    with pytest.raises(InputError, match="takes answers of judges; fit all answers again"):
+        fit.update(voirdire.read(pd.concat([judges, of_people.head(1)]), people=["p0"]))
+    with pytest.raises(InputError, match="answers would count twice"):
+        voirdire.fit(pd.concat([judges, of_people]), anchors=people, judges="models")
 
 
 def test_scores_of_people_on_a_scale_of_their_own() -> None:

@@ -133,6 +133,35 @@ def _renamed(answers: object) -> object:
     return answers.table.rename(columns={"judge": PERSON}) if isinstance(answers, Imported) else answers
 
 
+def names_of(answers: object) -> tuple[str, ...]:
+    """Who gave the answers that :func:`of_people` has made one table; nobody where that is not said.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_of(pd.DataFrame({"person": ["bob", "ann", "bob"], "item": "x", "score": 1}))
+    ('ann', 'bob')
+    """
+    import pandas as pd
+
+    named = isinstance(answers, pd.DataFrame) and PERSON in answers
+    return tuple(sorted({str(name) for name in answers[PERSON]})) if named else ()
+
+
+def check_judges_are_not(people: Sequence[str], judges: Sequence[str]) -> None:
+    """Raise where somebody is a judge whose answers count as people's, too.
+
+    Raises
+    ------
+    InputError
+    """
+    if both := [name for name in people if name in set(judges)]:
+        raise InputError(
+            f"anchors: {both[0]!r} is a judge of the table, too, and answers would count twice; leave one of both out "
+            "(people among the judges are named by people=, --people), or rename one of them"
+        )
+
+
 def _names_people(table: object) -> bool:
     """True if a column says who answered."""
     is_table = isinstance(table, str | os.PathLike | Imported) or hasattr(table, "columns")
@@ -145,7 +174,7 @@ def _read(table: object) -> pd.DataFrame:
     problems = Problems("anchors")
     frame = pd.DataFrame(read_columns(table, [], None, problems))
     problems.raise_any()
-    who = find_roles([*map(str, frame)]).get("judge")
+    who = find_roles(frame.columns.tolist()).get("judge")
     if who is not None and PERSON in frame:
         notice(f"anchors: column {who!r} is left out, as 'person' says who answered.")
         frame = frame.drop(columns=who)

@@ -144,8 +144,9 @@ def names_of(answers: object) -> tuple[str, ...]:
     """
     import pandas as pd
 
-    named = isinstance(answers, pd.DataFrame) and PERSON in answers
-    return tuple(sorted({str(name) for name in answers[PERSON]})) if named else ()
+    if not isinstance(answers, pd.DataFrame) or PERSON not in answers:
+        return ()
+    return tuple(sorted({str(name) for name in answers[PERSON]}))
 
 
 def check_judges_are_not(people: Sequence[str], judges: Sequence[str]) -> None:

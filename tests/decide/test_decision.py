@@ -163,6 +163,8 @@ def test_the_command_line_says_what_json_says(tmp_path: Path) -> None:
         found = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)["decision"]
         shown = " ".join(CliRunner().invoke(app, asked).stdout.split())
         assert claimed(shown) == set(found["first"])
+        leads = re.match(r"item \d is the best of|\d of \d items share the first place", shown)
+        assert leads, shown[:200]
         assert found["rule"] in shown
 
 

@@ -267,11 +267,12 @@ def show(result: Fit) -> None:
     from voirdire.report.kinds import doubted
 
     found, out = result.as_dict(leave_out=["confusion"]), console.stdout()
+    if result.decision is not None:
+        out.print(Text(console.plain(result.decision.sentence() + doubted(result)), style="bold"))
     out.print(console.plain(headline(result)))
     for note in result.notes:
         out.print(console.plain(note))
     if result.decision is not None:
-        out.print(Text(console.plain(result.decision.sentence() + doubted(result)), style="bold"))
         out.print(console.plain(result.decision.rule))
     problem = result.problem
     unit, heads = result.kind.unit(problem), dict(result.kind.heading)

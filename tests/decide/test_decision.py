@@ -131,6 +131,14 @@ def contradictions(fit: Fit) -> list[str]:
     problems += [f"ranks of table {one.name}" for one in of_ranks if ranks_in(one) != ranks]
     if {row["item"]: (row["first"], row["last"]) for row in board["items"]} != ranks:
         problems.append("ranks of the board")
+    of_json = {
+        row.get("system", row.get("item")): row for row in (*result["items"], *result.get("systems", ()))
+    }
+    if any(
+        "rank_low" in of_json[one] and (of_json[one]["rank_low"], of_json[one]["rank_high"]) != ranks[one]
+        for one in names
+    ):
+        problems.append("ranks in JSON")
     for row in board["next"]:
         if row["apart"] != ((row["better"], row["worse"]) in better):
             problems.append(f"neighbours {row}")

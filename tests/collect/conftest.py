@@ -26,6 +26,7 @@ def load(name: str) -> ModuleType:
 scripted_server = load("scripted_server")
 batch_server = load("batch_server")
 toy = load("toy")
+growth = load("growth")
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import base64
 import html
 import itertools
 import json
-import time
 import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from growth import grows_as_its_input
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_server import Reply, completion, user
@@ -156,13 +156,7 @@ def test_a_text_without_a_key_stays_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize("unit", ["\\", "%", "&", "\\u00", "&#x0", "s", " ", "sk-", "\\u0073"])
 def test_looking_for_keys_takes_time_that_grows_as_the_text(unit: str) -> None:
-    def seconds(size: int) -> float:
-        began = time.process_time()
-        Redactor([KEY]).text(unit * (size // len(unit)))
-        return time.process_time() - began
-
-    # four times as long: 16 times where it grows as the square
-    assert seconds(1_000_000) < 8.0 * max(seconds(250_000), 0.05)
+    assert grows_as_its_input(lambda size: Redactor([KEY]).text(unit * (size // len(unit))), 1_000_000)
 
 
 @pytest.mark.usefixtures("toy_protocol")

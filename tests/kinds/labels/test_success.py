@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
+from voirdire.fit import verb
 from voirdire.fit.store import load, save
 from voirdire.infer import hmc_cost
 from voirdire.kinds.labels.success import NEITHER, PAIRS, SHORT, known_success
@@ -193,7 +193,7 @@ def written(table: pd.DataFrame, folder: Path) -> str:
     return str(folder / "labels.csv")
 
 
-def test_a_board_says_what_it_needs_before_it_fits(tmp_path: Path) -> None:
+def test_a_board_says_what_it_needs_before_it_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is fitted that would then be refused, and the message has the columns and the classes."""
     table, rng = answered("ham", "spam"), np.random.default_rng(1)
     kind = rng.integers(3, 6, (5, 30)).repeat(3)  # of the answer, in the order of the rows
@@ -209,12 +209,12 @@ def test_a_board_says_what_it_needs_before_it_fits(tmp_path: Path) -> None:
         "--positive ham or --positive spam": table,
         "--levels 3,4,5": numbered,
     }
-    for message, rows in refused.items():
-        start = time.process_time()
-        done = CliRunner().invoke(app, ["board", written(rows, tmp_path)])
-        assert done.exit_code == 1
-        assert message in " ".join(done.stderr.split())
-        assert time.process_time() - start < 2.0
+    with monkeypatch.context() as nothing_fitted:
+        nothing_fitted.delattr(verb, "weigh_answers")
+        for message, rows in refused.items():
+            done = CliRunner().invoke(app, ["board", written(rows, tmp_path)])
+            assert done.exit_code == 1
+            assert message in " ".join(done.stderr.split())
     done = CliRunner().invoke(
         app, ["board", written(table, tmp_path), "--method", "map", "--positive", "ham"]
     )

@@ -123,8 +123,10 @@ def test_tables_for_people(votes: Path) -> None:
     result = run("fit", votes)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("learned-crowd-bt-position by hmc: 27 votes, 3 items, 3 judges; ")
-    assert "No model was named: learned-crowd-bt-position" in lines[1]
+    assert lines[0].startswith("3 of 3 items share the first place (x, y, z); ")
+    (at,) = (n for n, line in enumerate(lines) if line.startswith("learned-crowd-bt-position by hmc: "))
+    assert lines[at].startswith("learned-crowd-bt-position by hmc: 27 votes, 3 items, 3 judges; ")
+    assert "No model was named: learned-crowd-bt-position" in lines[at + 1]
     headings = [line for line in lines if line.startswith(("Items", "Judges", "Criteria", "Checks"))]
     assert [line.rstrip() for line in headings] == [
         "Items, best first [90% interval]",

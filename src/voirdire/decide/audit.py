@@ -26,8 +26,9 @@ from voirdire.tables.problems import Problems
 
 SCHEMA = "audit/1"
 RULE = (
-    "A bias counts as found where it is large enough to matter and its interval, widened to allow for all measures of "
-    "a judge together (3% false alarms, half of them for drift), excludes that there is none. Judges are compared with "
+    "A bias counts as found where it is large enough to matter and its interval, which allows for all measures of a "
+    "judge together (3% false alarms, half of them for drift), excludes that there is none (of flips: that others have "
+    "as many). Judges are compared with "
     "people where these answered 20 of their units, else with the other judges: what all judges share is not seen then."
 )
 
@@ -63,7 +64,7 @@ def audit(
     positive, levels
         As in :func:`voirdire.fit`.
     prob : float
-        Coverage of the intervals.
+        Coverage of the intervals of what is no bias; a bias has the interval by which it is found.
     seed : int
         Of resamples.
 

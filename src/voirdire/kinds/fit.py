@@ -176,6 +176,14 @@ class Fit:
         """
         return self._frame(self.kind.predict(self.problem, self.posterior, table))
 
+    def escalate(self, people: object, **settings: Any) -> Any:
+        """Which answers to accept at a guaranteed agreement with people, and which to send to them.
+
+        ``error`` is the share that may be otherwise, ``prob`` how sure that is, ``cost_human`` and ``cost_error`` the
+        prices of a person's answer and of an error; see :func:`voirdire.decide.escalate.escalate`.
+        """
+        return verb("escalate")(self, people, **settings)
+
     def update(self: F, answers: object, criteria: object = None) -> F:
         """Fit again with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""
         return verb("update")(self, answers, criteria)  # type: ignore[no-any-return]

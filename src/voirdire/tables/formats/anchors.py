@@ -49,9 +49,9 @@ class Anchors:
     @property
     def counts(self) -> dict[str, int]:
         """Known answers by table: ``anchors`` where they are of one kind, else one name a kind."""
-        return {self._name(kind): len(rows) for kind, rows in self._found.items()}
+        return {self._table_name(kind): len(rows) for kind, rows in self._found.items()}
 
-    def _name(self, kind: type[Any]) -> str:
+    def _table_name(self, kind: type[Any]) -> str:
         return NAME if len(self._found) == 1 else f"{NAME}_{TABLES[kind]}"
 
     def frame(self) -> pd.DataFrame | None:
@@ -80,7 +80,7 @@ class Anchors:
         """Write the tables into a folder."""
         for kind in self._found:
             columns, rows = self._table(kind)
-            with (folder / f"{self._name(kind)}.csv").open("w", encoding="utf-8", newline="") as stream:
+            with (folder / f"{self._table_name(kind)}.csv").open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows([columns, *rows])
 
     def _table(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:

@@ -107,10 +107,10 @@ def topical_chat(result: Path) -> pd.DataFrame:
     """
     numbers: dict[str, int] = {}
 
-    def dialogue(reply: dict[str, Any]) -> str:
+    def dialogue_name(reply: dict[str, Any]) -> str:
         return f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}"
 
-    return _of_unieval(result, dialogue)
+    return _of_unieval(result, dialogue_name)
 
 
 def summeval(result: Path) -> pd.DataFrame:
@@ -235,7 +235,7 @@ def demo_votes() -> pd.DataFrame:
     >>> demo_votes().shape
     (2112, 6)
     """
-    return _demo("votes")
+    return _read_demo("votes")
 
 
 def demo_criteria_votes() -> pd.DataFrame:
@@ -246,7 +246,7 @@ def demo_criteria_votes() -> pd.DataFrame:
     >>> demo_criteria_votes()["judge"].nunique()
     4
     """
-    return _demo("criteria")
+    return _read_demo("criteria")
 
 
 def demo_items() -> pd.DataFrame:
@@ -257,10 +257,10 @@ def demo_items() -> pd.DataFrame:
     >>> demo_items()["grade"].tolist() == list(range(12, 0, -1))
     True
     """
-    return _demo("items")
+    return _read_demo("items")
 
 
-def _demo(name: str) -> pd.DataFrame:
+def _read_demo(name: str) -> pd.DataFrame:
     import pandas as pd
 
     return pd.read_csv(Path(__file__).parent / "demo" / f"{name}.csv")

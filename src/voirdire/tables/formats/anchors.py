@@ -73,17 +73,17 @@ class Anchors:
                 "--set questions=a,b reads some of the questions"
             )
         (kind,) = self._found
-        columns, rows = self._table(kind)
+        columns, rows = self._filled_columns(kind)
         return pd.DataFrame(rows, columns=columns)
 
     def write(self, folder: Path) -> None:
         """Write the tables into a folder."""
         for kind in self._found:
-            columns, rows = self._table(kind)
+            columns, rows = self._filled_columns(kind)
             with (folder / f"{self._table_name(kind)}.csv").open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows([columns, *rows])
 
-    def _table(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:
+    def _filled_columns(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:
         """Columns that some row fills, and the rows."""
         names, place = _COLUMNS[kind], _COLUMNS[kind].index(_ANSWER[kind])
         rows = [[*about[:place], said, *about[place:]] for about, said in self._found[kind].items()]

@@ -156,4 +156,4 @@ def test_standard_input_can_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> No
     text = io.TextIOWrapper(io.BytesIO(b"judge,item,label\na,x,good\n"))
     monkeypatch.setattr(sys, "stdin", text)
     assert read_table("-").data == "labels"
-    assert streams._spooled() == streams._spooled()
+    assert streams._keep_standard_input() == streams._keep_standard_input()

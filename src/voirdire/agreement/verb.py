@@ -124,7 +124,7 @@ def agreement(
     if hold is not None and measures is None:
         measures = ("win_rate_ties_half", HELD)
     asked = {measures} if isinstance(measures, str) else {*(measures or ())}
-    liked = preferences(answers, votes or matched, hold) if _liked(answers, asked, hold) else []
+    liked = preferences(answers, votes or matched, hold) if _needs_preferences(answers, asked, hold) else []
     work, notes = plan(matched, measures, judges, against, pairs, votes, liked)
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
@@ -133,19 +133,25 @@ def agreement(
         noted = [
             replace(
                 task,
-                note=partial(_note, task=task, ratings=ratings, how=how, copies=copies.get(task.judges, "")),
+                note=partial(
+                    _note_on_resampling,
+                    task=task,
+                    ratings=ratings,
+                    how=how,
+                    copies=copies.get(task.judges, ""),
+                ),
             )
             for task in tasks
         ]
         whole = [task for task in noted if how.unit in ("item", "context") or _of_panel(task)]
         ready = dict(zip(map(id, whole), rows_of(whole, how, ratings.contexts), strict=True))
-        rows += [ready.get(id(task)) or task.row(_point(task)) for task in noted]
+        rows += [ready.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
     frame = frame_of(rows)
     frame.attrs["notes"] = notes
     return as_given(frame, library_of(table))
 
 
-def _liked(answers: object, measures: set[str], hold: object) -> bool:
+def _needs_preferences(answers: object, measures: set[str], hold: object) -> bool:
     """True where votes are to be more than won or lost; raises where they lack what that takes."""
     problems = []
     if hold is not None and HELD not in measures:
@@ -167,14 +173,14 @@ def _of_panel(task: Task) -> bool:
     return isinstance(task.statistic, TwoWayStatistic) and len(task.judges) > 2
 
 
-def _point(task: Task) -> Replicates:
+def _point_estimate(task: Task) -> Replicates:
     statistic = as_fixed(task.statistic)
     value = float(statistic.values(np.ones((1, len(statistic.support))))[0])
     why = "no interval: it compares named judges, which resampling the panel would exchange"
     return Replicates(value, np.empty(0), Interval(None, None, why))
 
 
-def _note(found: Replicates, task: Task, ratings: Ratings, how: Resampling, copies: str) -> str:
+def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Resampling, copies: str) -> str:
     """Warn where what is resampled is so few that the interval cannot be trusted, and of copies of one judge."""
     few = ""
     if found.interval.low is not None and how.unit != "item":

@@ -106,7 +106,7 @@ def overview() -> pd.DataFrame:
     """
     import pandas as pd
 
-    def size(entry: Entry) -> str:
+    def rows_and_bytes(entry: Entry) -> str:
         known = sum(file.size for file in entry.files)
         return entry.rows + (f"; {known / 1e6:.1f} MB" if known else "")
 
@@ -115,7 +115,7 @@ def overview() -> pd.DataFrame:
             "name": name,
             "kind": entry.kind,
             "what": entry.description,
-            "size": size(entry),
+            "size": rows_and_bytes(entry),
             "licence": entry.licence,
             "cached": cached(name, entry.files) or bool(copies(name, cache_dir() / name)),
         }
@@ -164,7 +164,7 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     entry = REGISTRY[name]
     held = copies(name, cache_dir() / name if folder is None else folder)
     if held:
-        table, gold, items = (_copy(held[part]) if part in held else None for part in PARTS)
+        table, gold, items = (_read_copy(held[part]) if part in held else None for part in PARTS)
     else:
         paths = fetch(name, entry.files) if folder is None else find(name, entry.files, folder)
         found = entry.convert(*paths)
@@ -183,7 +183,7 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     )
 
 
-def _copy(path: Path) -> pd.DataFrame:
+def _read_copy(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     return pd.read_csv(path, keep_default_na=False)

@@ -107,10 +107,10 @@ def topical_chat(result: Path) -> pd.DataFrame:
     """
     numbers: dict[str, int] = {}
 
-    def dialogue(reply: dict[str, Any]) -> str:
+    def dialogue_name(reply: dict[str, Any]) -> str:
         return f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}"
 
-    return _of_unieval(result, dialogue)
+    return _of_unieval(result, dialogue_name)
 
 
 def summeval(result: Path) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def copies(name: str, folder: str | Path) -> dict[str, Path]:
     """
     wanted, found = registered(name), {}
     there = sorted(Path(folder).rglob("*.csv")) if wanted else []
-    heads = {path: _head(path) for path in there}
+    heads = {path: _first_line(path) for path in there}
     for part, (columns, known) in wanted.items():
         named = (path for path in there if heads[path] == columns and digest(path) == known)
         path = next(named, None)
@@ -72,6 +72,6 @@ def copies(name: str, folder: str | Path) -> dict[str, Path]:
     return found
 
 
-def _head(path: Path) -> str:
+def _first_line(path: Path) -> str:
     with path.open("rb") as file:
         return file.readline(1000).strip().decode("utf-8", errors="replace")

@@ -45,7 +45,7 @@ def dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     import pandas as pd
 
-    def said(path: Path) -> list[tuple[str, list[str]]]:
+    def answers_by_conversation(path: Path) -> list[tuple[str, list[str]]]:
         found = json.loads(path.read_text(encoding="utf-8"))["instances"]
         return [
             (f"conversation-{one['id']:03d}", one["annotations"]["safety"]["individual_human_scores"])
@@ -54,10 +54,10 @@ def dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     labels = [
         (item, f"rater-{k:03d}", label)
-        for item, all_of_it in said(crowd)
+        for item, all_of_it in answers_by_conversation(crowd)
         for k, label in enumerate(all_of_it, 1)
     ]
-    gold = [(item, labels_of_experts[0]) for item, labels_of_experts in said(expert)]
+    gold = [(item, labels_of_experts[0]) for item, labels_of_experts in answers_by_conversation(expert)]
     return (
         pd.DataFrame(labels, columns=["item", "judge", "label"]),
         pd.DataFrame(gold, columns=["item", "label"]),
@@ -145,16 +145,18 @@ def llmjudge(
     """
     import pandas as pd
 
-    def kept(query: str) -> bool:
+    def is_kept(query: str) -> bool:
         return queries is None or query in queries
 
-    def grades(path: Path) -> list[tuple[str, str, int]]:
+    def read_grades(path: Path) -> list[tuple[str, str, int]]:
         found = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in found if grade in GRADES and kept(q)]
+        return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in found if grade in GRADES and is_kept(q)]
 
     *of_judges, of_people = paths
-    labels = [(judge, *row) for judge, path in zip(judges, of_judges, strict=True) for row in grades(path)]
-    gold = [(item, grade) for item, _, grade in grades(of_people)]
+    labels = [
+        (judge, *row) for judge, path in zip(judges, of_judges, strict=True) for row in read_grades(path)
+    ]
+    gold = [(item, grade) for item, _, grade in read_grades(of_people)]
     return (
         pd.DataFrame(labels, columns=["judge", "item", "context", "label"]),
         pd.DataFrame(gold, columns=["item", "label"]),

@@ -244,12 +244,12 @@ def absent(missing: Sequence[str], present: Sequence[str], spare: Sequence[str],
     seen = f"{' The' if near else '; the'} columns are {listed(present)}"
     if not may_map:
         return said + near + seen
-    likely = _likely(missing, spare)
+    likely = _likely_meant(missing, spare)
     pairs = ",".join(f"{name}={likely.get(name, 'COLUMN')}" for name in missing)
     return f"{said}{near}{seen} (--map {pairs})"
 
 
-def _likely(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str]:
+def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str]:
     """Columns that are plausibly meant: by a name that is near, one that holds another name, or as they are left."""
     free = list(spare)
     found = {}

@@ -87,7 +87,7 @@ def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int,
     ...     list(separated(str(path), "votes", ";"))
     [(1, ['judge', 'note']), (2, ['a', 'x']), (4, ['b', 'y'])]
     """
-    with _reader(path, name, separator) as reader:
+    with _open_reader(path, name, separator) as reader:
         width = 0
         for row in reader:
             if not row:
@@ -99,7 +99,7 @@ def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int,
 
 
 @contextmanager
-def _reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
+def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
     """The rows of a text table as the module csv gives them, empty ones too."""
     # A column that is not read may hold whole answers, longer than the module's default limit of a field.
     limit = csv.field_size_limit(min(bounds.record(), 2**31 - 1))
@@ -198,7 +198,7 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
     ...     list(csv_rows(path, ["judge"], Problems("votes")))
     [[('a',), ('b',)]]
     """
-    with _reader(str(file), problems.name) as reader:
+    with _open_reader(str(file), problems.name) as reader:
         header = next(row for row in reader if row)
         # The first column twice, because of a single one itemgetter would not make a tuple.
         pick: Any = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))

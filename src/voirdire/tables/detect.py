@@ -107,10 +107,10 @@ def read_table(
             )
         return readers[Rankings.data](table)
     if len(found) == 1 and _is_half_known(table, found[0], problems):
-        raise InputError(_unknown(table))
+        raise InputError(_describe_unknown_columns(table))
     shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
     if not found and (not votes or set(shown) <= {"item", "judge"}):
-        raise InputError(_unknown(table))
+        raise InputError(_describe_unknown_columns(table))
     if len(found) > 1:
         problems.stop(
             f"the columns are those of {' and '.join(found)}; keep one of winner, score and label (of a "
@@ -134,7 +134,7 @@ def _only_kind(table: object, problems: Problems) -> str | None:
     return kind_of(columns_among(table, list(KNOWN), problems))
 
 
-def _unknown(table: object) -> str:
+def _describe_unknown_columns(table: object) -> str:
     """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
     if isinstance(table, str | os.PathLike) and not os.path.isfile(table):
         return "there is no column winner (votes), score (scores) or label (labels)"

@@ -114,14 +114,14 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     with opened(name, how.sep, how.sheet) as source:
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
         table = source.head.shape in ("records", "table")
-        columns = _columns(source, how) if table else ()
+        columns = _columns_read(source, how) if table else ()
         notes = list(getattr(source, "notes", ()))
         likely = [one for one in suggestions(source) if one.options][:1] if table else []
     heard: list[str] = []
     try:
         with listening(heard.append):
             found = read_as(name, how)
-            _check(found)
+            _check_usable(found)
     except InputError as error:
         command = " ".join(["voirdire fit", quote(name), *(one.options for one in likely)]) if likely else ""
         return Findings(name, "table", wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
@@ -130,7 +130,7 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     notes = list(dict.fromkeys((*notes, *heard, *found.notes)))
     notes += [sentence for kind, frame in frames.items() for sentence in _stands_out(kind, frame)]
     if refused := found.counts.get("refused", 0):
-        notes.append(f"{refused:,} rows are refused: {'; '.join(_reasons(found))}")
+        notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
     lacks = lacking_verbs(frames, how)
     return Findings(
         name,
@@ -139,7 +139,7 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
         columns if tool == "table" else (),
         dict(found.counts),
         len({judge for frame in frames.values() for judge in frame["judge"]}),
-        len({item for frame in frames.values() for item in _items(frame)}),
+        len({item for frame in frames.values() for item in _items_named(frame)}),
         lacks,
         tuple(notes),
         None,
@@ -147,7 +147,7 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     )
 
 
-def _check(found: Imported) -> None:
+def _check_usable(found: Imported) -> None:
     """Raise where no verb can take the table that was read."""
     if len(found.kinds) == 1:
         read_table(found, rankings=True)
@@ -155,7 +155,7 @@ def _check(found: Imported) -> None:
         raise InputError(list(found.faults))
 
 
-def _columns(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
+def _columns_read(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
     try:
         roles = column_roles(source, how.asked)
     except InputError:  # which is told as the error of the table
@@ -163,12 +163,12 @@ def _columns(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
     return tuple(ColumnRead(one.name, roles.get(one.name), one.told, one.empty) for one in sample(source))
 
 
-def _items(frame: pd.DataFrame) -> list[Any]:
+def _items_named(frame: pd.DataFrame) -> list[Any]:
     names = ["item"] if "item" in frame else [name for name in ("first", "second") if name in frame]
     return [item for name in names for item in frame[name]]
 
 
-def _reasons(found: Imported) -> list[str]:
+def _common_reasons(found: Imported) -> list[str]:
     counts = Counter(found.refused["reason"])
     return [f"{reason} ({count})" for reason, count in counts.most_common(3)]
 
@@ -181,8 +181,8 @@ def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
         found.append(
             f"one judge, {judges[0]!r}: how far it is right cannot be told without people's answers (--anchors)"
         )
-    for what, names in (("judges", judges), ("items", list(dict.fromkeys(_items(frame))))):
-        if twins := _twins(names):
+    for what, names in (("judges", judges), ("items", list(dict.fromkeys(_items_named(frame))))):
+        if twins := _near_duplicates(names):
             found.append(f"{what} that differ in case or white space alone: {'; '.join(twins[:3])}")
     keys = [
         name for name in frame if name not in ("winner", "score", "label", "rank", "degree", "time", "order")
@@ -193,7 +193,7 @@ def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
     return [*found, *_OF_KIND[kind](frame)]
 
 
-def _classes(frame: pd.DataFrame) -> list[str]:
+def _describe_classes(frame: pd.DataFrame) -> list[str]:
     as_sets = cells_as_sets(frame["label"].tolist(), None, False)
     cells = frame["label"] if as_sets is None else [one for of in as_sets[0] for one in members_of(str(of))]
     classes = Counter(map(str, cells))
@@ -202,19 +202,19 @@ def _classes(frame: pd.DataFrame) -> list[str]:
     found = [f"{len(classes)} labels{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
     if len(classes) > _FEW_CLASSES:
         found.append("so many labels are rather names or texts than classes; is another column the label?")
-    if twins := _twins(list(classes)):
+    if twins := _near_duplicates(list(classes)):
         found.append(f"labels that differ in case alone: {'; '.join(twins)}")
     return found
 
 
-def _levels(frame: pd.DataFrame) -> list[str]:
+def _describe_levels(frame: pd.DataFrame) -> list[str]:
     levels = sorted({float(score) for score in frame["score"]})
     if len(levels) == 1:
         return [f"every score is {levels[0]:g}"]
     return [f"scores from {levels[0]:g} to {levels[-1]:g}, {len(levels)} different ones"]
 
 
-def _order(frame: pd.DataFrame) -> list[str]:
+def _describe_order(frame: pd.DataFrame) -> list[str]:
     if "order" in frame and (frame["order"] == "unknown").any():
         return ["which item was shown first is not known: no model of positions is used"]
     pairs = {(first, second) for first, second in zip(frame["first"], frame["second"], strict=True)}
@@ -227,14 +227,14 @@ def _order(frame: pd.DataFrame) -> list[str]:
 
 
 _OF_KIND: dict[str, Callable[[Any], list[str]]] = {
-    "votes": _order,
-    "labels": _classes,
-    "scores": _levels,
+    "votes": _describe_order,
+    "labels": _describe_classes,
+    "scores": _describe_levels,
     "rankings": lambda frame: [],
 }
 
 
-def _twins(names: Sequence[object]) -> list[str]:
+def _near_duplicates(names: Sequence[object]) -> list[str]:
     """Names that are one but for case and white space."""
     by_plain: dict[str, dict[str, None]] = {}
     for name in names:

@@ -65,7 +65,7 @@ def name_of(value: object, *, ends: bool = False) -> str | Refused:
     Refused(reason='is empty')
     """
     if isinstance(value, str):
-        return _text(value, ends)
+        return _name_of_text(value, ends)
     if isinstance(value, Refused):
         return value
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -75,17 +75,17 @@ def name_of(value: object, *, ends: bool = False) -> str | Refused:
     if isinstance(value, int | np.integer):
         return str(int(value))
     if isinstance(value, float | np.floating):
-        return _number(float(value))
+        return _name_of_number(float(value))
     import datetime
     import decimal
     import uuid
 
     if isinstance(value, datetime.date | datetime.time | decimal.Decimal | uuid.UUID):
-        return _text(str(value), ends)
+        return _name_of_text(str(value), ends)
     return Refused(f"is a {type(value).__name__}, which is not a name; write it as text")
 
 
-def _number(value: float) -> str | Refused:
+def _name_of_number(value: float) -> str | Refused:
     if math.isnan(value):
         return Refused("is empty")
     if math.isinf(value):
@@ -93,7 +93,7 @@ def _number(value: float) -> str | Refused:
     return number_text(value)
 
 
-def _text(value: str, ends: bool) -> str | Refused:
+def _name_of_text(value: str, ends: bool) -> str | Refused:
     stripped = value.strip()
     if not stripped:
         return Refused("is empty")

@@ -39,7 +39,7 @@ def read_families(families: object, judges: Sequence[str], *, who: str = "judge"
     {'a': 'big', 'b': 'big', 'c': 'c'}
     """
     problems = Problems("families" if who == "judge" else f"{who} families")
-    named = _pairs(families, problems, who)
+    named = _judges_with_families(families, problems, who)
     found: dict[str, str] = {}
     for judge, family in named:
         if judge not in judges:
@@ -64,7 +64,7 @@ def family_codes(families: Mapping[str, str], judges: Sequence[str]) -> Ints:
     return np.array([names.index(families[judge]) for judge in judges], dtype=np.int64)
 
 
-def _pairs(families: object, problems: Problems, who: str) -> list[tuple[str, str]]:
+def _judges_with_families(families: object, problems: Problems, who: str) -> list[tuple[str, str]]:
     if isinstance(families, Mapping):
         return [(str(judge), str(family)) for judge, family in families.items()]
     if not (

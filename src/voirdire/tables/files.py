@@ -98,15 +98,23 @@ def header(path: str, problems: Problems) -> list[str]:
             return csv_header(file, problems)
         if ending == ".parquet":
             return parquet_names(path)
-        return list(_jsonl(file, [], None, Problems(problems.name)))
+        return list(_read_jsonl(file, [], None, Problems(problems.name)))
 
 
-def _csv(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
+def _read_csv(
+    file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
     wanted = choose(csv_header(file, problems), required, optional, problems)
-    return _columns(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems)))) if wanted else {}
+    return (
+        _columns_of_rows(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems))))
+        if wanted
+        else {}
+    )
 
 
-def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
+def _read_jsonl(
+    file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
     names = None if optional is None else [*required, *optional]
     header: dict[str, object] = {}
     rows: list[dict[str, object] | None] = []
@@ -126,18 +134,20 @@ def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, 
     return {name: [UNREAD if row is None else row.get(name) for row in rows] for name in wanted}
 
 
-def _columns(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Cells:
+def _columns_of_rows(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Cells:
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _parquet(
+def _read_parquet(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
     wanted = choose(parquet_names(str(file)), required, optional, problems)
-    return _columns(wanted, list(chain.from_iterable(parquet_rows(str(file), wanted)))) if wanted else {}
+    return (
+        _columns_of_rows(wanted, list(chain.from_iterable(parquet_rows(str(file), wanted)))) if wanted else {}
+    )
 
 
-_READERS = {".csv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
+_READERS = {".csv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".parquet": _read_parquet}
 
 
 def relation_columns(relation: Any, wanted: Sequence[str]) -> Cells:
@@ -151,4 +161,4 @@ def relation_columns(relation: Any, wanted: Sequence[str]) -> Cells:
     """
     if not wanted:
         return {}
-    return _columns(wanted, relation.project(", ".join(map(quoted, wanted))).fetchall())
+    return _columns_of_rows(wanted, relation.project(", ".join(map(quoted, wanted))).fetchall())

@@ -23,7 +23,7 @@ def guard(name: str, known: Collection[str]) -> str:
     >>> guard("=a", {"=a", "'=a"}), guard("'=a", {"=a", "'=a"})
     ("''=a", "'=a")
     """
-    cell = f"'{name}" if _formula(name) else name
+    cell = f"'{name}" if _is_formula(name) else name
     while cell != name and cell in known:
         cell = f"'{cell}"
     return cell
@@ -40,15 +40,15 @@ def unguard(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
     ('=a', "'=a")
     """
     cells = tuple(names)
-    plain = tuple(_plain(cell, known) for cell in cells)
+    plain = tuple(_without_apostrophes(cell, known) for cell in cells)
     # where a form has a name both ways, that is said by whoever looks for strangers
     return plain if len(set(plain)) == len(plain) else cells
 
 
-def _plain(cell: str, known: Collection[str]) -> str:
+def _without_apostrophes(cell: str, known: Collection[str]) -> str:
     name = cell.lstrip("'")
-    return name if cell not in known and name in known and _formula(name) else cell
+    return name if cell not in known and name in known and _is_formula(name) else cell
 
 
-def _formula(name: str) -> bool:
+def _is_formula(name: str) -> bool:
     return name.startswith(_BEGINS) and not is_number(name)

@@ -142,7 +142,7 @@ def with_covariates(table: T, given: object) -> T:
     names = names_in(given)
     of: Any = any_table
     if names:
-        raw = np.stack([_column(of, name, problems) for name in names], axis=-1)
+        raw = np.stack([_numeric_column(of, name, problems) for name in names], axis=-1)
     else:
         context = None if of.context is None else np.broadcast_to(of.context, of.item.T.shape).T
         asked = Asked(of.data, of.items, of.contexts, of.item, context)
@@ -188,7 +188,7 @@ def with_column(table: T, name: str) -> T:
     of: Any = table
     if _has_sides(of, name):
         return with_covariates(table, (name,))
-    cells = _cells(of, name, problems := Problems("terms"))
+    cells = _further_cells(of, name, problems := Problems("terms"))
     problems.raise_any()
     if all(map(_is_number, cells)):
         return with_covariates(table, (name,))
@@ -212,7 +212,7 @@ def _is_number(cell: object) -> bool:
     return True
 
 
-def _cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
+def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
     kept = table.further.columns
     if name in ANSWERS:
         problems.table(f"{name!r} is one of the columns that say who answered what; name a further one")
@@ -231,9 +231,9 @@ def _has_sides(table: Any, name: str) -> bool:
     return table.item.ndim > 1 and set(columns_of((name,))) <= set(table.further.columns)
 
 
-def _column(table: Any, name: str, problems: Problems) -> Floats:
+def _numeric_column(table: Any, name: str, problems: Problems) -> Floats:
     """Numbers of a column, of the shape of the items of rows: of votes those of both, which one column has alike."""
     sided = table.item.ndim > 1 and name not in table.further.columns
     names = columns_of((name,)) if sided else (name,) * (table.item.size // max(table.rows, 1))
-    found = [numbers(one, _cells(table, one, problems), problems) for one in names]
+    found = [numbers(one, _further_cells(table, one, problems), problems) for one in names]
     return np.stack(found, axis=-1).reshape(table.item.shape)

@@ -39,11 +39,11 @@ def as_given(found: pd.DataFrame, library: str) -> pd.DataFrame:
         return found
     import polars
 
-    made: Any = polars.DataFrame([_series(str(name), column) for name, column in found.items()])
+    made: Any = polars.DataFrame([_polars_series(str(name), column) for name, column in found.items()])
     return made  # type: ignore[no-any-return]
 
 
-def _series(name: str, column: pd.Series) -> Any:
+def _polars_series(name: str, column: pd.Series) -> Any:
     import polars
 
     cells = [list(cell) if isinstance(cell, tuple) else cell for cell in column.tolist()]

@@ -76,7 +76,7 @@ def connectivity(votes: Votes) -> list[Connectivity]:
     >>> connectivity(read_votes(pd.DataFrame(table)))[0].always_win
     ('x',)
     """
-    return [_examine(votes, number) for number in range(len(votes.criteria))]
+    return [_examine_criterion(votes, number) for number in range(len(votes.criteria))]
 
 
 def fixed_order(votes: Votes) -> str | None:
@@ -148,7 +148,7 @@ def components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
     return [found.components for found in connectivity(votes)]
 
 
-def _examine(votes: Votes, criterion: int) -> Connectivity:
+def _examine_criterion(votes: Votes, criterion: int) -> Connectivity:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -175,19 +175,19 @@ def _examine(votes: Votes, criterion: int) -> Connectivity:
     minority = 2 * np.bincount(group)[group] <= np.bincount(component)[component]
     return Connectivity(
         criterion=votes.criteria[criterion],
-        components=_named(votes, component),
+        components=_component_names(votes, component),
         strongly_connected=groups == 1,
-        always_win=_pick(votes, (beats & ~beaten)[group] & minority),
-        always_lose=_pick(votes, (beaten & ~beats)[group] & minority),
+        always_win=_chosen_items(votes, (beats & ~beaten)[group] & minority),
+        always_lose=_chosen_items(votes, (beaten & ~beats)[group] & minority),
     )
 
 
-def _named(votes: Votes, component: IntArray) -> tuple[tuple[str, ...], ...]:
+def _component_names(votes: Votes, component: IntArray) -> tuple[tuple[str, ...], ...]:
     order = np.argsort(component, kind="stable")
     _, starts = np.unique(component[order], return_index=True)
     groups = [tuple(votes.items[item] for item in part) for part in np.split(order, starts[1:])]
     return tuple(sorted(groups, key=lambda group: (-len(group), group)))
 
 
-def _pick(votes: Votes, chosen: IntArray) -> tuple[str, ...]:
+def _chosen_items(votes: Votes, chosen: IntArray) -> tuple[str, ...]:
     return tuple(votes.items[item] for item in np.flatnonzero(chosen))

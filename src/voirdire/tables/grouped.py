@@ -181,14 +181,14 @@ class _Source:
 
 def _group_files(path: str, columns: _Wanted, problems: Problems) -> tuple[Cells, IntArray]:
     files = files_of(path, problems)
-    with _connection() as (connection, folder):
+    with _open_connection() as (connection, folder):
         every: list[str] | None = None
         alike: dict[tuple[object, ...], list[_Source]] = {}
         odd: list[str] = []
         for file in files:
             of_file = Problems(problems.name)
             with readable(file, problems):
-                wanted, source = _source(connection, folder, file, columns, of_file, problems)
+                wanted, source = _source_of_file(connection, folder, file, columns, of_file, problems)
             for sentence in of_file.sentences:
                 problems.table(sentence if len(files) == 1 else f"file {file!r}: {sentence}")
             every = wanted if every is None else every
@@ -205,15 +205,15 @@ def _group_files(path: str, columns: _Wanted, problems: Problems) -> tuple[Cells
             return {}, np.zeros(0, np.int64)
         parts = []
         for sources in alike.values():
-            parts += _group(connection, sources, every, odd, problems)
+            parts += _count_distinct_rows(connection, sources, every, odd, problems)
         for file in odd:
             of_file = problems if len(files) == 1 else Problems(f"{problems.name}: file {file!r}")
             parts.append(_group_lines(connection, Path(file), every, columns.checked, of_file))
             of_file.raise_any()
-    return _together(every, parts)
+    return _join_parts(every, parts)
 
 
-def _source(
+def _source_of_file(
     connection: Any,
     folder: str,
     file: str,
@@ -229,8 +229,10 @@ def _source(
         if not found.plain or len(names) == 1 or not _begins_with_header(file):
             return wanted, None
         cells = {name: f"c{names.index(name)}" for name in wanted}
-        selected = ", ".join(_bad(cell) if name in columns.checked else cell for name, cell in cells.items())
-        select = f"SELECT {selected} FROM {_csv(exact(file, folder), len(names))}"
+        selected = ", ".join(
+            _refused_name_sql(cell) if name in columns.checked else cell for name, cell in cells.items()
+        )
+        select = f"SELECT {selected} FROM {_read_csv_sql(exact(file, folder), len(names))}"
         return wanted, _Source(
             file, select, ("VARCHAR",) * len(wanted), len(names), found.commas - len(names) + 1
         )
@@ -239,7 +241,7 @@ def _source(
     try:
         present = parquet_columns(connection, file, folder)
     except duckdb.Error as error:
-        problems.stop(_said(file, str(error)))
+        problems.stop(_describe_error(file, str(error)))
     wanted = columns.among([column.name for column in present], of_file)
     chosen = {column.name: column for column in present if column.name in wanted}
     types, selects = [], []
@@ -254,12 +256,12 @@ def _source(
         cell = chosen[name].sql
         if check and kind in ("FLOAT", "DOUBLE"):
             cell = f"CASE WHEN isfinite({cell}) THEN 'x' END"
-        selects.append(_bad(f"{cell}::VARCHAR") if check else f"{cell}::VARCHAR")
+        selects.append(_refused_name_sql(f"{cell}::VARCHAR") if check else f"{cell}::VARCHAR")
     select = f"SELECT {', '.join(selects)} FROM {parquet(file, folder)}"
     return wanted, _Source(file, select, tuple(types))
 
 
-def _bad(cell: str) -> str:
+def _refused_name_sql(cell: str) -> str:
     """The text of a context if it is no name, as `voirdire.tables.encode.encode` has it, and ``x`` if it is one."""
     words = ", ".join(literal(word) for word in ("", *sorted(MISSING)))
     space = "".join(f"\\x{{{ord(c):x}}}" for c in map(chr, range(0x3001)) if c.isspace())
@@ -272,7 +274,7 @@ def _begins_with_header(file: str) -> bool:
         return stream.read(5).removeprefix(codecs.BOM_UTF8)[:1] not in (b"\r", b"\n", b"")
 
 
-def _csv(path: str, width: int) -> str:
+def _read_csv_sql(path: str, width: int) -> str:
     columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(width))
     # large buffers would take a small share of the memory for themselves
     size = "max_line_size = 2000000, buffer_size = 8000000, compression = 'none', hive_partitioning = false"
@@ -280,7 +282,7 @@ def _csv(path: str, width: int) -> str:
     return f"read_csv({path}, {how}, {size}, columns = {{{columns}}})"
 
 
-def _group(
+def _count_distinct_rows(
     connection: Any, sources: Sequence[_Source], names: Sequence[str], odd: list[str], problems: Problems
 ) -> list[_Part]:
     """The distinct rows of files with the same types, counted by DuckDB.
@@ -298,15 +300,15 @@ def _group(
         (rows,) = connection.execute("SELECT coalesce(sum(n), 0)::BIGINT FROM g").fetchone()
         width = sources[0].width
         if not width or rows * (width - 1) == sum(source.commas for source in sources):
-            return [_coded(connection, sources[0].types)]
+            return [_code_distinct_rows(connection, sources[0].types)]
     except duckdb.Error as error:
         if not sources[0].width or _of_memory(str(error)):
             named = (source.file for source in sources if os.path.basename(source.file) in str(error))
-            problems.stop(_said(next(named, sources[0].file), str(error)))
+            problems.stop(_describe_error(next(named, sources[0].file), str(error)))
     if len(sources) == 1:
         odd.append(sources[0].file)
         return []
-    return [part for one in sources for part in _group(connection, [one], names, odd, problems)]
+    return [part for one in sources for part in _count_distinct_rows(connection, [one], names, odd, problems)]
 
 
 def _group_lines(
@@ -338,7 +340,7 @@ def _group_lines(
     return coded, np.asarray(found["n"], np.int64)
 
 
-def _together(names: Sequence[str], parts: Sequence[_Part]) -> tuple[Cells, IntArray]:
+def _join_parts(names: Sequence[str], parts: Sequence[_Part]) -> tuple[Cells, IntArray]:
     """Parts as one, in which a row may occur more than once."""
     cells: Cells = {}
     for place, name in enumerate(names):
@@ -353,7 +355,7 @@ def _together(names: Sequence[str], parts: Sequence[_Part]) -> tuple[Cells, IntA
     return cells, np.concatenate([times for _, times in parts])
 
 
-def _coded(connection: Any, types: Sequence[str]) -> _Part:
+def _code_distinct_rows(connection: Any, types: Sequence[str]) -> _Part:
     """The distinct rows as codes: as text they would take many times the memory."""
     columns = [f"c{place}" for place in range(len(types))]
     levels = []
@@ -373,7 +375,7 @@ def _coded(connection: Any, types: Sequence[str]) -> _Part:
 
 
 @contextmanager
-def _connection() -> Iterator[tuple[Any, str]]:
+def _open_connection() -> Iterator[tuple[Any, str]]:
     import duckdb
 
     limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
@@ -386,7 +388,7 @@ def _connection() -> Iterator[tuple[Any, str]]:
         yield connection, folder
 
 
-def _said(path: str, message: str) -> str:
+def _describe_error(path: str, message: str) -> str:
     if _of_memory(message):
         limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
         return f"{path!r}: {limit} of memory do not suffice to count its rows; set {MEMORY} to more"

@@ -44,26 +44,26 @@ def joined(old: T, new: T) -> T:
     (('x', 'y', 'z'), [[1, 0, 0], [0, 0, 1]])
     """
     if old.has_criteria != new.has_criteria:
-        _differ(old.data, "criteria", old.has_criteria)
-    both: T = _both(old, new)
+        _refuse_different_columns(old.data, "criteria", old.has_criteria)
+    both: T = _join_tables(old, new)
     return both
 
 
-def _differ(kind: str, column: str, old_has: bool) -> None:
+def _refuse_different_columns(kind: str, column: str, old_has: bool) -> None:
     have = ("have", "have no") if old_has else ("have no", "have")
     raise InputError(f"the old {kind} {have[0]} {column}, the new ones {have[1]}; give both the same columns")
 
 
 @singledispatch
-def _both(old: Any, new: Any) -> Any:
+def _join_tables(old: Any, new: Any) -> Any:
     """Both tables as one, by what a table of their kind holds."""
     raise TypeError(f"{type(old).__name__} is no table")
 
 
-@_both.register
-def _votes(old: Votes, new: Votes) -> Votes:
-    names = tuple(_together(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
-    parts = [_placed(table, names) for table in (old, new)]
+@_join_tables.register
+def _join_votes(old: Votes, new: Votes) -> Votes:
+    names = tuple(_all_names(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
+    parts = [_place_codes(table, names) for table in (old, new)]
     only_counts = not (old.has_rows and new.has_rows)
     if only_counts:
         codes = [np.concatenate([np.repeat(part[axis], 3) for part in parts]) for axis in range(4)]
@@ -80,7 +80,7 @@ def _votes(old: Votes, new: Votes) -> Votes:
     contexts: tuple[str, ...] = ()
     context = None
     if old.row_context is not None and new.row_context is not None:
-        contexts = _together(old.contexts, new.contexts)
+        contexts = _all_names(old.contexts, new.contexts)
         context = np.concatenate([positions(t.contexts, contexts)[t.row_context] for t in (old, new)])
     found = count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
     before, after = (None if one.details is None else one.details.time for one in (old, new))
@@ -89,7 +89,7 @@ def _votes(old: Votes, new: Votes) -> Votes:
     return found.recoded(details=Details(time=np.concatenate([before, after])))
 
 
-def _placed(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
+def _place_codes(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
     judges, criteria, items = names
     item = positions(table.items, items)
     return [
@@ -100,8 +100,8 @@ def _placed(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
     ]
 
 
-@_both.register
-def _rated(old: Rated, new: Rated) -> Rated:
+@_join_tables.register
+def _join_rated(old: Rated, new: Rated) -> Rated:
     found: dict[str, Any] = {name: getattr(old, name) for name in ("has_criteria", "has_items")}
     for column, plural in {**_NAMES, **_MORE, **_BOTH}.items():
         if not hasattr(old, plural):
@@ -109,11 +109,11 @@ def _rated(old: Rated, new: Rated) -> Rated:
         codes = [getattr(table, column) for table in (old, new)]
         missing = [code is None for code in codes]
         if column in _BOTH and missing[0] != missing[1]:
-            _differ(old.data, plural, missing[1])
+            _refuse_different_columns(old.data, plural, missing[1])
         if any(missing):
             found |= {plural: (), column: None}
             continue
-        names = _together(getattr(old, plural), getattr(new, plural))
+        names = _all_names(getattr(old, plural), getattr(new, plural))
         found[plural] = names
         found[column] = np.concatenate(
             [
@@ -131,5 +131,5 @@ def _rated(old: Rated, new: Rated) -> Rated:
     return type(old)(**{field.name: found[field.name] for field in fields(old) if field.name in found})
 
 
-def _together(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+def _all_names(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted({*one, *other}))

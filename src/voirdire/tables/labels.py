@@ -128,7 +128,7 @@ def read_labels(
     voirdire.errors.InputError: labels: row 1: label 'Yes' is none of 'no', 'yes'; did you mean 'yes'?
     """
     problems = Problems(name)
-    declared = None if levels is None else _declared(levels, problems)
+    declared = None if levels is None else _declared_levels(levels, problems)
     if isinstance(table, Labels):
         if declared is None:
             return table
@@ -217,7 +217,7 @@ def in_order(names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(sorted(names))
 
 
-def _declared(levels: Iterable[object], problems: Problems) -> tuple[str, ...]:
+def _declared_levels(levels: Iterable[object], problems: Problems) -> tuple[str, ...]:
     given = list(levels)
     column = encode(given, "level", Problems("levels"))
     names = tuple(column.levels[code] for code in column.codes if code >= 0)

@@ -47,7 +47,7 @@ def read_number(value: object) -> float | int:
             raise ValueError(f"is {value}, which is not a finite number")
         if not _DECIMAL.fullmatch(value):
             plainly = "; write it plainly, such as 12, -0.5 or 1e-3" if any(map(str.isdigit, value)) else ""
-            raise ValueError(f"{_shown(value)} is not a number{plainly}")
+            raise ValueError(f"{_short_value(value)} is not a number{plainly}")
         whole = _WHOLE.fullmatch(value)
         short = whole is not None and len(whole[2]) <= round(math.log10(LARGEST))
         number: float | int = int(whole[1] + whole[2]) if whole is not None and short else float(value)
@@ -56,9 +56,9 @@ def read_number(value: object) -> float | int:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"is {value}, which is not a finite number")
     else:
-        raise ValueError(f"{_shown(value)} is not a number")
+        raise ValueError(f"{_short_value(value)} is not a number")
     if abs(number) > LARGEST:
-        raise ValueError(f"{_shown(value)} is beyond {LARGEST:g}; give it in a larger unit")
+        raise ValueError(f"{_short_value(value)} is beyond {LARGEST:g}; give it in a larger unit")
     return number
 
 
@@ -88,7 +88,7 @@ def number_text(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) <= _EXACT else repr(value)
 
 
-def _shown(value: object) -> str:
+def _short_value(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # of more digits than Python writes

@@ -64,27 +64,29 @@ class Problems:
     def stop(self, sentence: str) -> NoReturn:
         """Record a problem of the table as a whole that nothing can be read past, and raise `InputError`."""
         self.table(sentence)
-        raise self._error()
+        raise self._as_error()
 
     def raise_any(self) -> None:
         """Raise `InputError` with all problems, if there are any."""
         if self:
-            raise self._error()
+            raise self._as_error()
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Problems of the table as a whole."""
         return tuple(self._whole)
 
-    def _error(self) -> InputError:
+    def _as_error(self) -> InputError:
         found = [f"{self.name}: {sentence}" for sentence in self._whole]
         order = sorted(self._places.items(), key=lambda entry: (entry[0][0], min(entry[1])))
-        found += [f"{self.name}: {self._place(unit, places)}: {text}" for (unit, text), places in order]
+        found += [
+            f"{self.name}: {self._place_with_counts(unit, places)}: {text}" for (unit, text), places in order
+        ]
         return InputError(found)
 
-    def _place(self, unit: str, numbers: list[int]) -> str:
+    def _place_with_counts(self, unit: str, numbers: list[int]) -> str:
         if unit == "line" or self.times is None:
-            return _place(unit, numbers)
+            return _place_in_words(unit, numbers)
         rows = sum(int(self.times[number - 1]) for number in set(numbers))
         return f"{rows:,} {unit}{'s' if rows > 1 else ''}"
 
@@ -116,14 +118,14 @@ def by_nearness(name: str, among: Sequence[str]) -> list[str]:
 
     plain = SequenceMatcher(b=name.strip().lower())
 
-    def near(other: str) -> float:
+    def similarity_to_name(other: str) -> float:
         plain.set_seq1(other.strip().lower())
         return plain.ratio()
 
-    return sorted(among, key=near, reverse=True)
+    return sorted(among, key=similarity_to_name, reverse=True)
 
 
-def _place(unit: str, numbers: list[int]) -> str:
+def _place_in_words(unit: str, numbers: list[int]) -> str:
     ordered = sorted(set(numbers))
     if len(ordered) == 1:
         return f"{unit} {ordered[0]}"

@@ -47,7 +47,7 @@ class Rankings(Rated):
     def ranking(self) -> IntArray:
         """Ranking of each row: rows of one judge, criterion, context and run are one; shape (rows,)."""
         columns = [one for name in ABOUT if (one := getattr(self, name)) is not None]
-        return _numbered(columns)
+        return _number_rows(columns)
 
     def groupings(self) -> dict[str, IntArray | None]:
         """What each ranking belongs to, by the unit's name, as codes of shape (rankings,); None without such a column.
@@ -60,7 +60,7 @@ class Rankings(Rated):
             for name in ("context", "criterion", "judge")
         }
         own = np.arange(self.count)
-        question = own if codes["context"] is None else _numbered(codes.values())
+        question = own if codes["context"] is None else _number_rows(codes.values())
         return {"answer": own, "question": question} | codes
 
     @property
@@ -78,7 +78,7 @@ class Rankings(Rated):
         return {"rank": np.concatenate([self.rank, new.rank])}
 
 
-def _numbered(columns: Iterable[Any]) -> IntArray:
+def _number_rows(columns: Iterable[Any]) -> IntArray:
     """A number for each distinct row of some columns."""
     return np.asarray(np.unique(np.column_stack([*columns]), axis=0, return_inverse=True)[1].ravel())
 
@@ -153,7 +153,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
     known = np.all(
         [getattr(table, name) >= 0 for name in (*ABOUT, "item") if getattr(table, name) is not None], axis=0
     )
-    cell = _numbered([table.ranking, table.item])
+    cell = _number_rows([table.ranking, table.item])
     for _, rows in groups(np.where(known, cell, -1) if table.run is None else cell[:0]):
         if len(rows) > 1:
             problems.rows(

@@ -235,7 +235,7 @@ def read_rated(
     columns.setdefault("judge", Column((judge,), np.zeros(rows, np.int64)) if judge else nothing)
     if not has_items:
         known = {"context", "system"} <= columns.keys()
-        columns["item"] = _cross(columns["context"], columns["system"]) if known else nothing
+        columns["item"] = _cross_columns(columns["context"], columns["system"]) if known else nothing
     only = Column((ONLY_CRITERION,), np.zeros(rows, np.int64))
     found: dict[str, Any] = {"has_criteria": "criterion" in columns, "has_items": has_items, "time": time}
     found["further"] = further
@@ -256,7 +256,7 @@ def _or_nothing(cells: Sequence[object]) -> list[object]:
     return [UNREAD if name_of(cell) == nothing else cell for cell in cells]
 
 
-def _cross(context: Column, system: Column) -> Column:
+def _cross_columns(context: Column, system: Column) -> Column:
     width = max(len(system.levels), 1)
     usable = (context.codes >= 0) & (system.codes >= 0)
     both = np.where(usable, context.codes * width + system.codes, -1)

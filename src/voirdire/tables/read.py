@@ -67,13 +67,13 @@ def read_columns(
     """
     names = () if "judge" not in required else names_of(table, problems)
     if not is_nameless(names, find_roles(names)):
-        return _read(table, required, optional, problems)
-    cells = _read(table, [name for name in required if name != "judge"], optional, problems)
+        return _read_any_table(table, required, optional, problems)
+    cells = _read_any_table(table, [name for name in required if name != "judge"], optional, problems)
     notice(nameless_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
     return {"judge": [NAMELESS] * max(map(len, cells.values()), default=0), **cells}
 
 
-def _read(
+def _read_any_table(
     table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
     if isinstance(table, Imported):

@@ -98,7 +98,7 @@ class Reading:
             baseline=settings.get("baseline"),
             judge=None if isinstance(judge, Mapping) else judge,
             system=settings.get("system"),
-            questions=_names(settings.get("questions")),
+            questions=_list_of_names(settings.get("questions")),
             map=self.map or None,
             winners=self.winners or None,
             wide=self.wide,
@@ -175,7 +175,7 @@ def load_reading(path: Path) -> Reading:
     if wrong := [name for name in found if name not in known]:
         raise InputError(f"file {str(path)!r}: {wrong[0]!r} is no option{nearest(wrong[0], known)}")
     for name, value in found.items():
-        if not _fits(name, value):
+        if not _has_right_form(name, value):
             raise InputError(
                 f"file {str(path)!r}: {name} is not so; write {name} = {_FORMS.get(name, _FORMS[''])}"
             )
@@ -191,7 +191,7 @@ _FORMS = {
 }
 
 
-def _fits(name: str, value: Any) -> bool:
+def _has_right_form(name: str, value: Any) -> bool:
     """True where an option has a value of its kind; numbers are as good as texts."""
     if name == "degrees":
         return isinstance(value, bool)
@@ -214,7 +214,7 @@ def _as_texts(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _as_texts("", one) for key, one in value.items()}
     if _FORMS.get(name, "").startswith("["):
-        return tuple(map(str, value)) if isinstance(value, list) else _names(str(value))
+        return tuple(map(str, value)) if isinstance(value, list) else _list_of_names(str(value))
     return value if isinstance(value, bool) else str(value)
 
 
@@ -310,7 +310,7 @@ def read(
         dict(map or {}) or None,
         {str(word): str(outcome) for word, outcome in (winners or {}).items()} or None,
         wide,
-        _names(columns),
+        _list_of_names(columns),
         dict(set or {}) or None,
         None if sheet is None else str(sheet),
         sep,
@@ -318,7 +318,7 @@ def read(
         {name: str(value) for name, value in (where or {}).items()} or None,
         positive,
         None if levels is None else tuple(str(level) for level in levels),
-        _names(people),
+        _list_of_names(people),
         degrees,
         label_sets,
         no_label,
@@ -385,7 +385,7 @@ def fitting(how: Reading, columns: Sequence[str]) -> Reading:
     )
 
 
-def _names(given: Any) -> tuple[str, ...]:
+def _list_of_names(given: Any) -> tuple[str, ...]:
     """Names that are a list, or a text with commas between them."""
     if given is None:
         return ()

@@ -128,7 +128,7 @@ def numbers(values: Sequence[object], problems: Problems, column: str = "score")
             continue
         known = read.get(value) if isinstance(value, str) else None
         if known is None:
-            outcome = _number(value)
+            outcome = _number_or_reason(value)
             if isinstance(outcome, str):
                 if outcome:
                     wrong.setdefault(outcome, []).append(row + 1)
@@ -143,7 +143,7 @@ def numbers(values: Sequence[object], problems: Problems, column: str = "score")
     return result
 
 
-def _number(value: object) -> float | str:
+def _number_or_reason(value: object) -> float | str:
     """The number, or why there is none; an empty reason where that was reported already."""
     if isinstance(value, bool | np.bool_):
         return f"{bool(value)} is not a number; write 1 or 0, or use a column 'label'"

@@ -31,9 +31,9 @@ def times(cells: Mapping[str, Sequence[object]], problems: Problems) -> Floats |
     >>> times({"run": ["warm", "cold"]}, Problems("votes"))
     """
     if TIME not in cells:
-        found = None if RUN not in cells else _read(cells[RUN])
+        found = None if RUN not in cells else _read_times(cells[RUN])
         return None if found is None or np.isnan(found[0]).any() or len(set(found[1])) > 1 else found[0]
-    values, forms = _read(cells[TIME])
+    values, forms = _read_times(cells[TIME])
     wrong: dict[str, list[int]] = {}
     for row in map(int, np.flatnonzero(np.isnan(values))):
         wrong.setdefault(repr(cells[TIME][row]), []).append(row + 1)
@@ -62,7 +62,7 @@ def shown_time(moment: float) -> str:
     return date.date().isoformat() if moment % 86_400 == 0.0 else date.isoformat(timespec="seconds")
 
 
-def _read(cells: Sequence[object]) -> tuple[Floats, list[str]]:
+def _read_times(cells: Sequence[object]) -> tuple[Floats, list[str]]:
     """Times, NaN for what is none, and in which form each stood there: "number", "date" or "" for neither."""
     known: dict[object, tuple[float, str]] = {}
     values, forms = np.empty(len(cells)), []
@@ -70,7 +70,7 @@ def _read(cells: Sequence[object]) -> tuple[Floats, list[str]]:
         key = cell if isinstance(cell, str | int | float) else None
         found = known.get(key) if key is not None else None
         if found is None:
-            found = _time(cell)
+            found = _time_of_cell(cell)
             if key is not None and key == key:
                 known[key] = found
         values[row] = found[0]
@@ -78,7 +78,7 @@ def _read(cells: Sequence[object]) -> tuple[Floats, list[str]]:
     return values, forms
 
 
-def _time(cell: object) -> tuple[float, str]:
+def _time_of_cell(cell: object) -> tuple[float, str]:
     nothing = (math.nan, "")
     if isinstance(cell, np.datetime64):
         cell = None if np.isnat(cell) else cell.astype("datetime64[us]").item()

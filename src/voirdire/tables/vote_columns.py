@@ -45,9 +45,11 @@ def placed(columns: Mapping[str, Column], known: Known, problems: Problems) -> t
         problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known.criteria)}")
         only = Column((), only.codes - 1)
     shown = {column: columns[column] for column in ("first", "second")}
-    judges, (judge,) = _names({"judge": columns["judge"]}, known.judges, problems)
-    criteria, (criterion,) = _names({"criterion": columns.get("criterion", only)}, known.criteria, problems)
-    items, (first, second) = _names(shown, known.items, problems)
+    judges, (judge,) = _names_and_codes({"judge": columns["judge"]}, known.judges, problems)
+    criteria, (criterion,) = _names_and_codes(
+        {"criterion": columns.get("criterion", only)}, known.criteria, problems
+    )
+    items, (first, second) = _names_and_codes(shown, known.items, problems)
     for code, rows in groups(np.where(first == second, first, -1)):
         problems.rows(
             rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
@@ -55,7 +57,7 @@ def placed(columns: Mapping[str, Column], known: Known, problems: Problems) -> t
     return (judges, criteria, items), (judge, criterion, first, second)
 
 
-def _names(
+def _names_and_codes(
     columns: Mapping[str, Column], known: tuple[str, ...] | None, problems: Problems
 ) -> tuple[tuple[str, ...], list[IntArray]]:
     same_letters(columns, problems)

@@ -89,7 +89,7 @@ def read_votes(
     problems = Problems(name)
     known = Known(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
     if isinstance(table, Votes):
-        return table if judges is criteria is items is None else _recode(table, known, problems)
+        return table if judges is criteria is items is None else _recode_votes(table, known, problems)
     required: tuple[str, ...] = _REQUIRED if judge is None else _REQUIRED[1:]
     optional: tuple[str, ...] = _OPTIONAL
     if not answered:
@@ -140,7 +140,7 @@ def read_votes(
     return votes if order is None or "unknown" not in order.levels else votes.recoded(order_unknown=True)
 
 
-def _recode(votes: Votes, known: Known, problems: Problems) -> Votes:
+def _recode_votes(votes: Votes, known: Known, problems: Problems) -> Votes:
     """Code votes anew by given names; as before where none are given."""
     cell = votes.row_cell
     columns = {

@@ -71,26 +71,26 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
     if metric == "ordinal":
         if not ratings.ordered:
             raise InputError("ordinal alpha needs the order of the levels; declare it, lowest first")
-        return _ordinal(ratings)
+        return _ordinal_alpha(ratings)
     if metric == "interval":
-        return _interval(ratings)
-    distances = _distances(ratings, metric)
+        return _interval_alpha(ratings)
+    distances = _level_distances(ratings, metric)
     counts = LevelCounts(ratings)
 
-    def features(judges: FloatArray) -> FloatArray:
-        given, factor = _pairable(counts, judges)
+    def unit_features(judges: FloatArray) -> FloatArray:
+        given, factor = _pairable_counts(counts, judges)
         unlike = np.sum((given @ distances) * given, axis=-1) * factor
         return np.concatenate([unlike[..., None], given * (factor > 0)[..., None]], axis=-1)
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def alpha_of_totals(t: FloatArray) -> FloatArray:
         margins = t[..., 1:]
         expected = np.sum((margins @ distances) * margins, axis=-1)
         return 1 - ratio((margins.sum(axis=-1) - 1) * t[..., 0], expected)
 
-    return PanelStatistic(len(ratings.judges), features, kernel)
+    return PanelStatistic(len(ratings.judges), unit_features, alpha_of_totals)
 
 
-def _distances(ratings: Ratings, metric: Literal["nominal", "ratio", "masi", "jaccard"]) -> FloatArray:
+def _level_distances(ratings: Ratings, metric: Literal["nominal", "ratio", "masi", "jaccard"]) -> FloatArray:
     """Distances between levels that do not depend on how often these were given; shape (levels, levels)."""
     if metric == "nominal":
         return 1 - np.eye(len(ratings.levels))
@@ -101,7 +101,7 @@ def _distances(ratings: Ratings, metric: Literal["nominal", "ratio", "masi", "ja
     return set_distances(ratings.members, metric)
 
 
-def _pairable(counts: LevelCounts, judges: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _pairable_counts(counts: LevelCounts, judges: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Counts of each level, and the weight m / (pairs of distinct judges) of a pair in its unit, else 0."""
     given = counts(judges)
     total = given.sum(axis=-1)
@@ -122,7 +122,7 @@ def _ratio_distances(ratings: Ratings) -> FloatArray:
     return share**2
 
 
-def _interval(ratings: Ratings) -> PanelStatistic:
+def _interval_alpha(ratings: Ratings) -> PanelStatistic:
     """Sums of powers are enough: sum_{j != k} (x_j - x_k)^2 = 2 (m sum x^2 - (sum x)^2)."""
     numbers = ratings.numbers()
     rated = ratings.rated
@@ -132,7 +132,7 @@ def _interval(ratings: Ratings) -> PanelStatistic:
     centred /= np.abs(centred).max(initial=0.0) or 1.0
     powers = np.stack([rated.astype(float), centred, centred**2])
 
-    def features(judges: FloatArray) -> FloatArray:
+    def unit_features(judges: FloatArray) -> FloatArray:
         total, first, second = (judges @ power.T for power in powers)
         pairs = total**2 - judges**2 @ powers[0].T
         factor = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
@@ -140,14 +140,14 @@ def _interval(ratings: Ratings) -> PanelStatistic:
         unlike = np.maximum(total * second - first**2, 0.0) * factor
         return np.stack([unlike, total * used, first * used, second * used], axis=-1)
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def alpha_of_totals(t: FloatArray) -> FloatArray:
         n, scale = t[..., 1], t[..., 1] * t[..., 3]
         return 1 - ratio((n - 1) * t[..., 0], scale - t[..., 2] ** 2, scale)
 
-    return PanelStatistic(len(ratings.judges), features, kernel)
+    return PanelStatistic(len(ratings.judges), unit_features, alpha_of_totals)
 
 
-def _ordinal(ratings: Ratings) -> PanelStatistic:
+def _ordinal_alpha(ratings: Ratings) -> PanelStatistic:
     """Distances depend on the margins, so each pair of unlike levels that occurs keeps a total of its own."""
     levels = len(ratings.levels)
     counts = LevelCounts(ratings)
@@ -156,12 +156,12 @@ def _ordinal(ratings: Ratings) -> PanelStatistic:
         present = counts(np.ones((1, len(ratings.judges))))[0] > 0
         low, high = np.nonzero(np.triu(present.T.astype(float) @ present, 1))
 
-    def features(judges: FloatArray) -> FloatArray:
-        given, factor = _pairable(counts, judges)
+    def unit_features(judges: FloatArray) -> FloatArray:
+        given, factor = _pairable_counts(counts, judges)
         unlike = 2 * given[..., low] * given[..., high] * factor[..., None]
         return np.concatenate([given * (factor > 0)[..., None], unlike], axis=-1)
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def alpha_of_totals(t: FloatArray) -> FloatArray:
         margins, coincidences = t[..., :levels], t[..., levels:]
         ranks = np.cumsum(margins, axis=-1) - margins / 2
         n = margins.sum(axis=-1)
@@ -170,4 +170,4 @@ def _ordinal(ratings: Ratings) -> PanelStatistic:
         expected = 2 * (squares - np.sum(margins * ranks, axis=-1) ** 2)
         return 1 - ratio((n - 1) * observed, expected, squares)
 
-    return PanelStatistic(len(ratings.judges), features, kernel)
+    return PanelStatistic(len(ratings.judges), unit_features, alpha_of_totals)

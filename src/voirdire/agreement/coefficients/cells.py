@@ -44,7 +44,7 @@ class Cells:
         new = np.ones(len(order), bool)
         new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
         starts = np.flatnonzero(new)
-        return cls(used, _dense(a[starts]), _dense(b[starts]), order, starts)
+        return cls(used, _dense_ranks(a[starts]), _dense_ranks(b[starts]), order, starts)
 
     def counts(self, weights: FloatArray) -> FloatArray:
         """Total weight in each cell, shape (r, cells), of weights of shape (r, units)."""
@@ -55,7 +55,7 @@ class Cells:
         return added
 
 
-def _dense(values: FloatArray) -> IntArray:
+def _dense_ranks(values: FloatArray) -> IntArray:
     ranks: IntArray = np.unique(values, return_inverse=True)[1].astype(np.int64)
     return ranks
 

@@ -46,7 +46,7 @@ def concordance_index(
     0.8333333333333334
     """
     problems: list[str] = []
-    f, g = _numbers(estimate, "estimate", problems), _numbers(truth, "truth", problems)
+    f, g = _check_numbers(estimate, "estimate", problems), _check_numbers(truth, "truth", problems)
     if not problems and len(f) != len(g):
         problems.append(f"estimate has {len(f)} values and truth {len(g)}; give one of each per object")
     if ties not in ("miss", "half"):
@@ -63,7 +63,7 @@ def concordance_index(
     return hits / pairs
 
 
-def _numbers(values: ArrayLike, name: str, problems: list[str]) -> NDArray[np.float64]:
+def _check_numbers(values: ArrayLike, name: str, problems: list[str]) -> NDArray[np.float64]:
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

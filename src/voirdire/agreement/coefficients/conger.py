@@ -52,14 +52,14 @@ def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     answers = counts.answers.reshape(judges, *counts.shape).swapaxes(0, 1)
     rated = answers.sum(axis=-1)
 
-    def features(v: FloatArray) -> FloatArray:
+    def unit_features(v: FloatArray) -> FloatArray:
         """Pairs and those that agree, each judge's answers times its weight, its number times the weight squared."""
         weighted = (answers * v[:, None, :, None]).reshape(len(v), len(answers), -1)
         return np.concatenate(
             [agreeing_pairs(counts, v, weights), weighted, rated * v[:, None] ** 2], axis=-1
         )
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def kappa_of_totals(t: FloatArray) -> FloatArray:
         given = t[..., 2 : 2 + judges * levels].reshape(*t.shape[:-1], judges, levels)
         number = given.sum(axis=-1)
         v = np.nan_to_num(ratio(t[..., 2 + judges * levels :], number))  # 0: drawn without an answer
@@ -70,4 +70,4 @@ def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
         expected = ratio(all_pairs - selves, v.sum(axis=-1) ** 2 - np.sum(v**2, axis=-1))
         return 1 - ratio(1 - ratio(t[..., 1], t[..., 0]), expected)
 
-    return PanelStatistic(judges, features, kernel)
+    return PanelStatistic(judges, unit_features, kappa_of_totals)

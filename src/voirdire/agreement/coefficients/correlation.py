@@ -44,7 +44,7 @@ def pearson(x: FloatArray, y: FloatArray) -> CountStatistic:
     [0.5]
     """
     used = ~(np.isnan(x) | np.isnan(y))
-    a, b = _centred(x, used), _centred(y, used)
+    a, b = _centre_and_scale(x, used), _centre_and_scale(y, used)
     features = np.column_stack([used, a, b, a * a, b * b, a * b])
     return CountStatistic(features.astype(float), pearson_kernel)
 
@@ -53,17 +53,17 @@ def pearson_kernel(t: FloatArray) -> FloatArray:
     """Correlation from totals of (1, x, y, x^2, y^2, x y), shape (..., 6)."""
     n, sx, sy, sxx, syy, sxy = (t[..., place] for place in range(6))
     # One division each: the product of two small variances could underflow the rounding check.
-    x = np.sqrt(_positive(n * sxx - sx**2, n * sxx))
-    y = np.sqrt(_positive(n * syy - sy**2, n * syy))
+    x = np.sqrt(_positive_or_nan(n * sxx - sx**2, n * sxx))
+    y = np.sqrt(_positive_or_nan(n * syy - sy**2, n * syy))
     correlation: FloatArray = (n * sxy - sx * sy) / x / y
     return np.clip(correlation, -1, 1)
 
 
-def _positive(value: FloatArray, scale: FloatArray) -> FloatArray:
+def _positive_or_nan(value: FloatArray, scale: FloatArray) -> FloatArray:
     return np.where(value > 1e-12 * scale, value, np.nan)
 
 
-def _centred(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
+def _centre_and_scale(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
     """Shift and scale for numerical reasons; correlations do not change."""
     if not used.any():
         return np.zeros(len(x))
@@ -97,7 +97,7 @@ def spearman(x: FloatArray, y: FloatArray) -> WeightedStatistic:
     """
     cells = Cells.of(x, y)
 
-    def values(weights: FloatArray) -> FloatArray:
+    def rho_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
         of_x, of_y = totals_by(counts, cells.x), totals_by(counts, cells.y)
         a, b = centred_ranks(of_x), centred_ranks(of_y)
@@ -105,7 +105,7 @@ def spearman(x: FloatArray, y: FloatArray) -> WeightedStatistic:
         spread = np.sqrt(np.sum(of_x * a**2, axis=1) * np.sum(of_y * b**2, axis=1))
         return ratio(covariance, spread)
 
-    return WeightedStatistic(cells.used, values, 4 * len(cells.x) + len(cells.used))
+    return WeightedStatistic(cells.used, rho_of_weights, 4 * len(cells.x) + len(cells.used))
 
 
 def centred_ranks(counts: FloatArray) -> FloatArray:
@@ -144,7 +144,7 @@ def kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatist
     cells = Cells.of(x, y)
     excess_of = Excess(cells)
 
-    def values(weights: FloatArray) -> FloatArray:
+    def tau_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
         excess = excess_of(counts)
         of_x, of_y = totals_by(counts, cells.x), totals_by(counts, cells.y)
@@ -156,7 +156,7 @@ def kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatist
         untied_y = (n**2 - np.sum(of_y**2, axis=1)) / 2
         return ratio(excess, np.sqrt(untied_x * untied_y))
 
-    return WeightedStatistic(cells.used, values, 3 * len(cells.x) + len(cells.used))
+    return WeightedStatistic(cells.used, tau_of_weights, 3 * len(cells.x) + len(cells.used))
 
 
 class Excess:

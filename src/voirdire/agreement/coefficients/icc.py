@@ -70,7 +70,7 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     # As of alpha: squares of very large or small scores would leave the range of floats.
     centred /= np.abs(centred).max(initial=0.0) or 1.0
 
-    def features(judges: FloatArray) -> FloatArray:
+    def unit_features(judges: FloatArray) -> FloatArray:
         weight, squared = judges.sum(axis=1), np.sum(judges**2, axis=1)
         of_judges = np.stack([np.ones_like(weight), weight, weight**2 - squared], axis=-1)
         squares = judges @ (centred**2).T
@@ -86,7 +86,7 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
             axis=-1,
         )
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def correlation_of_totals(t: FloatArray) -> FloatArray:
         n = t[..., 0]
         weight, pairs = ratio(t[..., 1], n), ratio(t[..., 2], n)
         sums, of_squares = t[..., 5 : 5 + k], np.sum(t[..., 5 + k :] ** 2, axis=-1)
@@ -95,12 +95,14 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         d = ratio(t[..., 3] - ratio(of_squares, n), (n - 1) * weight)
         o = ratio(t[..., 4] - ratio(within, n), (n - 1) * pairs)
         b = ratio(weight * of_squares - total**2, n**2 * pairs)
-        return _coefficient(form, n, k, d + (k - 1) * o, d - o, n * b, ratio(t[..., 3], n * weight))
+        return _coefficient_from_squares(
+            form, n, k, d + (k - 1) * o, d - o, n * b, ratio(t[..., 3], n * weight)
+        )
 
-    return PanelStatistic(k, features, kernel)
+    return PanelStatistic(k, unit_features, correlation_of_totals)
 
 
-def _coefficient(
+def _coefficient_from_squares(
     form: Form, n: FloatArray, k: int, msr: FloatArray, mse: FloatArray, msc: FloatArray, scale: FloatArray
 ) -> FloatArray:
     """The coefficient from mean squares; `scale`, the mean square score, is what rounding is measured by."""

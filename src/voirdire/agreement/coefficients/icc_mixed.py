@@ -71,13 +71,13 @@ def mixed_intraclass_correlation(ratings: Ratings, form: str = "2_1") -> CountSt
     blocks = [np.where((size == one)[:, None], by_size, 0.0) for one in sizes]
     features = np.column_stack([*blocks, np.sum(y**2, axis=1), y])
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def correlation_of_totals(t: FloatArray) -> FloatArray:
         flat = t.reshape(-1, t.shape[-1])
-        found = _components(_Sums(flat, sizes, there.shape[1]), int(form[0]))
+        found = _single_score_coefficient(_Sums(flat, sizes, there.shape[1]), int(form[0]))
         k = 1 if form.endswith("1") else there.shape[1]
         return np.asarray(k * found / (1 + (k - 1) * found)).reshape(t.shape[:-1])
 
-    return CountStatistic(features, kernel)
+    return CountStatistic(features, correlation_of_totals)
 
 
 class _Sums:
@@ -104,13 +104,13 @@ class _Sums:
         return logs, matrix, response, self.squares - np.sum(shrink * self.squares_of_sums, axis=1)
 
 
-def _components(sums: _Sums, model: int) -> FloatArray:
+def _single_score_coefficient(sums: _Sums, model: int) -> FloatArray:
     """Coefficient of single scores of each resample."""
     judges = np.sum(sums.given > 0, axis=1)
     units = sums.units.sum(axis=1)
     left = sums.scores - units - (0 if model == 1 else judges - 1)
     with np.errstate(all="ignore"):  # resamples without scores
-        p, share = _golden(lambda p: _profile(sums, p, model), len(units))
+        p, share = _golden_section_search(lambda p: _profile_deviance(sums, p, model), len(units))
     defined = (units > 1) & (left > 0) & (sums.squares > 0)
     same = sums.squares - np.sum(sums.of_judges, axis=1) ** 2 / np.maximum(sums.scores, 1)
     defined &= same > 1e-12 * sums.squares
@@ -119,7 +119,7 @@ def _components(sums: _Sums, model: int) -> FloatArray:
     return np.where(defined, p * (1 - share), np.nan)
 
 
-def _profile(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
+def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
     """Minus twice the restricted log likelihood at p, and the judges' share of the variance at which it is least."""
     logs, matrix, response, squares = sums.without_units(p)
     values, vectors = np.linalg.eigh(matrix)
@@ -129,7 +129,7 @@ def _profile(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatA
     along = np.einsum("rji,rj->ri", vectors, response)
     floor = _NOTHING * sums.squares
 
-    def at(of_judges: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def deviance_at(of_judges: FloatArray) -> tuple[FloatArray, FloatArray]:
         ratio = (of_judges / (1 - of_judges) / (1 - p))[:, None]  # C / E
         grown = 1 + ratio * values
         crossed, own = np.sum(ones * along / grown, axis=1), np.sum(ones**2 * values / grown, axis=1)
@@ -138,10 +138,10 @@ def _profile(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatA
         return deviance + np.sum(np.log(grown), axis=1), of_judges
 
     if model == 2:
-        share, _ = _golden(at, len(p))
-        return at(share)
+        share, _ = _golden_section_search(deviance_at, len(p))
+        return deviance_at(share)
     if model == 1:
-        return at(np.zeros(len(p)))
+        return deviance_at(np.zeros(len(p)))
     safe = np.where(seen, values, 1.0)
     rest = squares - np.sum(np.where(seen, along**2 / safe, 0.0), axis=1)
     freedom = sums.scores - seen.sum(axis=1)
@@ -149,7 +149,7 @@ def _profile(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatA
     return deviance, np.zeros(len(p))
 
 
-def _golden(
+def _golden_section_search(
     function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], number: int
 ) -> tuple[FloatArray, FloatArray]:
     """Where in [0, 1) the first value of each of some functions is least, and the second value there."""

@@ -54,7 +54,7 @@ def lists(
             items = np.unique(table.item[rows])
             matrix = np.full((len(items), len(table.judges)), np.nan)
             for judge in np.unique(table.judge[rows]):
-                own = _ranks(table, rows[table.judge[rows] == judge], items)
+                own = _ranks_by_ranking(table, rows[table.judge[rows] == judge], items)
                 repeated[judge] += len(own) > 1
                 if (np.isnan(own) != np.isnan(own[0])).any():
                     uneven.append(
@@ -78,7 +78,7 @@ def lists(
                 contexts=np.arange(len(units)) if table.contexts else None,
                 units=tuple(names),
                 criterion=criterion if table.has_criteria else None,
-                notes=_notes(table.judges, repeated),
+                notes=_notes_on_repeats(table.judges, repeated),
                 ranks=tuple(ranks),
             )
         )
@@ -93,7 +93,7 @@ def lists(
     return found
 
 
-def _ranks(table: Rankings, rows: np.ndarray, items: np.ndarray) -> FloatArray:
+def _ranks_by_ranking(table: Rankings, rows: np.ndarray, items: np.ndarray) -> FloatArray:
     """Mid-ranks of all items in each ranking of one judge, shape (rankings, items); NaN for items left out."""
     from scipy.stats import rankdata
 
@@ -105,7 +105,7 @@ def _ranks(table: Rankings, rows: np.ndarray, items: np.ndarray) -> FloatArray:
     return found
 
 
-def _notes(judges: Sequence[str], repeated: np.ndarray) -> dict[str, str]:
+def _notes_on_repeats(judges: Sequence[str], repeated: np.ndarray) -> dict[str, str]:
     return {
         judge: f"{times} list{'' if times == 1 else 's'} ranked more than once, combined by mean ranks"
         for judge, times in zip(judges, repeated, strict=True)

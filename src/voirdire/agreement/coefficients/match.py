@@ -85,14 +85,14 @@ match.register(Rankings)(lists)
 
 
 @match.register
-def _votes(
+def _match_votes(
     votes: Votes,
     *,
     repeats: Repeats | None = None,
     orientation: Orientation | None = None,
     **_: object,
 ) -> list[Ratings]:
-    repeats = _allowed(repeats, ("majority", "swap", "error"), "votes")
+    repeats = _check_repeats(repeats, ("majority", "swap", "error"), "votes")
     if orientation not in (None, "name", "both"):
         raise InputError(f"orientation {orientation!r} is not known; give 'name' or 'both'")
     cell = votes.row_cell
@@ -107,8 +107,10 @@ def _votes(
         rows = votes.criterion[cell] == number
         keys = np.column_stack([context, low, high])[rows]
         unit_keys, unit = np.unique(keys, axis=0, return_inverse=True)
-        counts = _counts(unit, votes.judge[cell][rows], answer[rows], len(unit_keys), len(votes.judges), 3)
-        repeated = _repeated(counts, repeats, votes.judges)
+        counts = _count_answers(
+            unit, votes.judge[cell][rows], answer[rows], len(unit_keys), len(votes.judges), 3
+        )
+        repeated = _count_repeated(counts, repeats, votes.judges)
         total = counts.sum(axis=-1)
         needed = total if repeats == "swap" else np.floor(total / 2) + 1
         codes = np.select([total == 0, counts[..., 0] >= needed, counts[..., 2] >= needed], [-1, 0, 2], 1)
@@ -125,14 +127,14 @@ def _votes(
                 codes=codes.astype(np.int64),
                 levels=levels,
                 ordered=True,
-                contexts=_dense(unit_keys[:, 0]) if votes.contexts else None,
+                contexts=_dense_codes(unit_keys[:, 0]) if votes.contexts else None,
                 units=tuple(units),
                 criterion=criterion if votes.has_criteria else None,
                 tie=TIE,
                 pairs=unit_keys[:, 1:],
                 items=votes.items,
                 mirrored=orientation == "both" or (orientation is None and not single),
-                notes=_notes(
+                notes=_notes_on_repeats(
                     repeated, votes.judges, "majority" if repeats == "majority" else "the swap rule"
                 ),
             )
@@ -141,25 +143,27 @@ def _votes(
 
 
 @match.register
-def _scores(
+def _match_scores(
     scores: Scores,
     *,
     repeats: Repeats | None = None,
     levels: Sequence[object] | None = None,
     orientation: Orientation | None = None,
 ) -> list[Ratings]:
-    repeats = _allowed(repeats, ("mean", "error"), "scores", orientation)
+    repeats = _check_repeats(repeats, ("mean", "error"), "scores", orientation)
     parts = []
-    for criterion, phase, rows in _parts(scores):
-        unit, names, context = _units(scores, rows)
+    for criterion, phase, rows in _criteria_and_phases(scores):
+        unit, names, context = _units_of_rows(scores, rows)
         judge, shape = scores.judge[rows], (len(names), len(scores.judges))
         number, total = np.zeros(shape), np.zeros(shape)
         np.add.at(number, (unit, judge), 1)
         np.add.at(total, (unit, judge), scores.score[rows])
-        notes = _notes(_repeated(number[..., None], repeats, scores.judges), scores.judges, "their mean")
+        notes = _notes_on_repeats(
+            _count_repeated(number[..., None], repeats, scores.judges), scores.judges, "their mean"
+        )
         mean = mean_scores(total, number)
         parts.append((criterion, phase, names, context, notes, mean))
-    declared = None if levels is None else _declared(levels)
+    declared = None if levels is None else _declared_levels(levels)
     matched = []
     for criterion, phase, names, context, notes, mean in parts:
         # The phases of a criterion share their levels.
@@ -189,26 +193,26 @@ def _scores(
 
 
 @match.register
-def _labels(
+def _match_labels(
     labels: Labels,
     *,
     repeats: Repeats | None = None,
     orientation: Orientation | None = None,
     **_: object,
 ) -> list[Ratings]:
-    repeats = _allowed(repeats, ("majority", "error"), "labels", orientation)
-    worth = None if labels.members is not None else _numeric(labels.labels)
+    repeats = _check_repeats(repeats, ("majority", "error"), "labels", orientation)
+    worth = None if labels.members is not None else _ascending_numbers(labels.labels)
     matched = []
-    for criterion, phase, rows in _parts(labels):
-        unit, names, context = _units(labels, rows)
-        counts = _counts(
+    for criterion, phase, rows in _criteria_and_phases(labels):
+        unit, names, context = _units_of_rows(labels, rows)
+        counts = _count_answers(
             unit, labels.judge[rows], labels.label[rows], len(names), len(labels.judges), len(labels.labels)
         )
-        repeated = _repeated(counts, repeats, labels.judges)
+        repeated = _count_repeated(counts, repeats, labels.judges)
         total = counts.sum(axis=-1)
         best = counts.argmax(axis=-1)
         decided = counts.max(axis=-1, initial=0) * 2 > total
-        notes = _notes(repeated, labels.judges, "majority")
+        notes = _notes_on_repeats(repeated, labels.judges, "majority")
         for place, judge in enumerate(labels.judges):
             lost = int(np.sum((total[:, place] > 0) & ~decided[:, place]))
             if lost:
@@ -231,7 +235,7 @@ def _labels(
     return matched
 
 
-def _numeric(labels: Sequence[str]) -> FloatArray | None:
+def _ascending_numbers(labels: Sequence[str]) -> FloatArray | None:
     """The labels' values if all are numbers in ascending order."""
     try:
         worth = np.array([float(one) for one in labels])
@@ -240,7 +244,7 @@ def _numeric(labels: Sequence[str]) -> FloatArray | None:
     return worth if np.isfinite(worth).all() and np.all(np.diff(worth) > 0) else None
 
 
-def _declared(levels: Sequence[object]) -> FloatArray:
+def _declared_levels(levels: Sequence[object]) -> FloatArray:
     try:
         worth = np.array([float(one) for one in levels])  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -253,7 +257,7 @@ def _declared(levels: Sequence[object]) -> FloatArray:
 _Mask: TypeAlias = NDArray[np.bool_]
 
 
-def _parts(table: Scores | Labels) -> list[tuple[str | None, str | None, _Mask]]:
+def _criteria_and_phases(table: Scores | Labels) -> list[tuple[str | None, str | None, _Mask]]:
     """The rows of each criterion and phase."""
     parts: list[tuple[str | None, str | None, _Mask]] = []
     for number, criterion in enumerate(table.criteria):
@@ -268,17 +272,17 @@ def _parts(table: Scores | Labels) -> list[tuple[str | None, str | None, _Mask]]
     return parts
 
 
-def _units(table: Scores | Labels, rows: _Mask) -> tuple[IntArray, tuple[str, ...], IntArray | None]:
+def _units_of_rows(table: Scores | Labels, rows: _Mask) -> tuple[IntArray, tuple[str, ...], IntArray | None]:
     """The unit of each row, the units' names, and their contexts."""
     unit, codes, names = table.units(rows)
-    return unit, names, None if table.context is None else _dense(codes[:, 0])
+    return unit, names, None if table.context is None else _dense_codes(codes[:, 0])
 
 
-def _dense(codes: IntArray) -> IntArray:
+def _dense_codes(codes: IntArray) -> IntArray:
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
-def _counts(
+def _count_answers(
     unit: IntArray, judge: IntArray, answer: IntArray, units: int, judges: int, levels: int
 ) -> FloatArray:
     """Count how often each judge gave each answer to each unit; shape (units, judges, levels)."""
@@ -286,7 +290,7 @@ def _counts(
     return np.bincount(place, minlength=units * judges * levels).reshape(units, judges, levels).astype(float)
 
 
-def _repeated(counts: FloatArray, repeats: Repeats, judges: Sequence[str]) -> IntArray:
+def _count_repeated(counts: FloatArray, repeats: Repeats, judges: Sequence[str]) -> IntArray:
     """Count the units that each judge answered more than once; shape (judges,)."""
     repeated: IntArray = np.sum(counts.sum(axis=-1) > 1, axis=0)
     if repeats == "error" and repeated.any():
@@ -300,7 +304,7 @@ def _repeated(counts: FloatArray, repeats: Repeats, judges: Sequence[str]) -> In
     return repeated
 
 
-def _notes(repeated: IntArray, judges: Sequence[str], how: str) -> dict[str, str]:
+def _notes_on_repeats(repeated: IntArray, judges: Sequence[str], how: str) -> dict[str, str]:
     return {
         judge: f"{_units_of(number)} answered more than once, combined by {how}"
         for judge, number in zip(judges, repeated, strict=True)
@@ -312,7 +316,7 @@ def _units_of(number: int) -> str:
     return f"{number} unit{'' if number == 1 else 's'}"
 
 
-def _allowed(
+def _check_repeats(
     repeats: Repeats | None, known: tuple[Repeats, ...], what: str, orientation: Orientation | None = None
 ) -> Repeats:
     """Way in which answers are combined (by default the first one), checked against the kind of table."""

@@ -56,7 +56,7 @@ class Measure:
     build: Build
 
 
-def _rate(ratings: Ratings) -> Statistic | TwoWayStatistic:
+def _agreement_rate(ratings: Ratings) -> Statistic | TwoWayStatistic:
     return agreement_rate(ratings) if len(ratings.judges) == 2 else panel_agreement(ratings)
 
 
@@ -78,7 +78,7 @@ _CORRELATIONS = [
 ]
 
 _OTHERS = [
-    Measure("agreement_rate", "both", "nominal", _rate),
+    Measure("agreement_rate", "both", "nominal", _agreement_rate),
     Measure("cohen_kappa", "pair", "nominal", lambda r: cohen_kappa(r)),
     Measure("cohen_kappa_linear", "pair", "ordered", lambda r: cohen_kappa(r, "linear")),
     Measure("cohen_kappa_quadratic", "pair", "ordered", lambda r: cohen_kappa(r, "quadratic")),

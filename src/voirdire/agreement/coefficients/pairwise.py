@@ -48,7 +48,7 @@ def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
     cells = Cells.of(estimate, truth)
     excess_of = Excess(cells)
 
-    def values(weights: FloatArray) -> FloatArray:
+    def concordance_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
         all_pairs = counts.sum(axis=1) ** 2
         tied_x, tied_y = (np.sum(totals_by(counts, each) ** 2, axis=1) for each in (cells.x, cells.y))
@@ -56,7 +56,7 @@ def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
         untied = ordered + (np.sum(counts**2, axis=1) - tied_x) / 2
         return ratio((untied + excess_of(counts)) / 2, ordered)
 
-    return WeightedStatistic(cells.used, values, 2 * len(cells.x) + len(cells.used))
+    return WeightedStatistic(cells.used, concordance_of_weights, 2 * len(cells.x) + len(cells.used))
 
 
 # Items of a context: two million pairs, which a resample goes through one by one.
@@ -104,7 +104,7 @@ class Pairs:
         dx, dy = dx[context, pair], dy[context, pair]
         order = np.argsort(np.abs(dx), kind="stable")
         gap, alike = np.abs(dx)[order], (np.sign(dx) * np.sign(dy) > 0)[order].astype(float)
-        thresholds = _distinct(gap, np.nanmax(np.abs(metric), initial=0.0))
+        thresholds = _distinct_gaps(gap, np.nanmax(np.abs(metric), initial=0.0))
         return cls(
             context[order],
             i[pair[order]],
@@ -116,12 +116,12 @@ class Pairs:
         )
 
 
-def _distinct(gap: FloatArray, largest: float) -> FloatArray:
+def _distinct_gaps(gap: FloatArray, largest: float) -> FloatArray:
     """The gaps that differ, 0 first; differences of decimal scores that are one but for rounding count as one.
 
     Examples
     --------
-    >>> _distinct(np.array([0.3 - 0.2, 0.2 - 0.1]), 0.3).tolist()
+    >>> _distinct_gaps(np.array([0.3 - 0.2, 0.2 - 0.1]), 0.3).tolist()
     [0.0, 0.1]
     """
     every = np.unique(np.append(gap, 0.0))
@@ -162,12 +162,12 @@ def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool 
     pairs = Pairs.of(metric, human)
     contexts, systems = metric.shape
 
-    def function(weights: FloatArray, columns: FloatArray) -> FloatArray:
-        share, groups = _shares(pairs, contexts, weights, columns)
-        reached = _accuracies(pairs, share)
+    def mean_accuracy(weights: FloatArray, columns: FloatArray) -> FloatArray:
+        share, groups = _pair_shares(pairs, contexts, weights, columns)
+        reached = _accuracy_by_threshold(pairs, share)
         return ratio(reached.max(axis=1) if calibrate else reached[:, 0], groups)
 
-    return JointStatistic(contexts, systems, function, 4 * len(pairs.context) + contexts)
+    return JointStatistic(contexts, systems, mean_accuracy, 4 * len(pairs.context) + contexts)
 
 
 def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
@@ -179,12 +179,12 @@ def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
     0.01
     """
     pairs = Pairs.of(metric, human)
-    share, _ = _shares(pairs, len(metric), np.ones((1, len(metric))), np.ones((1, metric.shape[1])))
-    reached = _accuracies(pairs, share)[0]
+    share, _ = _pair_shares(pairs, len(metric), np.ones((1, len(metric))), np.ones((1, metric.shape[1])))
+    reached = _accuracy_by_threshold(pairs, share)[0]
     return float(pairs.thresholds[np.argmax(reached >= reached.max() - 1e-12)])
 
 
-def _shares(
+def _pair_shares(
     pairs: Pairs, contexts: int, weights: FloatArray, columns: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Each pair's part of its context times the context's weight; the total weight of contexts with pairs."""
@@ -196,7 +196,7 @@ def _shares(
     return drawn * np.nan_to_num(share)[:, pairs.context], groups
 
 
-def _accuracies(pairs: Pairs, share: FloatArray) -> FloatArray:
+def _accuracy_by_threshold(pairs: Pairs, share: FloatArray) -> FloatArray:
     """Sum over contexts of the accuracy, for each threshold; shape (r, thresholds)."""
     base = share @ pairs.concordant
     gains = np.cumsum(share * pairs.gain, axis=1)

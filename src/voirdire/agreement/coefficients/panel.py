@@ -48,7 +48,7 @@ def panel_agreement(ratings: Ratings) -> PanelStatistic:
     >>> rate.fixed().values(np.ones((1, 2))).round(4).tolist()
     [0.6667]
     """
-    return _statistic(ratings, "identity", lambda t: ratio(t[..., 1], t[..., 0]))
+    return _panel_statistic(ratings, "identity", lambda t: ratio(t[..., 1], t[..., 0]))
 
 
 def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -79,11 +79,11 @@ def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     # Disagreement instead of agreement: its expectation is exactly zero where kappa is undefined.
     misses = 1 - agreement_weights(scheme, len(ratings.levels), ratings.values)
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def kappa_of_totals(t: FloatArray) -> FloatArray:
         shares = ratio(t[..., 3:], t[..., 2:3])
-        return _corrected(ratio(t[..., 1], t[..., 0]), np.sum((shares @ misses) * shares, axis=-1))
+        return _chance_corrected(ratio(t[..., 1], t[..., 0]), np.sum((shares @ misses) * shares, axis=-1))
 
-    return _statistic(ratings, scheme, kernel)
+    return _panel_statistic(ratings, scheme, kappa_of_totals)
 
 
 def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -112,11 +112,13 @@ def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
     weights = agreement_weights(scheme, levels, ratings.values)
     factor = weights.sum() / (levels * (levels - 1)) if levels > 1 else np.nan
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def coefficient_of_totals(t: FloatArray) -> FloatArray:
         shares = ratio(t[..., 3:], t[..., 2:3])
-        return _corrected(ratio(t[..., 1], t[..., 0]), 1 - factor * np.sum(shares * (1 - shares), axis=-1))
+        return _chance_corrected(
+            ratio(t[..., 1], t[..., 0]), 1 - factor * np.sum(shares * (1 - shares), axis=-1)
+        )
 
-    return _statistic(ratings, scheme, kernel)
+    return _panel_statistic(ratings, scheme, coefficient_of_totals)
 
 
 def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -144,30 +146,30 @@ def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStat
     weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
     room = 1 - weights.mean() if len(ratings.levels) > 1 else 0.0
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def coefficient_of_totals(t: FloatArray) -> FloatArray:
         agreed = ratio(t[..., 1], t[..., 0])
-        return _corrected(agreed, np.full_like(agreed, room))
+        return _chance_corrected(agreed, np.full_like(agreed, room))
 
-    return _statistic(ratings, scheme, kernel)
+    return _panel_statistic(ratings, scheme, coefficient_of_totals)
 
 
-def _corrected(observed: FloatArray, room: FloatArray) -> FloatArray:
+def _chance_corrected(observed: FloatArray, room: FloatArray) -> FloatArray:
     """(p_a - p_e) / (1 - p_e) from p_a and 1 - p_e."""
     return 1 - ratio(1 - observed, room)
 
 
-def _statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelStatistic:
+def _panel_statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelStatistic:
     weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
     counts = LevelCounts(ratings)
 
-    def features(judges: FloatArray) -> FloatArray:
+    def unit_features(judges: FloatArray) -> FloatArray:
         given = counts(judges)
         total = given.sum(axis=-1, keepdims=True)
         shares = given / np.maximum(total, 1)
         agreed = agreeing_pairs(counts, judges, weights)
         return np.concatenate([agreed, total > 0, shares], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(len(ratings.judges), features, kernel)
+    return PanelStatistic(len(ratings.judges), unit_features, kernel)
 
 
 def agreeing_pairs(counts: LevelCounts, judges: FloatArray, weights: FloatArray) -> FloatArray:

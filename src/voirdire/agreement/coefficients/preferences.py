@@ -64,7 +64,9 @@ class Preferences:
                 share = np.where(used, np.where(first, self.share[:, at], 1 - self.share[:, at]), 0.0)
                 more = np.where(first[:, None], 1.0, -1.0) * np.where(used[:, None], self.more[:, at], 0.0)
                 why = "" if name == DEGREES or not used.any() else _NOT_HELD
-                statistic = _mean(used, share) if name == DEGREES else _held(used, share, more)
+                statistic = (
+                    _mean_share(used, share) if name == DEGREES else _adjusted_win_rate(used, share, more)
+                )
                 of = self.ratings.select([judge])
                 found.append(Task(name, (judge,), statistic, of, item, undefined=why))
         return found
@@ -120,18 +122,18 @@ def preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> li
     return found
 
 
-def _mean(used: NDArray[np.bool_], share: FloatArray) -> CountStatistic:
+def _mean_share(used: NDArray[np.bool_], share: FloatArray) -> CountStatistic:
     return CountStatistic(np.column_stack([used, share]), lambda t: ratio(t[..., 1], t[..., 0]))
 
 
-def _held(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:
+def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:
     """Newton's method for the regression of all resamples at once."""
     from scipy.special import expit
 
     design = np.column_stack([used.astype(float), more])
     squares = design[:, :, None] * design[:, None, :]
 
-    def rate(weights: FloatArray) -> FloatArray:
+    def fitted_rate(weights: FloatArray) -> FloatArray:
         at = np.zeros((len(weights), design.shape[1]))
         lost = np.zeros(len(weights), bool)
         for _ in range(_STEPS):
@@ -148,4 +150,4 @@ def _held(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> Weigh
                 break
         return np.where(lost, np.nan, expit(at[:, 0]))
 
-    return WeightedStatistic(used, rate, row_size=4 * len(used))
+    return WeightedStatistic(used, fitted_rate, row_size=4 * len(used))

@@ -50,7 +50,7 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
     [0.6667]
     """
     assert ratings.ranks is not None
-    products = _signs if name == "kendall_tau_b" else _covariances
+    products = _sign_products if name == "kendall_tau_b" else _rank_covariances
     judges = len(ratings.judges)
     found = np.full((len(ratings.ranks), judges, judges), np.nan)
     for place, ranks in enumerate(ratings.ranks):
@@ -62,16 +62,18 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
     if judges == 2:
         pair = found[:, 0, 1]
         known = ~np.isnan(pair)
-        return CountStatistic(np.column_stack([known, np.where(known, pair, 0.0)]).astype(float), _mean)
+        return CountStatistic(
+            np.column_stack([known, np.where(known, pair, 0.0)]).astype(float), _mean_of_lists
+        )
     known = ~np.isnan(found)
     value = np.where(known, found, 0.0)
 
-    def features(weights: FloatArray) -> FloatArray:
+    def list_features(weights: FloatArray) -> FloatArray:
         pairs, total = (np.einsum("rj,ujk,rk->ru", weights, part, weights) for part in (known, value))
         each = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
         return np.stack([pairs > 0, each], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(judges, features, _mean)
+    return PanelStatistic(judges, list_features, _mean_of_lists)
 
 
 def kendall_w(ratings: Ratings) -> PanelStatistic:
@@ -97,11 +99,11 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
     judges = len(ratings.judges)
     found = np.zeros((len(ratings.ranks), judges, judges))
     for place, ranks in enumerate(ratings.ranks):
-        found[place] = _covariances(ranks[~np.isnan(ranks).any(axis=1)])
+        found[place] = _rank_covariances(ranks[~np.isnan(ranks).any(axis=1)])
     own = np.diagonal(found, axis1=1, axis2=2)
     others = found * (1.0 - np.eye(judges))
 
-    def features(weights: FloatArray) -> FloatArray:
+    def list_features(weights: FloatArray) -> FloatArray:
         number = weights.sum(axis=1, keepdims=True)
         pairs = number**2 - (weights**2).sum(axis=1, keepdims=True)
         selves = weights @ own.T
@@ -110,7 +112,7 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
         each = np.divide(selves + shared, number * selves, out=np.zeros_like(selves), where=known)
         return np.stack([known, each], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(judges, features, _mean)
+    return PanelStatistic(judges, list_features, _mean_of_lists)
 
 
 def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
@@ -136,7 +138,7 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
     used, judges = ratings.complete, len(ratings.judges)
     codes = np.where(used[:, None], ratings.codes, 0)
 
-    def values(weights: FloatArray) -> FloatArray:
+    def w_of_weights(weights: FloatArray) -> FloatArray:
         weights = np.where(used, weights, 0.0)
         total, own = np.zeros((2, len(weights), len(codes)))
         for column in codes.T:
@@ -147,14 +149,14 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
             total, own = total + rank, own + rank**2
         return ratio(np.sum(weights * total**2, axis=1), judges * np.sum(weights * own, axis=1))
 
-    return WeightedStatistic(used, values, row_size=4 * len(codes) + len(ratings.levels))
+    return WeightedStatistic(used, w_of_weights, row_size=4 * len(codes) + len(ratings.levels))
 
 
-def _mean(totals: FloatArray) -> FloatArray:
+def _mean_of_lists(totals: FloatArray) -> FloatArray:
     return ratio(totals[..., 1], totals[..., 0])
 
 
-def _covariances(ranks: FloatArray) -> FloatArray:
+def _rank_covariances(ranks: FloatArray) -> FloatArray:
     """c_jk of some items that all judges ranked, shape (judges, judges)."""
     from scipy.stats import rankdata
 
@@ -162,7 +164,7 @@ def _covariances(ranks: FloatArray) -> FloatArray:
     return np.asarray(centred.T @ centred)
 
 
-def _signs(ranks: FloatArray) -> FloatArray:
+def _sign_products(ranks: FloatArray) -> FloatArray:
     """n_jk of some items that all judges ranked, shape (judges, judges)."""
     first, second = np.triu_indices(len(ranks), 1)
     signs = np.sign(ranks[first] - ranks[second])

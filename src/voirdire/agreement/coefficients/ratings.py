@@ -230,7 +230,7 @@ def ratings_from_matrix(
     >>> ratings_from_matrix([[1, 2], [5, None]]).values.tolist()
     [1.0, 2.0, 5.0]
     """
-    cells = [[None if _empty(cell) else cell for cell in row] for row in rows]
+    cells = [[None if _is_empty(cell) else cell for cell in row] for row in rows]
     seen = {cell for row in cells for cell in row if cell is not None}
     if levels is None:
         levels = sorted(seen, key=lambda cell: (isinstance(cell, str), cell))
@@ -260,5 +260,5 @@ def ratings_from_matrix(
     )
 
 
-def _empty(cell: object) -> bool:
+def _is_empty(cell: object) -> bool:
     return cell is None or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))

@@ -168,12 +168,12 @@ def json_rows(frame: pd.DataFrame, columns: Iterable[str] = COLUMNS) -> list[dic
     True
     """
     return [
-        {name: _plain(value) for name, value in zip(columns, values, strict=True)}
+        {name: _plain_value(value) for name, value in zip(columns, values, strict=True)}
         for values in frame[list(columns)].itertuples(index=False, name=None)
     ]
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
     if hasattr(value, "item"):

@@ -72,11 +72,11 @@ def plan(
     [('1', '2', '3'), ('1', '2'), ('1', '3'), ('2', '3')]
     """
     asked = None if measures is None else [measures] if isinstance(measures, str) else list(measures)
-    chosen = _judges(matched[0], judges, against, alone=bool(asked) and set(asked or ()) <= {*ALONE})
+    chosen = _check_judges(matched[0], judges, against, alone=bool(asked) and set(asked or ()) <= {*ALONE})
     matched = [ratings.select(chosen) for ratings in matched]
     if against == MAJORITY:
         matched = [with_tie(ratings) for ratings in matched]
-    names = _names(matched, asked, against)
+    names = _check_measures(matched, asked, against)
     notes: list[str] = []
     if pairs is None and against is None and len(chosen) > _MANY_JUDGES:
         notes.append(f"pairs of the {len(chosen)} judges are not listed: name fewer judges, or ask for pairs")
@@ -86,12 +86,14 @@ def plan(
         ranked = ratings.ranks is not None
         known = [find_measure(name, ranked=ranked) for name in names if name not in ALONE]
         if against is not None:
-            tasks = _against(ratings, known, against)
+            tasks = _tasks_against(ratings, known, against)
         else:
-            tasks = [_task(one, ratings) for one in known if one.of == "panel" or _is_panel(one, chosen)]
+            tasks = [
+                _task_of_measure(one, ratings) for one in known if one.of == "panel" or _is_panel(one, chosen)
+            ]
             if with_pairs or len(chosen) == 2:
                 tasks += [
-                    _task(one, ratings.select(pair))
+                    _task_of_measure(one, ratings.select(pair))
                     for one in known
                     if one.of != "panel"
                     for pair in combinations(chosen, 2)
@@ -109,7 +111,7 @@ def _is_panel(measure: Measure, judges: Sequence[str]) -> bool:
     return measure.of == "both" and len(judges) > 2
 
 
-def _judges(
+def _check_judges(
     ratings: Ratings, judges: Sequence[str] | None, against: str | None, *, alone: bool
 ) -> tuple[str, ...]:
     """The judges to compare; a single one will do where it is looked at alone."""
@@ -138,10 +140,10 @@ def _judges(
     return chosen
 
 
-def _names(matched: Sequence[Ratings], asked: list[str] | None, against: str | None) -> list[str]:
+def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against: str | None) -> list[str]:
     """The measures' names, checked against the answers."""
     if asked is None:
-        suitable = _suitable(matched)
+        suitable = _suitable_measures(matched)
         ranked = matched[0].ranks is not None
         return [name for name in suitable if against is None or not ranked or OF_RANKINGS[name].of != "panel"]
     names = list(dict.fromkeys(asked))
@@ -166,7 +168,7 @@ def _names(matched: Sequence[Ratings], asked: list[str] | None, against: str | N
     return names
 
 
-def _suitable(matched: Sequence[Ratings]) -> list[str]:
+def _suitable_measures(matched: Sequence[Ratings]) -> list[str]:
     """Measures that suit the answers, the chance-corrected ones for what the answers are."""
     if matched[0].ranks is not None:
         return list(OF_RANKINGS)
@@ -189,19 +191,21 @@ def _suitable(matched: Sequence[Ratings]) -> list[str]:
     return names
 
 
-def _task(measure: Measure, ratings: Ratings) -> Task:
+def _task_of_measure(measure: Measure, ratings: Ratings) -> Task:
     return Task(measure.name, ratings.judges, statistic_of(measure, ratings), ratings)
 
 
-def _against(ratings: Ratings, measures: Sequence[Measure], against: str) -> list[Task]:
+def _tasks_against(ratings: Ratings, measures: Sequence[Measure], against: str) -> list[Task]:
     tasks = []
     for measure in measures:
         for judge in ratings.judges:
             if against == MAJORITY:
                 others = ratings.select([one for one in ratings.judges if one != judge])
-                tasks.append(_task(measure, ratings.select([judge]).with_column(OTHERS, majority(others))))
+                tasks.append(
+                    _task_of_measure(measure, ratings.select([judge]).with_column(OTHERS, majority(others)))
+                )
             elif judge != against:
-                tasks.append(_task(measure, ratings.select([judge, against])))
+                tasks.append(_task_of_measure(measure, ratings.select([judge, against])))
     return tasks
 
 

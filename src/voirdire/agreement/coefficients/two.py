@@ -39,7 +39,7 @@ def agreement_rate(ratings: Ratings) -> CountStatistic:
     >>> rate.values(np.ones((1, 3))).tolist()
     [0.5]
     """
-    both, same = _overlap(ratings)
+    both, same = _rated_and_agreed(ratings)
     return share_of(both, same)
 
 
@@ -68,14 +68,14 @@ def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic
     levels = len(ratings.levels)
     # Disagreement instead of agreement: its expectation is exactly zero where kappa is undefined.
     misses = 1 - agreement_weights(scheme, levels, ratings.values)
-    features = _margins(ratings, misses)
+    features = _margin_features(ratings, misses)
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def kappa_of_totals(t: FloatArray) -> FloatArray:
         rows, columns = t[..., 2 : 2 + levels], t[..., 2 + levels :]
         expected = np.sum((rows @ misses) * columns, axis=-1)
         return 1 - ratio(t[..., 0] * t[..., 1], expected)
 
-    return CountStatistic(features, kernel)
+    return CountStatistic(features, kappa_of_totals)
 
 
 def scott_pi(ratings: Ratings) -> CountStatistic:
@@ -99,25 +99,25 @@ def scott_pi(ratings: Ratings) -> CountStatistic:
     [0.4667]
     """
     levels = len(ratings.levels)
-    features = _margins(ratings, 1 - np.eye(levels))
+    features = _margin_features(ratings, 1 - np.eye(levels))
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def pi_of_totals(t: FloatArray) -> FloatArray:
         joint = t[..., 2 : 2 + levels] + t[..., 2 + levels :]
         n = t[..., 0]
         return 1 - ratio(t[..., 1] * n * 4, 4 * n**2 - np.sum(joint**2, axis=-1))
 
-    return CountStatistic(features, kernel)
+    return CountStatistic(features, pi_of_totals)
 
 
-def _overlap(ratings: Ratings) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], ...]:
+def _rated_and_agreed(ratings: Ratings) -> tuple[np.ndarray[tuple[int], np.dtype[np.bool_]], ...]:
     first, second = ratings.codes.T
     both = (first >= 0) & (second >= 0)
     return both, both & (first == second)
 
 
-def _margins(ratings: Ratings, misses: FloatArray) -> FloatArray:
+def _margin_features(ratings: Ratings, misses: FloatArray) -> FloatArray:
     """Features: rated by both, disagreement, the first judge's answer, the second's (one column a level)."""
-    both, _ = _overlap(ratings)
+    both, _ = _rated_and_agreed(ratings)
     first, second = ratings.codes.T
     levels = np.eye(len(ratings.levels))
     features = np.column_stack([np.ones(len(first)), misses[first, second], levels[first], levels[second]])

@@ -54,9 +54,9 @@ def win_rate(
         raise InputError(f"ties {ties!r} is not known; give one of {', '.join(get_args(Ties))}")
     features = np.column_stack([won, lost, tied]).astype(float)
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def rate_of_totals(t: FloatArray) -> FloatArray:
         if ties == "left out":
             return ratio(t[..., 0], t[..., 0] + t[..., 1])
         return ratio(t[..., 0] + (t[..., 2] / 2 if ties == "half won" else 0), t.sum(axis=-1))
 
-    return CountStatistic(features, kernel)
+    return CountStatistic(features, rate_of_totals)

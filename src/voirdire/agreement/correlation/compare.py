@@ -99,7 +99,7 @@ def compare_metrics(
     if len(asked.metrics) < 2:
         raise InputError(f"comparing takes two metrics; there is only {asked.metrics[0]!r}")
 
-    def compare(grid: Grid, a: str, b: str) -> dict[str, Any]:
+    def compare_pair(grid: Grid, a: str, b: str) -> dict[str, Any]:
         people = grid.column(asked.human)
         known: NDArray[np.bool_] = np.isfinite(people + grid.column(a) + grid.column(b))
         n, names = int(known.sum()), {"measure": measure, "a": a, "b": b}
@@ -114,17 +114,19 @@ def compare_metrics(
         swapped = swap_metrics(
             measure, part, x, y, z, level, average=average, permutations=permutations, seed=how.seed
         )
-        tests = {"p_permutation": swapped, "p_williams": _williams(measure, part, x, y, z, level)}
+        tests = {"p_permutation": swapped, "p_williams": _williams_p_value(measure, part, x, y, z, level)}
         return row | paired(one, two, how, why, groups) | tests
 
     parts = [(grid, *pair) for grid in asked.grids for pair in combinations(asked.metrics, 2)]
-    found = pd.DataFrame(grouping.how.map(lambda part: compare(*part), parts), columns=list(COLUMNS))
+    found = pd.DataFrame(grouping.how.map(lambda part: compare_pair(*part), parts), columns=list(COLUMNS))
     for name in ("p_permutation", "p_williams"):
         found[f"{name}_adjusted"] = adjust(found[name].to_numpy(float), adjustment)
     return found
 
 
-def _williams(name: str, grid: Grid, x: FloatArray, y: FloatArray, z: FloatArray, level: Level) -> float:
+def _williams_p_value(
+    name: str, grid: Grid, x: FloatArray, y: FloatArray, z: FloatArray, level: Level
+) -> float:
     """Williams' test where there is one correlation of one set of objects."""
     if level == "context" or name not in ("pearson", "spearman"):
         return float("nan")

@@ -99,7 +99,7 @@ def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
     if problems:
         raise InputError(problems)
 
-    def of(grid: Grid) -> dict[str, FloatArray]:
+    def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:
         found = {}
         for name, fit in fits.items():
             values = fit.posterior.values
@@ -115,7 +115,7 @@ def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
             found[name] = np.where(columns >= 0, known[:, columns], np.nan)
         return found
 
-    return Draws(tuple(fits), of)
+    return Draws(tuple(fits), draws_for_grid)
 
 
 def _of_table(draws: object, scores: Scores) -> Draws:
@@ -134,7 +134,7 @@ def _of_table(draws: object, scores: Scores) -> Draws:
         raise InputError(problems)
     unit, _, names = drawn.units(np.ones(drawn.rows, bool))
 
-    def of(grid: Grid) -> dict[str, FloatArray]:
+    def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:
         place = {item: row for row, item in enumerate(grid.items)}
         rows: NDArray[np.bool_] = np.ones(drawn.rows, bool)
         if grid.criterion is not None:
@@ -146,15 +146,15 @@ def _of_table(draws: object, scores: Scores) -> Draws:
         for number, judge in enumerate(drawn.judges):
             used = rows & (drawn.judge == number) & (item >= 0)
             if used.any():
-                found[judge] = _arranged(drawn, used, item, grid, judge)
+                found[judge] = _arrange_draws(drawn, used, item, grid, judge)
         if not found:
             raise InputError(f"draws: there are none for the items of the table, such as {grid.items[0]!r}")
         return found
 
-    return Draws(drawn.judges, of)
+    return Draws(drawn.judges, draws_for_grid)
 
 
-def _arranged(
+def _arrange_draws(
     drawn: Scores, used: NDArray[np.bool_], item: NDArray[np.int64], grid: Grid, judge: str
 ) -> FloatArray:
     assert drawn.run is not None

@@ -62,8 +62,8 @@ class Grid:
             self,
             values=self.values[items],
             items=tuple(name for name, kept in zip(self.items, items, strict=True) if kept),
-            context=None if self.context is None else _dense(self.context[items]),
-            system=None if self.system is None else _dense(self.system[items]),
+            context=None if self.context is None else _dense_codes(self.context[items]),
+            system=None if self.system is None else _dense_codes(self.system[items]),
         )
 
     def square(self, values: FloatArray) -> FloatArray:
@@ -155,8 +155,8 @@ def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
                 judges=scores.judges,
                 values=mean_scores(total, count),
                 items=names,
-                context=None if scores.context is None else _dense(keys[:, 0]),
-                system=_systems(scores, rows, keys, unit),
+                context=None if scores.context is None else _dense_codes(keys[:, 0]),
+                system=_system_codes(scores, rows, keys, unit),
                 criterion=criterion if scores.has_criteria else None,
                 notes={
                     judge: f"{n} item{'s' if n > 1 else ''} scored more than once, averaged"
@@ -168,19 +168,19 @@ def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
     return found
 
 
-def _systems(
+def _system_codes(
     scores: Scores, rows: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], keys: IntArray, unit: IntArray
 ) -> IntArray | None:
     if scores.system is not None:
         system = np.zeros(len(keys), np.int64)
         system[unit] = scores.system[rows]
-        return _dense(system)
+        return _dense_codes(system)
     if scores.context is not None and len(np.unique(keys[:, 1])) < len(keys):
-        return _dense(keys[:, 1])
+        return _dense_codes(keys[:, 1])
     return None
 
 
-def _dense(codes: IntArray) -> IntArray:
+def _dense_codes(codes: IntArray) -> IntArray:
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 

@@ -155,7 +155,7 @@ def coefficient(
 def _context_level(name: str, x: FloatArray, y: FloatArray, average: Average) -> PanelStatistic:
     """Features of a context: defined, its coefficient (or Fisher's z), and whether that is infinite."""
 
-    def features(systems: FloatArray) -> FloatArray:
+    def context_features(systems: FloatArray) -> FloatArray:
         value = rowwise(name, x[None], y[None], systems[:, None, :])
         defined = ~np.isnan(value)
         filled = np.where(defined, value, 0.0)
@@ -164,20 +164,20 @@ def _context_level(name: str, x: FloatArray, y: FloatArray, average: Average) ->
             filled = np.arctanh(np.where(perfect, 0.0, filled))
         return np.stack([defined, filled, perfect], axis=-1, dtype=np.float64)
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def mean_correlation(t: FloatArray) -> FloatArray:
         mean = ratio(t[..., 1], t[..., 0])
         return np.where(t[..., 2] > 0, np.nan, np.tanh(mean)) if average == "fisher" else mean
 
-    return PanelStatistic(x.shape[1], features, kernel, work=x.shape[1] ** 2)
+    return PanelStatistic(x.shape[1], context_features, mean_correlation, work=x.shape[1] ** 2)
 
 
 def _system_level(name: str, x: FloatArray, y: FloatArray) -> JointStatistic:
     known = ~np.isnan(x)
     filled = np.where(known, x, 0.0), np.where(known, y, 0.0)
 
-    def function(contexts: FloatArray, systems: FloatArray) -> FloatArray:
+    def correlation_of_means(contexts: FloatArray, systems: FloatArray) -> FloatArray:
         number = contexts @ known
         a, b = (ratio(contexts @ one, number) for one in filled)
         return rowwise(name, a, b, systems)
 
-    return JointStatistic(len(x), x.shape[1], function, 4 * x.shape[1] ** 2)
+    return JointStatistic(len(x), x.shape[1], correlation_of_means, 4 * x.shape[1] ** 2)

@@ -64,13 +64,13 @@ def beside_people(
     """
     import pandas as pd
 
-    frames = [_scores(table, phase, where) for table in tables]
+    frames = [_read_metric_scores(table, phase, where) for table in tables]
     if len(frames) > 1:
-        for frame, name in zip(frames, _names(tables, frames), strict=True):
+        for frame, name in zip(frames, _table_names(tables, frames), strict=True):
             several = len(set(frame["judge"])) > 1
             frame["judge"] = [f"{name}/{judge}" for judge in frame["judge"]] if several else name
     if humans is None:
-        return _filled(_with_criteria(frames)), []
+        return _fill_places(_with_criteria(frames)), []
     people = chosen(humans, None, None, answer="score")
     people = people[[name for name in _KEPT if name in people]].copy()
     if "item" not in people:
@@ -81,18 +81,18 @@ def beside_people(
     if both:
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
     people = people.assign(item=_as_names(people))
-    metrics = _filled(_with_criteria(frames))
+    metrics = _fill_places(_with_criteria(frames))
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
         raise InputError(
             f"people score none of the metrics' items: {known_names(sorted(set(people['item'].astype(str))), 3)} "
             f"and {known_names(sorted(set(metrics['item'].astype(str))), 3)}"
         )
-    people = _placed(people, metrics)
+    people = _place_people_scores(people, metrics)
     metrics = _to_criteria(metrics, people)
     return pd.concat([metrics, people], ignore_index=True), names
 
 
-def _scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
+def _read_metric_scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
     found = chosen(table, phase, where, answer="score")
     if "judge" not in found:
         raise InputError("a table of metrics has no column 'judge'; name who gave the scores")
@@ -106,7 +106,7 @@ def _as_names(frame: pd.DataFrame) -> list[Any]:
     return [name if isinstance(name, str) else item for name, item in zip(named, frame["item"], strict=True)]
 
 
-def _filled(frame: pd.DataFrame) -> pd.DataFrame:
+def _fill_places(frame: pd.DataFrame) -> pd.DataFrame:
     """Contexts and systems that only some tables name, told by the item; a column that stays incomplete is left out."""
     for column in ("context", "system"):
         if column not in frame or "item" not in frame or not frame[column].isna().any():
@@ -121,7 +121,7 @@ def _filled(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> list[str]:
+def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> list[str]:
     """Each table by its protocol or file, a dataframe by its only judge; by its path too where that is not enough."""
     names = []
     for place, (table, frame) in enumerate(zip(tables, frames, strict=True), start=1):
@@ -174,7 +174,7 @@ def _to_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
     return kept
 
 
-def _placed(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+def _place_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """People's scores with the metrics' contexts and systems of their items, and criteria where they name none."""
     placed: Any = people
     if "criterion" in metrics and "criterion" not in people:

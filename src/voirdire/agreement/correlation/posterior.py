@@ -58,7 +58,7 @@ def over_draws(
     first = make(int(order[0]))
     if isinstance(first, TwoWayStatistic):
 
-        def both(weights: FloatArray, columns: FloatArray) -> FloatArray:
+        def values_both_ways(weights: FloatArray, columns: FloatArray) -> FloatArray:
             values = np.empty(len(weights))
             for draw, rows in next_draws(len(weights)):
                 one = make(draw)
@@ -66,9 +66,9 @@ def over_draws(
                 values[rows] = one.two_way(weights[rows], columns[rows])
             return values
 
-        return JointStatistic(len(first.fixed().support), first.judges, both, first.row_size)
+        return JointStatistic(len(first.fixed().support), first.judges, values_both_ways, first.row_size)
 
-    def values(weights: FloatArray) -> FloatArray:
+    def values_of_weights(weights: FloatArray) -> FloatArray:
         result = np.empty(len(weights))
         for draw, rows in next_draws(len(weights)):
             one = make(draw)
@@ -76,4 +76,4 @@ def over_draws(
             result[rows] = one.values(weights[rows])
         return result
 
-    return WeightedStatistic(first.support, values, first.row_size)
+    return WeightedStatistic(first.support, values_of_weights, first.row_size)

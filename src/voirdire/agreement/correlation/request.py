@@ -86,7 +86,7 @@ def request(
     drawn = None if draws is None else read_draws(draws, scores)
     known = (*scores.judges, *(drawn.judges if drawn else ()))
     chosen = [one for one in known if one not in people] if metrics is None else list(dict.fromkeys(metrics))
-    names = _measures(measures, level)
+    names = _asked_measures(measures, level)
     problems = [
         f"human {one!r} is not a judge of the table; its judges are {known_names(scores.judges)}"
         for one in people
@@ -132,7 +132,7 @@ def request(
     return Request(found, name, tuple(chosen), names, posterior)
 
 
-def _measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
+def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
     if measures is None:
         return _DEFAULTS.get(level, _DEFAULTS["pooled"])
     return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))

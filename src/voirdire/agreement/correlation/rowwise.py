@@ -42,10 +42,12 @@ def rowwise(coefficient: str, x: FloatArray, y: FloatArray, weights: FloatArray)
     """
     x, y, weights = np.broadcast_arrays(x, y, weights)
     used = ~(np.isnan(x) | np.isnan(y))
-    return _COEFFICIENTS[coefficient](_rounded(x, used), _rounded(y, used), np.where(used, weights, 0.0))
+    return _COEFFICIENTS[coefficient](
+        _scale_and_round(x, used), _scale_and_round(y, used), np.where(used, weights, 0.0)
+    )
 
 
-def _rounded(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
+def _scale_and_round(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
     """Centre and scale each row; means that are equal but for rounding become ties."""
     count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
     filled = np.where(used, x, 0.0)
@@ -58,42 +60,42 @@ def _rounded(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]
     return rounded
 
 
-def _pearson(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+def _pearson_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
     return pearson_kernel(np.sum(w[..., None] * powers, axis=-2))
 
 
-def _spearman(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
-    a, b = _ranks(x, w), _ranks(y, w)
+def _spearman_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    a, b = _weighted_mid_ranks(x, w), _weighted_mid_ranks(y, w)
     spread = np.sqrt(np.sum(w * a * a, axis=-1) * np.sum(w * b * b, axis=-1))
     return ratio(np.sum(w * a * b, axis=-1), spread)
 
 
-def _ranks(x: FloatArray, w: FloatArray) -> FloatArray:
+def _weighted_mid_ranks(x: FloatArray, w: FloatArray) -> FloatArray:
     """Weighted mid-ranks minus their mean."""
     above = np.sign(x[..., :, None] - x[..., None, :])
     ranks: FloatArray = np.sum(above * w[..., None, :], axis=-1) / 2
     return ranks
 
 
-def _pairs(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _pair_signs(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     i, j = np.triu_indices(x.shape[-1], 1)
     return np.sign(x[..., i] - x[..., j]), np.sign(y[..., i] - y[..., j]), w[..., i] * w[..., j]
 
 
 def _tau_b(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
-    dx, dy, pairs = _pairs(x, y, w)
+    dx, dy, pairs = _pair_signs(x, y, w)
     untied = np.sum(pairs * np.abs(dx), axis=-1) * np.sum(pairs * np.abs(dy), axis=-1)
     return ratio(np.sum(pairs * dx * dy, axis=-1), np.sqrt(untied))
 
 
 def _tau_c(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
-    dx, dy, pairs = _pairs(x, y, w)
-    m = np.minimum(_distinct(x, w), _distinct(y, w))
+    dx, dy, pairs = _pair_signs(x, y, w)
+    m = np.minimum(_count_distinct(x, w), _count_distinct(y, w))
     return ratio(2 * m * np.sum(pairs * dx * dy, axis=-1), np.sum(w, axis=-1) ** 2 * (m - 1))
 
 
-def _distinct(x: FloatArray, w: FloatArray) -> FloatArray:
+def _count_distinct(x: FloatArray, w: FloatArray) -> FloatArray:
     """Number of distinct values among columns of positive weight."""
     present = w > 0
     same = (x[..., :, None] == x[..., None, :]) & present[..., None, :]
@@ -101,22 +103,22 @@ def _distinct(x: FloatArray, w: FloatArray) -> FloatArray:
     return distinct
 
 
-def _concordance(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
-    dx, dy, pairs = _pairs(x, y, w)
+def _concordance_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    dx, dy, pairs = _pair_signs(x, y, w)
     return ratio(np.sum(pairs * (dx * dy > 0), axis=-1), np.sum(pairs * np.abs(dy), axis=-1))
 
 
-def _accuracy(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+def _pairwise_accuracy_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     """Pairwise accuracy without calibration: ties only where scores are equal."""
-    dx, dy, pairs = _pairs(x, y, w)
+    dx, dy, pairs = _pair_signs(x, y, w)
     return ratio(np.sum(pairs * (dx == dy), axis=-1), np.sum(pairs, axis=-1))
 
 
 _COEFFICIENTS: dict[str, Callable[[FloatArray, FloatArray, FloatArray], FloatArray]] = {
-    "pearson": _pearson,
-    "spearman": _spearman,
+    "pearson": _pearson_rows,
+    "spearman": _spearman_rows,
     "kendall_tau_b": _tau_b,
     "kendall_tau_c": _tau_c,
-    "concordance_index": _concordance,
-    "pairwise_accuracy": _accuracy,
+    "concordance_index": _concordance_rows,
+    "pairwise_accuracy": _pairwise_accuracy_rows,
 }

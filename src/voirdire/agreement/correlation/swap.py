@@ -58,25 +58,26 @@ def swap_metrics(
     0.001
     """
     check_permutations(permutations)
-    both = np.stack([_standard(a), _standard(b)])
+    both = np.stack([_standardise(a), _standardise(b)])
     rng = np.random.default_rng(seed)
 
-    def values(swapped: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
+    def swapped_difference(swapped: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
         first = np.where(swapped, both[1], both[0])
         second = np.where(swapped, both[0], both[1])
-        return _value(name, grid, first, human, level, average) - _value(
+        return _coefficient_of_rows(name, grid, first, human, level, average) - _coefficient_of_rows(
             name, grid, second, human, level, average
         )
 
     width = len(a) if level == "pooled" else 4 * len(a)
     null = [
-        values(rng.integers(0, 2, (rows, len(a))).astype(bool)) for rows in chunks(permutations, 4 * width)
+        swapped_difference(rng.integers(0, 2, (rows, len(a))).astype(bool))
+        for rows in chunks(permutations, 4 * width)
     ]
-    observed = float(values(np.zeros((1, len(a)), bool))[0])
+    observed = float(swapped_difference(np.zeros((1, len(a)), bool))[0])
     return permutation_p(observed, np.concatenate(null))
 
 
-def _standard(x: FloatArray) -> FloatArray:
+def _standardise(x: FloatArray) -> FloatArray:
     centred = x - x.mean()
     # scaled before they are squared, so that very large and small scores stay in range
     centred /= np.abs(centred).max(initial=0.0) or 1.0
@@ -85,7 +86,7 @@ def _standard(x: FloatArray) -> FloatArray:
     return standard
 
 
-def _value(
+def _coefficient_of_rows(
     name: str, grid: Grid, x: FloatArray, human: FloatArray, level: Level, average: Average
 ) -> FloatArray:
     """The coefficient of each row of x, shape (r, items)."""

@@ -50,14 +50,14 @@ def metric_table(found: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for row in found.to_dict("records"):
         column = (row["criterion"] or "", _SHORT.get(row["measure"], row["measure"]))
-        cells.setdefault(column, {})[row["judges"][0]] = _cell(row, digits)
+        cells.setdefault(column, {})[row["judges"][0]] = _format_cell(row, digits)
     table = pd.DataFrame(cells)
     table.columns = pd.MultiIndex.from_tuples(list(cells), names=["criterion", "coefficient"])
     table.index.name = "metric"
     return table
 
 
-def _cell(row: dict[Hashable, Any], digits: int) -> str:
+def _format_cell(row: dict[Hashable, Any], digits: int) -> str:
     value = float(row["value"])
     if np.isnan(value):
         return "-"

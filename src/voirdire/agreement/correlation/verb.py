@@ -111,7 +111,7 @@ def metaeval(
             f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
         )
     parts = product(range(len(asked.grids)), asked.measures)
-    found = grouping.how.map(lambda part: _compare(asked, *part, grouping), parts)
+    found = grouping.how.map(lambda part: _compare_with_best(asked, *part, grouping), parts)
     rows = [row for part in found for row in part]
     text = {"measure", "judges", "criterion", "level", "note"}
     made = pd.DataFrame(
@@ -123,13 +123,13 @@ def metaeval(
     return as_given(made, library)
 
 
-def _compare(asked: Request, number: int, name: str, grouping: Grouping) -> list[dict[str, object]]:
+def _compare_with_best(asked: Request, number: int, name: str, grouping: Grouping) -> list[dict[str, object]]:
     """The rows of one criterion and coefficient, with the metrics' places."""
     grid, draws = asked.grids[number], asked.draws[number]
     human = grid.column(asked.human)
     columns = {metric: grid.column(metric) for metric in asked.metrics}
     found = {
-        metric: _resample(name, grid, column, human, draws.get(metric), grouping)
+        metric: _resample_metric(name, grid, column, human, draws.get(metric), grouping)
         for metric, column in columns.items()
     }
     ranked = sorted(
@@ -138,7 +138,7 @@ def _compare(asked: Request, number: int, name: str, grouping: Grouping) -> list
     )
     rows = []
     for metric in asked.metrics:
-        row = _row(name, grid, metric, asked.human, found[metric], grouping)
+        row = _result_row(name, grid, metric, asked.human, found[metric], grouping)
         row |= {
             "place": None,
             "behind": np.nan,
@@ -150,13 +150,13 @@ def _compare(asked: Request, number: int, name: str, grouping: Grouping) -> list
             best = ranked[0]
             values = [found[one].estimate for one in ranked]
             row["place"] = 1 + int(np.sum(np.array(values) > found[metric].estimate + 1e-12))
-            row |= _behind(name, grid, columns, human, draws, best, metric, found, grouping)
-            row["note"] = "; ".join(filter(None, [_mark(row, len(ranked)), str(row["note"])]))
+            row |= _distance_behind_best(name, grid, columns, human, draws, best, metric, found, grouping)
+            row["note"] = "; ".join(filter(None, [_place_in_words(row, len(ranked)), str(row["note"])]))
         rows.append(row)
     return rows
 
 
-def _mark(row: dict[str, object], metrics: int) -> str:
+def _place_in_words(row: dict[str, object], metrics: int) -> str:
     if metrics < 2:
         return ""
     place = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")
@@ -164,7 +164,7 @@ def _mark(row: dict[str, object], metrics: int) -> str:
     return ", ".join(filter(None, [place, same]))
 
 
-def _resample(
+def _resample_metric(
     name: str,
     grid: Grid,
     metric: FloatArray,
@@ -172,20 +172,20 @@ def _resample(
     draws: FloatArray | None,
     grouping: Grouping,
 ) -> Replicates:
-    def make(scores: FloatArray) -> Statistic | TwoWayStatistic:
+    def statistic_of_scores(scores: FloatArray) -> Statistic | TwoWayStatistic:
         return coefficient(name, grid, scores, human, grouping)
 
-    point, how = make(metric), grouping.how
+    point, how = statistic_of_scores(metric), grouping.how
     if draws is None:
         return grouping.bootstrap([point], grid)[0]
-    drawn = over_draws(lambda draw: make(draws[draw]), len(draws), how.resamples, how.seed)
+    drawn = over_draws(lambda draw: statistic_of_scores(draws[draw]), len(draws), how.resamples, how.seed)
     found = grouping.bootstrap([drawn], grid)[0]
     fixed = as_fixed(point)
     value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
     return Replicates(value, found.draws, bootstrap_interval(value, found.draws, how.prob, how.interval))
 
 
-def _behind(
+def _distance_behind_best(
     name: str,
     grid: Grid,
     columns: dict[str, FloatArray],
@@ -204,7 +204,8 @@ def _behind(
         # Different items: resampled anew with what both have. The same seed gives both the same resamples.
         common = np.where(np.isnan(columns[best]) | np.isnan(columns[metric]), np.nan, human)
         one, two = (
-            _resample(name, grid, columns[each], common, draws.get(each), grouping) for each in (best, metric)
+            _resample_metric(name, grid, columns[each], common, draws.get(each), grouping)
+            for each in (best, metric)
         )
     gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, grouping.how.prob)
     low, high = gap.ends
@@ -216,7 +217,7 @@ def _behind(
     }
 
 
-def _row(
+def _result_row(
     name: str, grid: Grid, metric: str, human: str, found: Replicates, grouping: Grouping
 ) -> dict[str, object]:
     x, y = grid.column(metric), grid.column(human)

@@ -47,12 +47,12 @@ def mean_of(statistics: Sequence[Statistic]) -> Statistic:
         )
     ends = np.cumsum([0, *(one.row_size for one in counted)])
 
-    def kernel(t: FloatArray) -> FloatArray:
+    def mean_of_kernels(t: FloatArray) -> FloatArray:
         parts = [one.kernel(t[..., ends[place] : ends[place + 1]]) for place, one in enumerate(counted)]
         mean: FloatArray = np.mean(parts, axis=0)
         return mean
 
-    return CountStatistic(np.hstack([one.features for one in counted]), kernel)
+    return CountStatistic(np.hstack([one.features for one in counted]), mean_of_kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,9 +245,11 @@ def on_support(statistic: Statistic) -> Statistic:
     if isinstance(statistic, CountStatistic):
         return CountStatistic(statistic.features[used], statistic.kernel)
 
-    def function(weights: FloatArray) -> FloatArray:
+    def values_on_support(weights: FloatArray) -> FloatArray:
         everywhere = np.zeros((len(weights), len(used)))
         everywhere[:, used] = weights
         return statistic.values(everywhere)
 
-    return WeightedStatistic(np.ones(int(used.sum()), bool), function, statistic.row_size + len(used))
+    return WeightedStatistic(
+        np.ones(int(used.sum()), bool), values_on_support, statistic.row_size + len(used)
+    )

@@ -99,7 +99,7 @@ def swap_test(
     change, total = b.features - a.features, a.features.sum(axis=0)
     both = total + b.features.sum(axis=0)
 
-    def values(swapped: FloatArray) -> FloatArray:
+    def difference_after_swap(swapped: FloatArray) -> FloatArray:
         moved = total + swapped @ change
         difference: FloatArray = a.kernel(moved) - b.kernel(both - moved)
         return difference
@@ -107,9 +107,10 @@ def swap_test(
     units = len(change)
     rng = np.random.default_rng(seed)
     null = [
-        values(rng.integers(0, 2, (rows, units)).astype(np.float64)) for rows in chunks(permutations, units)
+        difference_after_swap(rng.integers(0, 2, (rows, units)).astype(np.float64))
+        for rows in chunks(permutations, units)
     ]
-    return permutation_p(float(values(np.zeros((1, units)))[0]), np.concatenate(null))
+    return permutation_p(float(difference_after_swap(np.zeros((1, units)))[0]), np.concatenate(null))
 
 
 def check_permutations(permutations: int) -> None:

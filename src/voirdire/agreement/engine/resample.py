@@ -142,7 +142,7 @@ def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replic
         nothing = Replicates(float("nan"), np.full(how.resamples, np.nan), Interval(None, None))
         return [nothing] * len(statistics)
     whole, studentised = np.ones((1, units)), how.interval == "studentised"
-    estimates = [float(_values(one, whole)[0]) for one in statistics]
+    estimates = [float(_values_in_parts(one, whole)[0]) for one in statistics]
     if units == 1:
         return [_of_one_unit(estimate, how) for estimate in estimates]
     if how.interval == ANALYTIC:
@@ -154,13 +154,15 @@ def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replic
     errors: list[list[FloatArray]] = [[] for _ in statistics]
     for weights in bootstrap_weights(units, how.resamples, np.random.default_rng(how.seed)):
         for place, one in enumerate(statistics):
-            draws[place].append(_values(one, weights))
+            draws[place].append(_values_in_parts(one, weights))
             errors[place] += [standard_errors(one, weights)] if studentised else []
     found = []
     for one, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
         drawn, jackknife, error = np.concatenate(values), None, None
         if how.interval == "bca":
-            jackknife = np.concatenate([_values(one, weights) for weights in leave_one_out_weights(units)])
+            jackknife = np.concatenate(
+                [_values_in_parts(one, weights) for weights in leave_one_out_weights(units)]
+            )
         if studentised:
             error = float(standard_errors(one, whole)[0])
         interval = bootstrap_interval(
@@ -176,9 +178,9 @@ def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replic
     return found
 
 
-def _values(statistic: Statistic, weights: FloatArray) -> FloatArray:
+def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
     """Values under many weights, no more at once than fit the memory."""
-    parts = [statistic.values(weights[rows]) for rows in _slices(len(weights), statistic.row_size)]
+    parts = [statistic.values(weights[rows]) for rows in _row_slices(len(weights), statistic.row_size)]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -190,11 +192,11 @@ def _over_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     if judges == 1 or (how.unit == "both" and units == 1):
         return _of_one_unit(estimate, how)
 
-    def values(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+    def values_both_ways(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         everywhere = np.zeros((len(weights), len(used)))
         everywhere[:, used] = weights
         parts = [
-            panel.two_way(everywhere[rows], judge_weights[rows]) for rows in _slices(len(weights), width)
+            panel.two_way(everywhere[rows], judge_weights[rows]) for rows in _row_slices(len(weights), width)
         ]
         return np.concatenate(parts)
 
@@ -203,18 +205,18 @@ def _over_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     )
     judge_draws = np.concatenate(list(bootstrap_weights(judges, how.resamples, for_judges)))
     parts: list[FloatArray] = []
-    for rows in _slices(how.resamples, units):
+    for rows in _row_slices(how.resamples, units):
         count = rows.stop - rows.start
         if how.unit == "both" and units:
             weights = np.concatenate(list(bootstrap_weights(units, count, for_units)))
         else:
             weights = np.ones((count, units))
-        parts.append(values(weights, judge_draws[rows]))
+        parts.append(values_both_ways(weights, judge_draws[rows]))
     draws = np.concatenate(parts)
     jackknife = None
     if how.interval == "bca":
         without = np.concatenate(list(leave_one_out_weights(judges)))
-        jackknife = values(np.ones((judges, units)), without)
+        jackknife = values_both_ways(np.ones((judges, units)), without)
     return Replicates(
         estimate, draws, bootstrap_interval(estimate, draws, how.prob, how.interval, jackknife=jackknife)
     )
@@ -225,7 +227,7 @@ def _of_one_unit(estimate: float, how: Resampling) -> Replicates:
     return Replicates(estimate, np.full(how.resamples, np.nan), interval)
 
 
-def _slices(rows: int, width: int) -> Iterator[slice]:
+def _row_slices(rows: int, width: int) -> Iterator[slice]:
     step = max(1, _NUMBERS // max(1, width))
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))

@@ -42,7 +42,7 @@ def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
     True
     """
     if isinstance(statistic, CountStatistic):
-        influence = _gradient(statistic, weights) @ statistic.features.T
+        influence = _kernel_gradient(statistic, weights) @ statistic.features.T
     else:
         influence = _left_out(statistic, weights)
     n = weights.sum(axis=1)
@@ -54,7 +54,7 @@ def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
     return errors
 
 
-def _gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArray:
+def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArray:
     totals = weights @ statistic.features
     here = statistic.kernel(totals)
     # Forward steps only: a total that is zero is often a count, which cannot be negative.

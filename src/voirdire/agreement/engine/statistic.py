@@ -75,7 +75,7 @@ class CountStatistic:
 
     def values(self, weights: FloatArray) -> FloatArray:
         """Values under weights of shape (resamples, units)."""
-        return self.kernel(_product(weights, self.features))
+        return self.kernel(_blocked_product(weights, self.features))
 
     @property
     def support(self) -> NDArray[np.bool_]:
@@ -202,7 +202,7 @@ class PlainStatistic:
         )
 
 
-def _product(weights: FloatArray, features: FloatArray) -> FloatArray:
+def _blocked_product(weights: FloatArray, features: FloatArray) -> FloatArray:
     """Matrix product in blocks too small for BLAS to start threads, which cost more than they save here."""
     rows = _ONE_THREAD // max(1, features.size)
     if rows < 16 or rows >= len(weights):

@@ -95,41 +95,45 @@ def detection(
     rows: list[Row] = []
     for ratings in match(read_labels(table, levels=levels)):
         for judge in others_than(ratings.judges, [truth], "the truth", judges, least=1):
-            rows += rows_of(_tasks(ratings.select([truth, judge]), zero=empty == "zero"), how)
+            rows += rows_of(_detection_tasks(ratings.select([truth, judge]), zero=empty == "zero"), how)
     return frame_of(rows)
 
 
-def _tasks(pair: Ratings, zero: bool) -> list[Task]:
+def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
     size = len(pair.levels)
     true, said = pair.codes.T
     features = np.zeros((len(true), size * size))
     used = np.flatnonzero(pair.complete)
     features[used, true[used] * size + said[used]] = 1.0
 
-    def share(part: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], c: int) -> CountStatistic:
-        def kernel(t: FloatArray) -> FloatArray:
+    def share_of_class(
+        part: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], c: int
+    ) -> CountStatistic:
+        def share_of_totals(t: FloatArray) -> FloatArray:
             hits, of = part(t.reshape(*t.shape[:-1], size, size), c)
             value = ratio(hits, of)
             # Only what is empty is zero; without items nothing is known at all.
             return np.where((of == 0) & (t.sum(axis=-1) > 0), 0.0, value) if zero else value
 
-        return CountStatistic(features, kernel)
+        return CountStatistic(features, share_of_totals)
 
-    def accuracy(t: FloatArray) -> FloatArray:
+    def accuracy_of_totals(t: FloatArray) -> FloatArray:
         n = t.reshape(*t.shape[:-1], size, size)
         return ratio(np.trace(n, axis1=-2, axis2=-1), n.sum(axis=(-1, -2)))
 
     truth, judge = pair.judges
 
-    def task(measure: str, statistic: Statistic, level: str | None = None) -> Task:
+    def task_of_measure(measure: str, statistic: Statistic, level: str | None = None) -> Task:
         counts = "a class" if level == MACRO else repr(level)
         none = f"by both {truth!r} and {judge!r}"
         why = f"no item counts for {counts}" if len(used) else f"no item was answered {none}"
         return Task(measure, (judge, truth), statistic, pair, level, f"undefined: {why}")
 
-    tasks = [task("accuracy", CountStatistic(features, accuracy))]
+    tasks = [task_of_measure("accuracy", CountStatistic(features, accuracy_of_totals))]
     for measure, part in _PARTS.items():
-        of_classes = [share(part, c) for c in range(size)]
-        tasks += [task(measure, one, level) for level, one in zip(pair.levels, of_classes, strict=True)]
-        tasks.append(task(measure, mean_of(of_classes), MACRO))
+        of_classes = [share_of_class(part, c) for c in range(size)]
+        tasks += [
+            task_of_measure(measure, one, level) for level, one in zip(pair.levels, of_classes, strict=True)
+        ]
+        tasks.append(task_of_measure(measure, mean_of(of_classes), MACRO))
     return tasks

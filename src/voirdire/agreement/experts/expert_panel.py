@@ -90,7 +90,7 @@ def expert_agreement(
         others = expert_names(ratings, experts, judges)
         ratings = with_tie(ratings)
         panel, size = ratings.select(experts), len(experts)
-        tasks = [task for judge in others for task in _judge(ratings.select([judge]), panel)]
+        tasks = [task for judge in others for task in _compare_with_experts(ratings.select([judge]), panel)]
         tasks += [
             Task(
                 "all_agree" if m == size else f"at_least_{m}_agree",
@@ -129,7 +129,7 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     return others_than(ratings.judges, experts, "an expert", judges)
 
 
-def _judge(judge: Ratings, panel: Ratings) -> list[Task]:
+def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
     name, said = judge.judges[0], judge.codes[:, 0]
     both = (said >= 0) & panel.rated.any(axis=1)
     like_any = both & (panel.codes == said[:, None]).any(axis=1)

@@ -114,13 +114,13 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
             given = matched[name].numbers()[:, column]
             rows_of = [place[unit] for unit in matched[name].units]
             passed[rows_of, number] = np.where(np.isnan(given), np.nan, given >= least)
-            rows.append(_rate(judge, name, passed[:, number], prob))
+            rows.append(_pass_rate_row(judge, name, passed[:, number], prob))
         if len(thresholds) > 1:
-            rows.append(_rate(judge, ALL, passed.min(axis=1), prob))
+            rows.append(_pass_rate_row(judge, ALL, passed.min(axis=1), prob))
     return frame_of(rows)
 
 
-def _rate(judge: str, criterion: str, passed: FloatArray, prob: float) -> Row:
+def _pass_rate_row(judge: str, criterion: str, passed: FloatArray, prob: float) -> Row:
     known = passed[~np.isnan(passed)]
     n = len(known)
     if n == 0:
@@ -226,13 +226,13 @@ def ratio_interval(
     (0.927, 1.573)
     """
 
-    def end(of_a: float, of_b: float, sign: int) -> float:
+    def interval_end(of_a: float, of_b: float, sign: int) -> float:
         middle = a[0] * b[0] - correlation * (a[0] - of_a) * (of_b - b[0])
         below = of_b * (2 * b[0] - of_b)
         root = middle**2 - of_a * (2 * a[0] - of_a) * below
         return float((middle + sign * max(root, 0.0) ** 0.5) / below)
 
-    return end(a[1], b[2], -1), end(a[2], b[1], 1)
+    return interval_end(a[1], b[2], -1), interval_end(a[2], b[1], 1)
 
 
 def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparison:

@@ -65,12 +65,16 @@ class Groups:
             if len(shared) > 1 and 2 * len(shared) >= min(counts):
                 in_a, in_b = np.isin(a, shared), np.isin(b, shared)
                 alone = [
-                    _alone(number - len(shared), one, system)
+                    _note_left_out(number - len(shared), one, system)
                     for number, system in zip(counts, systems, strict=True)
                 ]
                 places = np.searchsorted(shared, a[in_a]), np.searchsorted(shared, b[in_b])
                 return cls((x[in_a], y[in_b]), places, True, one, "; ".join(filter(None, alone)))
-        note = f"{_counted(len(shared), one)} in both groups, taken as independent" if len(shared) else ""
+        note = (
+            f"{_number_in_words(len(shared), one)} in both groups, taken as independent"
+            if len(shared)
+            else ""
+        )
         if unit == "context":  # items of one context are no independent ones
             places = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
             return cls((x, y), places, False, unit, note)
@@ -106,9 +110,9 @@ def _unit_means(values: FloatArray, units: IntArray) -> FloatArray:
     return mean_scores(np.bincount(units, values).astype(float), np.bincount(units).astype(float))
 
 
-def _alone(number: int, unit: str, system: str) -> str:
-    return f"{_counted(number, unit, f' of {system!r} alone')} left out" if number else ""
+def _note_left_out(number: int, unit: str, system: str) -> str:
+    return f"{_number_in_words(number, unit, f' of {system!r} alone')} left out" if number else ""
 
 
-def _counted(number: int, unit: str, which: str = "") -> str:
+def _number_in_words(number: int, unit: str, which: str = "") -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}{which} {'is' if number == 1 else 'are'}"

@@ -80,7 +80,7 @@ def leave_one_expert_out(
         ratings = with_tie(ratings)
         tasks: list[Task] = []
 
-        def add(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
+        def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
             why = f"undefined: no item was answered by {judge!r} and {other!r}"
             note = _at_least if measure == "difference" else ""
             tasks.append(Task(measure, (judge, other), statistic, ratings, level, why, note))  # noqa: B023
@@ -91,12 +91,12 @@ def leave_one_expert_out(
             for judge in (expert, *others):
                 rate = agreement_rate(ratings.select([judge]).with_column(OTHERS, codes))
                 rates[LEFT_OUT if judge == expert else judge].append(rate)
-                add("agreement_rate", judge, OTHERS, f"without {expert}", rate)
+                add_task("agreement_rate", judge, OTHERS, f"without {expert}", rate)
         means = {name: mean_of(parts) for name, parts in rates.items()}
         for name, mean in means.items():
-            add("agreement_rate", name, OTHERS, "mean", mean)
+            add_task("agreement_rate", name, OTHERS, "mean", mean)
         for judge in others:
-            add("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
+            add_task("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
         rows += rows_of(tasks, how)
     return frame_of(rows)
 

@@ -123,9 +123,9 @@ def compare_paired_pass_rates(
     (low_a, high_a), (low_b, high_b) = (
         pass_interval(passes, n, prob) for passes in (both + only_a, both + only_b)
     )
-    phi = _correlation(*counts)
-    below = _combined(a - low_a, high_b - b, phi)
-    above = _combined(high_a - a, b - low_b, phi)
+    phi = _outcome_correlation(*counts)
+    below = _combined_error(a - low_a, high_b - b, phi)
+    above = _combined_error(high_a - a, b - low_b, phi)
     found = partial(Comparison, a, b, a - b, a - b - below, a - b + above, p_value=mcnemar_p(only_a, only_b))
     if not (both + only_a and both + only_b):
         return found(lift=nan, lift_low=nan, lift_high=nan, note="lift undefined: a group without passes")
@@ -146,7 +146,7 @@ def mcnemar_p(more: int, less: int) -> float:
     return float(binomtest(more, more + less).pvalue) if more + less else 1.0
 
 
-def _correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
+def _outcome_correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
     """The correlation of two outcomes, brought nearer to 0 by half a unit where it is positive; 0 where undefined."""
     margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither)
     if margins == 0:
@@ -157,6 +157,6 @@ def _correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
     return float(excess / margins**0.5)
 
 
-def _combined(of_a: float, of_b: float, phi: float) -> float:
+def _combined_error(of_a: float, of_b: float, phi: float) -> float:
     """The error of a difference from the errors of both, which are correlated."""
     return math.sqrt(max(of_a**2 - 2 * phi * of_a * of_b + of_b**2, 0.0))

@@ -76,14 +76,14 @@ def phase_change(
         raise InputError(problems)
     panels: dict[str, Sequence[str] | None] = {"": judges}
     if judges is None and scores.groups:
-        panels = dict(_groups(scores, (before, after)))
+        panels = dict(_groups_in_both(scores, (before, after)))
     made = find_measure(measure)
     matched = match(scores)
     rows: list[Row] = []
     for criterion in dict.fromkeys(ratings.criterion for ratings in matched):
         phases = {ratings.phase: ratings for ratings in matched if ratings.criterion == criterion}
         for name, panel in panels.items():
-            parts = _common(phases[before], phases[after], panel)
+            parts = _common_ratings(phases[before], phases[after], panel)
             problem = fits(made, parts[0])
             if problem:
                 raise InputError(problem)
@@ -106,7 +106,7 @@ def _all_phases(table: object) -> object:
     return table if run is None else run.path / "scores.csv"
 
 
-def _groups(scores: Scores, phases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _groups_in_both(scores: Scores, phases: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The judges of each group who speak in both phases, two at the least; several models' are kept apart."""
     assert scores.phase is not None
     assert scores.group is not None
@@ -130,7 +130,7 @@ def _groups(scores: Scores, phases: Sequence[str]) -> dict[str, tuple[str, ...]]
     return panels
 
 
-def _common(first: Ratings, second: Ratings, judges: Sequence[str] | None) -> list[Ratings]:
+def _common_ratings(first: Ratings, second: Ratings, judges: Sequence[str] | None) -> list[Ratings]:
     """The two phases' ratings of the items of both, in the same order."""
     parts = []
     for one, other in ((first, second), (second, first)):

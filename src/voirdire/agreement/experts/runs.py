@@ -68,17 +68,17 @@ def run_deviation(
         raise InputError(
             "run_deviation would mix phases; keep the rows of one phase and leave the column out"
         )
-    deviations = _deviations(scores, ddof)
+    deviations = _deviations_over_runs(scores, ddof)
     if np.isnan(deviations).all():
         raise InputError("no judge scored an item more than once; add the scores of further runs")
     rows: list[Row] = []
     for place, judge in enumerate(scores.judges):
-        parts = [_mean(one) for one in deviations[place]]
+        parts = [_mean_of_known(one) for one in deviations[place]]
         why = f"undefined: {judge!r} scored no item more than once"
         tasks = []
         for number, (name, part) in enumerate(zip(scores.criteria, parts, strict=True)):
             shown = Ratings((judge,), NO_CODES, (), criterion=name if scores.has_criteria else None)
-            once = _once(scores, place, number)
+            once = _count_single_runs(scores, place, number)
             note = f"items with a single run, not used: {once}" if once else ""
             tasks.append(Task("run_deviation", (judge,), part, shown, None, why, note))
         if len(parts) > 1:
@@ -88,7 +88,7 @@ def run_deviation(
     return frame_of(rows)
 
 
-def _deviations(scores: Scores, ddof: int) -> FloatArray:
+def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
     """Standard deviation over runs, shape (judges, criteria, units); NaN where there are not two."""
     unit, codes, _ = scores.units(np.ones(scores.rows, bool))
     shape = (len(scores.judges), len(scores.criteria), len(codes))
@@ -105,12 +105,12 @@ def _deviations(scores: Scores, ddof: int) -> FloatArray:
     return deviations
 
 
-def _once(scores: Scores, judge: int, criterion: int) -> int:
+def _count_single_runs(scores: Scores, judge: int, criterion: int) -> int:
     unit, _, _ = scores.units((scores.judge == judge) & (scores.criterion == criterion))
     return int(np.sum(np.bincount(unit) == 1))
 
 
-def _mean(values: FloatArray) -> CountStatistic:
+def _mean_of_known(values: FloatArray) -> CountStatistic:
     known = ~np.isnan(values)
     features = np.column_stack([known, np.where(known, values, 0.0)]).astype(float)
     return CountStatistic(features, lambda t: ratio(t[..., 1], t[..., 0]))

@@ -76,7 +76,7 @@ def swap_consistency(
     how = Resampling.of(settings)
     votes = read_votes(table)
     experts = [] if reference is None else [reference] if isinstance(reference, str) else list(reference)
-    chosen = _chosen(votes, experts, judges)
+    chosen = _choose_judges(votes, experts, judges)
     combined = match(votes, repeats="majority", orientation="name")
     shown = [_in_order(votes, alphabetical) for alphabetical in (True, False)]
     rows: list[Row] = []
@@ -84,7 +84,7 @@ def swap_consistency(
         tasks: list[Task] = []
         ratings = replace(with_tie(ratings), notes={})
         tie = ratings.levels.index(ratings.tie or "tie") if ratings.tie in ratings.levels else -1
-        one, two = (_aligned(with_tie(orders[number]), ratings) for orders in shown)
+        one, two = (_align_codes(with_tie(orders[number]), ratings) for orders in shown)
         if experts:
             whole, column, _ = with_reference(ratings, experts, REFERENCE)
         for judge in chosen:
@@ -117,7 +117,7 @@ def _in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     )
 
 
-def _aligned(part: Ratings, whole: Ratings) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _align_codes(part: Ratings, whole: Ratings) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
     """The codes of a part of the votes at the units and levels of the whole."""
     place = {unit: row for row, unit in enumerate(whole.units)}
     codes = np.full(whole.codes.shape, -1)
@@ -127,7 +127,7 @@ def _aligned(part: Ratings, whole: Ratings) -> np.ndarray[tuple[int, ...], np.dt
     return codes.astype(np.int64)
 
 
-def _chosen(votes: Votes, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
+def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
     low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
     keys = np.column_stack([votes.judge, votes.criterion, low, high])
     ordered = {order: set(map(tuple, keys[(votes.first < votes.second) == order])) for order in (True, False)}

@@ -110,7 +110,7 @@ def compare_systems(
     if problems:
         raise InputError(problems)
     rows = [
-        _row(
+        _result_row(
             scores,
             judge,
             criterion,
@@ -126,7 +126,7 @@ def compare_systems(
     return found
 
 
-def _row(
+def _result_row(
     scores: Scores,
     judge: str,
     criterion: str,
@@ -152,14 +152,14 @@ def _row(
     few = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
     if few:
         return row | {"note": f"undefined: {judge!r} scored fewer than {needed} items of {few[0]!r}"}
-    found = asdict(_compared(x, y, groups.paired, least is not None, how.prob))
+    found = asdict(_compare_samples(x, y, groups.paired, least is not None, how.prob))
     if how.interval is not None:
-        found |= _resampled(x, y, groups.paired, how)
+        found |= _resampled_interval(x, y, groups.paired, how)
     values = {"value_a": found.pop("a"), "value_b": found.pop("b")}
     return row | values | found | {"note": "; ".join(filter(None, [found["note"], groups.note]))}
 
 
-def _resampled(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> dict[str, Any]:
+def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> dict[str, Any]:
     """Interval of the difference, its note in the place of that in closed form, by resampling units."""
     a, b = np.column_stack([np.ones(len(x)), x]), np.column_stack([np.ones(len(y)), y])
     apart = np.vstack([np.pad(a, ((0, 0), (0, 2))), np.pad(b, ((0, 0), (2, 0)))])
@@ -170,7 +170,7 @@ def _resampled(x: FloatArray, y: FloatArray, paired: bool, how: Resampling) -> d
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})
 
 
-def _compared(x: FloatArray, y: FloatArray, paired: bool, passes: bool, prob: float) -> Comparison:
+def _compare_samples(x: FloatArray, y: FloatArray, paired: bool, passes: bool, prob: float) -> Comparison:
     if not passes:
         return (compare_paired_means if paired else compare_means)(x, y, prob=prob)
     if not paired:

@@ -134,25 +134,25 @@ def estimate(sample: Sample, weight: float | None = None) -> Estimate:
     """
     n, others = sample.humans, sample.others
     tuned = weight is None
-    shifted, w = (float(one) for one in theta(sample.features.sum(axis=0), _weight(sample, weight)))
+    shifted, w = (float(one) for one in theta(sample.features.sum(axis=0), _weight_to_use(sample, weight)))
     value = shifted + sample.centre
     if np.isnan(value) or n == 0:
         return Estimate(float("nan"), w, *(float("nan"),) * 3)
     seen = sample.labelled
     y = sample.human[:, 0] - value * sample.human[:, 1]
     f = sample.judges[:, 0] - value * sample.judges[:, 1]
-    missed = _missed(y[seen], f[seen], sample.clusters_seen) if w > 0 else 0.0
+    missed = _missed_variance(y[seen], f[seen], sample.clusters_seen) if w > 0 else 0.0
     part = np.zeros(len(y))
-    part[seen] = _centred(y[seen] - w * f[seen]) / n
+    part[seen] = _centre_values(y[seen] - w * f[seen]) / n
     below = sample.human[seen, 1].mean()
     if w > 0:
-        part[~seen] = w * _centred(f[~seen]) / others
+        part[~seen] = w * _centre_values(f[~seen]) / others
         below += w * (sample.judges[~seen, 1].mean() - sample.judges[seen, 1].mean())
     sums = np.bincount(sample.clusters, part) / below
     with_humans = np.bincount(sample.clusters[seen], minlength=len(sums)) > 0
     taken = others / (n + others) if tuned and 0 < w < 1 else 0.0
-    known, known_small, freedom = _variance(sums[with_humans], 1 + taken)
-    rest, rest_small, rest_freedom = _variance(sums[~with_humans], 1.0) if w > 0 else (0.0, 0.0, 1.0)
+    known, known_small, freedom = _variance_of_total(sums[with_humans], 1 + taken)
+    rest, rest_small, rest_freedom = _variance_of_total(sums[~with_humans], 1.0) if w > 0 else (0.0, 0.0, 1.0)
     known, known_small = known + missed / below**2, known_small + missed / below**2
     small = known_small + rest_small
     if np.isnan(known_small):
@@ -162,7 +162,7 @@ def estimate(sample: Sample, weight: float | None = None) -> Estimate:
     return Estimate(value, w, known + rest, small, freedom)
 
 
-def _weight(sample: Sample, weight: float | None) -> float | None:
+def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
     """The weight that was asked for, that of few answers, or that of clusters; None where totals of units tell it."""
     if weight is not None:
         return weight
@@ -172,17 +172,17 @@ def _weight(sample: Sample, weight: float | None) -> float | None:
         return None
     seen = sample.labelled
     y, f = np.zeros(len(seen)), np.empty(len(seen))
-    y[seen] = _centred(sample.human[seen, 0] - sample.centre * sample.human[seen, 1]) / sample.humans
+    y[seen] = _centre_values(sample.human[seen, 0] - sample.centre * sample.human[seen, 1]) / sample.humans
     predicted = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
-    f[seen] = _centred(predicted[seen]) / sample.humans
-    f[~seen] = -_centred(predicted[~seen]) / sample.others
+    f[seen] = _centre_values(predicted[seen]) / sample.humans
+    f[~seen] = -_centre_values(predicted[~seen]) / sample.others
     by_human, by_judges = np.bincount(sample.groups, y), np.bincount(sample.groups, f)
     spread = float(by_judges @ by_judges)
     least = 1e-24 * float(np.max(predicted**2, initial=0.0))
     return min(max(float(by_human @ by_judges) / spread, 0.0), 1.0) if spread > least else 0.0
 
 
-def _missed(y: FloatArray, f: FloatArray, clusters: int) -> float:
+def _missed_variance(y: FloatArray, f: FloatArray, clusters: int) -> float:
     """Variance of the mean error that n answers without an error may have missed."""
     if np.ptp(y - f) > 1e-12 * np.ptp(y):
         return 0.0
@@ -190,12 +190,12 @@ def _missed(y: FloatArray, f: FloatArray, clusters: int) -> float:
     return float(np.ptp(y) ** 2 * share * (1 - share) / clusters)
 
 
-def _centred(values: FloatArray) -> FloatArray:
+def _centre_values(values: FloatArray) -> FloatArray:
     centred: FloatArray = values - values.mean()
     return centred
 
 
-def _variance(sums: FloatArray, taken: float) -> tuple[float, float, float]:
+def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, float]:
     """Of a total of independent sums: as published, corrected for what is taken of their freedom, what is left."""
     left = len(sums) - taken
     if len(sums) == 0:
@@ -223,7 +223,7 @@ def resample(sample: Sample, resamples: int, seed: int, weight: float | None = N
     [1.0, 1.0, 1.0]
     """
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
-    weight = _weight(sample, weight)
+    weight = _weight_to_use(sample, weight)
     if sample.groups is None:
         strata = [sample.features[sample.labelled], sample.features[~sample.labelled]]
     else:

@@ -59,7 +59,7 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
     ('human', ('gpt', 'human'), 5)
     """
     problems = Problems("humans")
-    read, name = _read(table, humans, levels, problems)
+    read, name = _read_answers(table, humans, levels, problems)
     if name in table.judges:
         problems.table(
             f"{name!r} is a judge of the table, too; leave those rows out of the table, or rename one of them"
@@ -67,18 +67,18 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
     read = matched(read, table, problems)
     problems.raise_any()
     both = together(table, read)
-    _check(both, table.rows, problems)
+    _check_units(both, table.rows, problems)
     return both, name
 
 
-def _read(
+def _read_answers(
     table: Table, humans: object, levels: Sequence[object] | None, problems: Problems
 ) -> tuple[Table, str]:
     what = type(table).__name__.lower()
     if hasattr(humans, "answer"):
         if not isinstance(humans, type(table)):
             problems.stop(f"they are {type(humans).__name__.lower()} and the table holds {what}")
-        return humans, _person(humans.judges, problems)
+        return humans, _name_of_person(humans.judges, problems)
     cells = read_columns(humans, [], ["judge", table.answer], Problems("humans"))
     if table.answer not in cells:
         problems.stop(f"there is no column {table.answer!r}, and the table's answers are {what}")
@@ -86,7 +86,7 @@ def _read(
         problems.stop("there are no answers")
     people = encode(cells["judge"], "judge", problems).levels if "judge" in cells else ()
     problems.raise_any()
-    name = _person(people, problems)
+    name = _name_of_person(people, problems)
     readers: dict[str, Callable[..., Table]] = {
         "winner": lambda **given: read_votes(humans, **given | ({"judge": None} if people else {})),
         "score": lambda **given: read_scores(humans, **given),
@@ -95,7 +95,7 @@ def _read(
     return readers[table.answer](name="humans", judge=name), name
 
 
-def _person(people: Sequence[str], problems: Problems) -> str:
+def _name_of_person(people: Sequence[str], problems: Problems) -> str:
     if len(people) > 1:
         problems.stop(
             f"column 'judge' names {len(people)} people ({known_names(people)}); keep one of them, or decide "
@@ -168,7 +168,7 @@ def together(table: Table, humans: Table) -> Table:
     return both
 
 
-def _check(both: Table, judged: int, problems: Problems) -> None:
+def _check_units(both: Table, judged: int, problems: Problems) -> None:
     """Human answers must be about units that judges answered, one answer each, some units but not all."""
     key = np.unique(np.column_stack(both.about), axis=0, return_inverse=True)[1]
     answer = both.answers

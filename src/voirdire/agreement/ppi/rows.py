@@ -110,28 +110,28 @@ def agreement_with_humans(
     read = read_table(table, levels=levels)
     both, human = with_humans(read, humans, levels)
     matched = match(both, repeats=repeats, levels=levels if both.answer == "score" else None)
-    chosen = _judges(read.judges, judges)
+    chosen = _check_judges(read.judges, judges)
     if how.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
     matched = [ratings.select([*chosen, human]) for ratings in matched]
-    names, notes = _measures(measures, matched, how.interval)
+    names, notes = _check_measures(measures, matched, how.interval)
     rows = []
     rated = cast(Scores, both)  # where there are means of numbers: votes are none
     for ratings in matched:
         for name in names:
-            systems = _systems(rated, ratings) if name == "mean_score" else None
+            systems = _system_of_units(rated, ratings) if name == "mean_score" else None
             tasks = powered_tasks(name, ratings, human, how.unit == "context", systems)
-            rows += how.map(partial(_row, ratings=ratings, how=how), tasks)
+            rows += how.map(partial(_result_row, ratings=ratings, how=how), tasks)
     frame = pd.DataFrame(rows, columns=list(POWERED_COLUMNS))
     for column in ("measure", "judges", "criterion", "level", "note"):
         frame[column] = pd.Series([row[column] for row in rows], dtype=object)
-    if "mean_score" in names and len(rated.systems) > 1 and _systems(rated, matched[0]) is None:
+    if "mean_score" in names and len(rated.systems) > 1 and _system_of_units(rated, matched[0]) is None:
         notes.append("mean scores of systems are not listed: an item is of several systems")
     frame.attrs["notes"] = [ASSUMES, *notes]
     return frame
 
 
-def _judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
+def _check_judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
     chosen = (
         known if judges is None else tuple(dict.fromkeys([judges] if isinstance(judges, str) else judges))
     )
@@ -143,7 +143,7 @@ def _judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ..
     return tuple(chosen)
 
 
-def _measures(
+def _check_measures(
     measures: str | Iterable[str] | None, matched: Sequence[Ratings], interval: str | None
 ) -> tuple[list[str], list[str]]:
     votes, numeric = matched[0].tie is not None, all(ratings.values is not None for ratings in matched)
@@ -175,7 +175,7 @@ def _measures(
     return names, notes
 
 
-def _systems(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], IntArray] | None:
+def _system_of_units(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], IntArray] | None:
     """The system of each unit; None without systems, or where a unit is of several."""
     if both.system is None or len(both.systems) < 2:
         return None
@@ -192,7 +192,7 @@ def _systems(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], IntArray]
     return both.systems, found[:, 2]
 
 
-def _row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, object]:
+def _result_row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, object]:
     sample = task.sample
     method = cast(PoweredMethod, how.interval or ("wilson" if task.share else "t"))
     found: dict[str, tuple[Estimate, Interval]] = {}
@@ -210,10 +210,10 @@ def _row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, obje
         "criterion": ratings.criterion,
         "level": task.level if task.level is not None else ratings.phase,
         "n": sample.humans,
-        "note": _note(task, tuned, ends, ratings),
+        "note": _note_on_estimate(task, tuned, ends, ratings),
         "units": len(sample.labelled),
         "weight": tuned.weight,
-        "effective_n": _worth(sample, alone, tuned),
+        "effective_n": _effective_answers(sample, alone, tuned),
     }
     for name, prefix in (("tuned", ""), ("human", "human_"), ("ppi", "ppi_")):
         one, ends = found[name]
@@ -226,14 +226,14 @@ def _row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, obje
     return row
 
 
-def _worth(sample: Sample, alone: Estimate, tuned: Estimate) -> float:
+def _effective_answers(sample: Sample, alone: Estimate, tuned: Estimate) -> float:
     """Count of human answers that alone would leave the tuned estimate's variance."""
     if tuned.weight == 0 or not tuned.variance_small > 0:
         return float(sample.humans)
     return sample.humans * alone.variance_small / tuned.variance_small
 
 
-def _note(task: PoweredTask, tuned: Estimate, ends: Interval, ratings: Ratings) -> str:
+def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, ratings: Ratings) -> str:
     sample, notes = task.sample, []
     clusters = "contexts with human answers" if sample.groups is not None else "human answers"
     if sample.humans == 0:

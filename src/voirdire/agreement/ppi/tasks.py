@@ -93,28 +93,30 @@ def powered_tasks(
     panel = ratings.select(ratings.judges[:-1])
     groups = ratings.contexts if clustered else None
     if measure == "agreement_rate":
-        yield from _agreement(panel, ratings.select([human]), human, groups)
+        yield from _agreement_tasks(panel, ratings.select([human]), human, groups)
     elif measure == "mean_score":
-        yield from _means(panel, ratings.select([human]), groups, systems)
+        yield from _mean_score_tasks(panel, ratings.select([human]), groups, systems)
     else:
         yield from _win_rates(measure, panel, ratings.select([human]), groups)
 
 
-def _agreement(panel: Ratings, humans: Ratings, human: str, groups: IntArray | None) -> Iterator[PoweredTask]:
+def _agreement_tasks(
+    panel: Ratings, humans: Ratings, human: str, groups: IntArray | None
+) -> Iterator[PoweredTask]:
     said = humans.codes[:, 0]
     for place, judge in enumerate(panel.judges):
         own = panel.codes[:, place]
         others = np.delete(panel.codes, place, axis=1)
-        yield _agreeing((judge, human), own, others, said, groups)
+        yield _agreement_task((judge, human), own, others, said, groups)
     if len(panel.judges) > 2 and (panel.values is None or len(panel.levels) <= MANY_LEVELS):
         both = with_tie(
             replace(panel, judges=(*panel.judges, human), codes=np.column_stack([panel.codes, said]))
         )
         judges = both.select(panel.judges)
-        yield _agreeing((MAJORITY, human), majority(judges), judges.codes, both.codes[:, -1], groups)
+        yield _agreement_task((MAJORITY, human), majority(judges), judges.codes, both.codes[:, -1], groups)
 
 
-def _agreeing(
+def _agreement_task(
     judges: tuple[str, ...], own: IntArray, others: IntArray, said: IntArray, groups: IntArray | None
 ) -> PoweredTask:
     """Agreement of one column of answers with the humans, predicted by others' agreement with it."""
@@ -131,22 +133,24 @@ def _agreeing(
         # Any number that does not depend on the humans' answers keeps the estimate right.
         predicted = np.where(lone, np.nanmean(predicted), predicted)
         note = f"{int(lone.sum())} units that no other judge answered are predicted by the mean of the rest"
-    sample = _sample((said == own).astype(float), predicted, said >= 0, groups, used)
+    sample = _build_sample((said == own).astype(float), predicted, said >= 0, groups, used)
     return PoweredTask("agreement_rate", judges, sample, share=True, note=note)
 
 
-def _means(
+def _mean_score_tasks(
     panel: Ratings, humans: Ratings, groups: IntArray | None, systems: tuple[tuple[str, ...], IntArray] | None
 ) -> Iterator[PoweredTask]:
     said = humans.numbers()[:, 0]
-    predicted = _mean(panel.numbers(), panel.rated)
+    predicted = _mean_of_judges(panel.numbers(), panel.rated)
     used: NDArray[np.bool_] = np.any(panel.rated, axis=1)
     parts: list[tuple[str | None, NDArray[np.bool_]]] = [(None, used)]
     if systems is not None:
         names, of_unit = systems
         parts += [(name, used & (of_unit == place)) for place, name in enumerate(names)]
     for level, part in parts:
-        sample = _sample(np.nan_to_num(said[part]), predicted[part], ~np.isnan(said[part]), groups, part)
+        sample = _build_sample(
+            np.nan_to_num(said[part]), predicted[part], ~np.isnan(said[part]), groups, part
+        )
         yield PoweredTask("mean_score", panel.judges, sample, share=False, level=level)
 
 
@@ -164,7 +168,7 @@ def _win_rates(
         first = side[used, :1]
         parts = []
         for codes in (humans.codes[used], panel.codes[used]):
-            won, lost, tied = _outcomes(codes, first, len(panel.levels) - 1)
+            won, lost, tied = _item_outcomes(codes, first, len(panel.levels) - 1)
             decided = (won + lost) if ties == "left out" else (won + lost + tied)
             counted = won + tied / 2 if ties == "half won" else won
             parts.append((counted, decided))
@@ -172,14 +176,14 @@ def _win_rates(
         rated = panel.rated[used]
         sample = Sample(
             np.column_stack([said, said_below]),
-            np.column_stack([_mean(by_judge, rated), _mean(by_judge_below, rated)]),
+            np.column_stack([_mean_of_judges(by_judge, rated), _mean_of_judges(by_judge_below, rated)]),
             humans.rated[used, 0],
-            _dense(groups, used),
+            _dense_groups(groups, used),
         )
         yield PoweredTask(measure, panel.judges, sample, share=True, level=item)
 
 
-def _outcomes(
+def _item_outcomes(
     codes: IntArray, first: NDArray[np.bool_], last: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """True where the item that is first (or not) of its pair won, lost, tied; shape of the codes each."""
@@ -188,12 +192,12 @@ def _outcomes(
     return wins.astype(float), losses.astype(float), ties.astype(float)
 
 
-def _mean(values: FloatArray, rated: NDArray[np.bool_]) -> FloatArray:
+def _mean_of_judges(values: FloatArray, rated: NDArray[np.bool_]) -> FloatArray:
     """Mean over the judges that answered; NaN where none did."""
     return ratio(np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1).astype(float))
 
 
-def _sample(
+def _build_sample(
     said: FloatArray,
     predicted: FloatArray,
     labelled: NDArray[np.bool_],
@@ -202,9 +206,12 @@ def _sample(
 ) -> Sample:
     ones = np.ones(len(said))
     return Sample(
-        np.column_stack([said, ones]), np.column_stack([predicted, ones]), labelled, _dense(groups, used)
+        np.column_stack([said, ones]),
+        np.column_stack([predicted, ones]),
+        labelled,
+        _dense_groups(groups, used),
     )
 
 
-def _dense(groups: IntArray | None, used: NDArray[np.bool_]) -> IntArray | None:
+def _dense_groups(groups: IntArray | None, used: NDArray[np.bool_]) -> IntArray | None:
     return None if groups is None else np.unique(groups[used], return_inverse=True)[1].astype(np.int64)

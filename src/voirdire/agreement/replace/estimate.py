@@ -100,10 +100,10 @@ def mean(
     rest = known - weight * predicted
     value = float(o @ rest) + (weight * float(f.mean()) if f is not None and weight else 0.0)
     freedom = n - 1 - (0 < weight < 1)
-    spread_all = max(float(o @ (known - o @ known) ** 2) * n / (n - 1), _missed(known, span, n) * n)
+    spread_all = max(float(o @ (known - o @ known) ** 2) * n / (n - 1), _missed_variance(known, span, n) * n)
     left = float(np.sum(o**2 * (1 - chosen) * (rest - o @ rest) ** 2)) * n / freedom
     if np.ptp(rest) == 0:
-        left = max(left, _missed(known, span, n) * (1 - n / units))
+        left = max(left, _missed_variance(known, span, n) * (1 - n / units))
     error = float(np.sqrt(spread_all / units + left))
     from scipy.stats import t
 
@@ -114,7 +114,7 @@ def mean(
     )
 
 
-def _missed(y: FloatArray, span: float, n: int) -> float:
+def _missed_variance(y: FloatArray, span: float, n: int) -> float:
     """Variance of a mean of n answers that are all alike, if one more would differ by the whole span."""
     share = 1 / (n + 1)
     return span**2 * share * (1 - share) / n if np.ptp(y) == 0 else 0.0

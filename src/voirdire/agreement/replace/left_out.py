@@ -34,12 +34,12 @@ class LeftOut:
     @property
     def of_judge(self) -> FloatArray:
         """The judge's agreement with people by unit, the mean over people left out; NaN where there is none."""
-        return _mean(self.judge)
+        return _mean_over_people(self.judge)
 
     @property
     def of_people(self) -> FloatArray:
         """People's agreement with each other by unit; NaN where there is none."""
-        return _mean(self.person)
+        return _mean_over_people(self.person)
 
 
 def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
@@ -60,7 +60,7 @@ def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftO
     """
     there = ~np.isnan(people)
 
-    def against(answers: FloatArray) -> FloatArray:
+    def scores_against_others(answers: FloatArray) -> FloatArray:
         """Scores of answers, shape (units, people or 1), against all but the person of each column."""
         found = np.full(people.shape, np.nan)
         for left in range(people.shape[1]):
@@ -70,11 +70,11 @@ def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftO
             found[:, left] = np.where(there[:, left], likeness.with_others(of, people, kept), np.nan)
         return found
 
-    alone = against(judge[:, None])
-    return LeftOut(alone, np.where(np.isnan(alone), np.nan, against(people)))
+    alone = scores_against_others(judge[:, None])
+    return LeftOut(alone, np.where(np.isnan(alone), np.nan, scores_against_others(people)))
 
 
-def _mean(values: FloatArray) -> FloatArray:
+def _mean_over_people(values: FloatArray) -> FloatArray:
     there = ~np.isnan(values)
     number = there.sum(axis=1)
     total = np.where(there, values, 0.0).sum(axis=1)

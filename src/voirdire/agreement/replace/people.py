@@ -86,10 +86,10 @@ def read_people(humans: object) -> tuple[pd.DataFrame, Chances | None]:
             )
         frames.append(frame)
     table = pd.concat(frames, ignore_index=True)
-    return table, _chances(table) if CHANCE in table else None
+    return table, _read_probabilities(table) if CHANCE in table else None
 
 
-def _chances(table: pd.DataFrame) -> Chances:
+def _read_probabilities(table: pd.DataFrame) -> Chances:
     problems = Problems("humans")
     found: dict[tuple[str, ...], float] = {}
     if "context" in table:
@@ -97,7 +97,7 @@ def _chances(table: pd.DataFrame) -> Chances:
             "a column 'probability' goes with units that are told by criterion and items alone; drop 'context'"
         )
     about = ["first", "second"] if "first" in table else ["item"]
-    chances = _numbers(table[CHANCE]).tolist()
+    chances = _as_numbers(table[CHANCE]).tolist()
     for row, (chance, cells) in enumerate(zip(chances, table[about].to_numpy(), strict=True), start=1):
         if not chance > 0:
             problems.rows([row], f"probability {table[CHANCE].iloc[row - 1]!r} is no number above 0")
@@ -112,7 +112,7 @@ def _chances(table: pd.DataFrame) -> Chances:
     return Chances(found)
 
 
-def _numbers(cells: pd.Series) -> FloatArray:
+def _as_numbers(cells: pd.Series) -> FloatArray:
     """Cells as numbers, NaN where they are none."""
     import pandas as pd
 

@@ -116,7 +116,7 @@ def may_replace(
     """
     import pandas as pd
 
-    _check(margin, bar, epsilon, prob)
+    _check_settings(margin, bar, epsilon, prob)
     if measure is not None and measure not in MEASURES:
         raise InputError(f"measure {measure!r} is none of {', '.join(MEASURES)}")
     table, answers, levels = apart(table, people, levels)
@@ -143,19 +143,21 @@ def may_replace(
         together(read, persons), repeats=None, levels=levels if read.answer == "score" else None
     ):
         chance = chances.of(ratings) if chances is not None else None
-        for judge, panel in _panel(ratings, read.judges, judges, measure):
+        for judge, panel in _judges_and_majority(ratings, read.judges, judges, measure):
             rows.append(
-                _row(ratings, judge, panel, persons.judges, chance, margin, bar, epsilon, measure, prob)
+                _result_row(
+                    ratings, judge, panel, persons.judges, chance, margin, bar, epsilon, measure, prob
+                )
             )
         of_people += _people_rows(ratings, persons.judges, measure)
     if all(row["n"] == 0 for row in rows):
-        raise InputError(_nobody(bar))
+        raise InputError(_no_answers_sentence(bar))
     found = pd.DataFrame(rows, columns=list(COLUMNS))
     found.attrs["people"] = of_people
     return found
 
 
-def _check(margin: float, bar: float | None, epsilon: float, prob: float) -> None:
+def _check_settings(margin: float, bar: float | None, epsilon: float, prob: float) -> None:
     problems = []
     if not margin >= 0:
         problems.append(f"margin {margin} is negative; it is how much worse than people a judge may be")
@@ -169,7 +171,7 @@ def _check(margin: float, bar: float | None, epsilon: float, prob: float) -> Non
         raise InputError(problems)
 
 
-def _nobody(bar: float | None) -> str:
+def _no_answers_sentence(bar: float | None) -> str:
     if bar is not None:
         return "humans: nobody answered what the judges answered; name items as in the judges' table"
     return (
@@ -178,7 +180,7 @@ def _nobody(bar: float | None) -> str:
     )
 
 
-def _answers(ratings: Ratings, measure: Measure | None) -> tuple[FloatArray, Likeness]:
+def _answers_and_likeness(ratings: Ratings, measure: Measure | None) -> tuple[FloatArray, Likeness]:
     """Answers as numbers, NaN without one, and how alike two are."""
     numbers = ratings.values is not None
     if measure not in (None, "equality") and not numbers:
@@ -192,12 +194,12 @@ def _answers(ratings: Ratings, measure: Measure | None) -> tuple[FloatArray, Lik
     return answers, Likeness(measure, float(np.nanmax(answers) - np.nanmin(answers)) or 1.0)
 
 
-def _panel(
+def _judges_and_majority(
     ratings: Ratings, known: Sequence[str], judges: Sequence[str] | None, measure: Measure | None
 ) -> list[tuple[str, FloatArray]]:
     """Whom to look at, with their answers; of several judges also what they say together."""
     ratings = with_tie(ratings)
-    answers, likeness = _answers(ratings, measure)
+    answers, likeness = _answers_and_likeness(ratings, measure)
     own = [ratings.judges.index(name) for name in known]
     found = [
         (name, answers[:, at])
@@ -220,7 +222,7 @@ def _panel(
     return found
 
 
-def _row(
+def _result_row(
     ratings: Ratings,
     judge: str,
     said: FloatArray,
@@ -233,7 +235,7 @@ def _row(
     prob: float,
 ) -> dict[str, Any]:
     ratings = with_tie(ratings)
-    answers, likeness = _answers(ratings, measure)
+    answers, likeness = _answers_and_likeness(ratings, measure)
     there = ~np.isnan(said)
     of_people = answers[:, [ratings.judges.index(name) for name in people]][there]
     rest = answers[:, [at for at, name in enumerate(ratings.judges) if name not in people and name != judge]][
@@ -246,17 +248,17 @@ def _row(
         exact = Likeness("distance" if likeness.measure == "distance" else "equality")
         test = alt_test(left_out(said, of_people, exact), people, epsilon=epsilon)
     else:
-        with_people, among = _alone(said, of_people, likeness), np.full(len(said), bar)
+        with_people, among = _agreement_with_people(said, of_people, likeness), np.full(len(said), bar)
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(with_people), np.nan, with_people - among)
     drawn = None if chance is None else chance[there]
-    now = mean(y, _predicted(said, rest, likeness, bar), drawn, prob, likeness.span)
+    now = mean(y, _predicted_difference(said, rest, likeness, bar), drawn, prob, likeness.span)
     # shown beside each other: plain weighted means over the units that people answered
     of_judge, of_them = (
         mean(np.where(np.isnan(y), np.nan, one), None, drawn, prob, likeness.span).value
         for one in (with_people, among)
     )
-    verdict = _verdict(now, margin)
+    verdict = _verdict_of_mean(now, margin)
     pairs = coefficients(said, of_people, likeness, ratings.values is not None)
     return {
         "criterion": ratings.criterion,
@@ -275,15 +277,15 @@ def _row(
         "rho": test.rho,
         "measure": likeness.measure,
         **asdict(pairs),
-        "means": _means(judge, ratings.criterion, verdict, of_judge, of_them, now, margin),
-        "note": _note(now, test, bar),
+        "means": _verdict_sentence(judge, ratings.criterion, verdict, of_judge, of_them, now, margin),
+        "note": _note_on_row(now, test, bar),
     }
 
 
 def _people_rows(ratings: Ratings, people: Sequence[str], measure: Measure | None) -> list[dict[str, Any]]:
     """A row for each person who answered what others did: agreement with these."""
     ratings = with_tie(ratings)
-    answers, likeness = _answers(ratings, measure)
+    answers, likeness = _answers_and_likeness(ratings, measure)
     of_people, rows = answers[:, [ratings.judges.index(name) for name in people]], []
     for at, name in enumerate(people):
         rest = np.delete(of_people, at, axis=1)
@@ -300,7 +302,7 @@ def _people_rows(ratings: Ratings, people: Sequence[str], measure: Measure | Non
     return rows
 
 
-def _means(
+def _verdict_sentence(
     judge: str, criterion: str | None, verdict: str, agrees: float, people: float, now: Mean, margin: float
 ) -> str:
     """A row in one sentence."""
@@ -313,13 +315,13 @@ def _means(
     return f"{judge} {what} (agreement {agrees:.2f}, people {people:.2f}, {now.n:,} units)."
 
 
-def _verdict(now: Mean, margin: float) -> str:
+def _verdict_of_mean(now: Mean, margin: float) -> str:
     if now.n < LEAST or np.isnan(now.error):
         return UNSURE
     return YES if now.low > -margin else NO if now.high < -margin else UNSURE
 
 
-def _note(now: Mean, test: AltTest, bar: float | None) -> str:
+def _note_on_row(now: Mean, test: AltTest, bar: float | None) -> str:
     notes = []
     if now.n < LEAST:
         notes.append(f"only {now.n} units have people's answers; {LEAST} are the least")
@@ -328,17 +330,17 @@ def _note(now: Mean, test: AltTest, bar: float | None) -> str:
     return "; ".join(notes)
 
 
-def _alone(said: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
+def _agreement_with_people(said: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
     """Agreement with people of each unit, without anybody left out."""
     return likeness.with_others(said, people, ~np.isnan(people))
 
 
-def _predicted(
+def _predicted_difference(
     said: FloatArray, rest: FloatArray, likeness: Likeness, bar: float | None
 ) -> FloatArray | None:
     """The same difference with the other judges in people's place, which predicts it; None where there are too few."""
     if bar is not None:
-        f = _alone(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
+        f = _agreement_with_people(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
     elif rest.shape[1] > 1:
         of: LeftOut = left_out(said, rest, likeness)
         f = of.of_judge - of.of_people

@@ -14,14 +14,14 @@ _KEYS = ("instruction", "generator_1", "generator_2", "preference", "annotator")
 _TIES = (0, 1.5)  # files from before 2024 write a draw as 0
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _NEEDS, "records table")
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     between = 0
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal between
         value = number(record["preference"])
         if value is None:
@@ -41,7 +41,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             degree=abs(value - 1.5) + 0.5 if unsure and asked.degrees else None,
         )
 
-    yield from each(source, one, _KEYS)
+    yield from each(source, read_record, _KEYS)
     if between:
         kept = (
             "the winner with its probability"
@@ -52,4 +52,4 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
     yield UnknownOrder("the order of display is not in the file")
 
 
-FORMAT = Format("alpacaeval", "AlpacaEval", _NEEDS, _detect, _rows, ("judge", "degrees"))
+FORMAT = Format("alpacaeval", "AlpacaEval", _NEEDS, _detect_format, _read_rows, ("judge", "degrees"))

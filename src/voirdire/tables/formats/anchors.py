@@ -49,9 +49,9 @@ class Anchors:
     @property
     def counts(self) -> dict[str, int]:
         """Known answers by table: ``anchors`` where they are of one kind, else one name a kind."""
-        return {self._name(kind): len(rows) for kind, rows in self._found.items()}
+        return {self._table_name(kind): len(rows) for kind, rows in self._found.items()}
 
-    def _name(self, kind: type[Any]) -> str:
+    def _table_name(self, kind: type[Any]) -> str:
         return NAME if len(self._found) == 1 else f"{NAME}_{TABLES[kind]}"
 
     def frame(self) -> pd.DataFrame | None:
@@ -73,17 +73,17 @@ class Anchors:
                 "--set questions=a,b reads some of the questions"
             )
         (kind,) = self._found
-        columns, rows = self._table(kind)
+        columns, rows = self._filled_columns(kind)
         return pd.DataFrame(rows, columns=columns)
 
     def write(self, folder: Path) -> None:
         """Write the tables into a folder."""
         for kind in self._found:
-            columns, rows = self._table(kind)
-            with (folder / f"{self._name(kind)}.csv").open("w", encoding="utf-8", newline="") as stream:
+            columns, rows = self._filled_columns(kind)
+            with (folder / f"{self._table_name(kind)}.csv").open("w", encoding="utf-8", newline="") as stream:
                 csv.writer(stream, lineterminator="\n").writerows([columns, *rows])
 
-    def _table(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:
+    def _filled_columns(self, kind: type[Any]) -> tuple[list[str], list[list[Any]]]:
         """Columns that some row fills, and the rows."""
         names, place = _COLUMNS[kind], _COLUMNS[kind].index(_ANSWER[kind])
         rows = [[*about[:place], said, *about[place:]] for about, said in self._found[kind].items()]

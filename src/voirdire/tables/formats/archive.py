@@ -70,7 +70,7 @@ def pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, 
     if info.file_size > bound:
         raise bounds.too_large(f"{name}: unpacks to", bound)
     if info.compress_type == _ZSTD:
-        yield from _zstandard(archive, info)
+        yield from _unpack_zstandard(archive, info)
         return
     try:
         with archive.open(info) as stream:
@@ -84,7 +84,7 @@ def pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, 
         raise zipfile.BadZipFile(f"{name}: {error}") from None
 
 
-def _zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Generator[bytes, None, None]:
+def _unpack_zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Generator[bytes, None, None]:
     name = info.filename
     try:
         import pyarrow

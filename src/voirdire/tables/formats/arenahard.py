@@ -20,11 +20,11 @@ _VERDICTS |= dict.fromkeys(("A=B", "B=A"), "tie")
 _SLIGHTLY = 0.75
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _NEEDS)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     if "baseline" not in source.head.keys and asked.baseline is None:
         raise InputError(
             f"{source.name}: Arena-Hard files of version 0.1 do not name the baseline that all models were compared "
@@ -32,7 +32,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         )
     strong = 0
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal strong
         baseline = named(record.get("baseline")) or asked.baseline
         pair = baseline, named(record["model"])
@@ -49,7 +49,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             order = pair[::-1] if game % 2 else pair
             yield Vote(named(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     if strong:
         how = "counted once each, the strength is not kept"
         if asked.degrees:
@@ -57,4 +57,4 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         yield Note(f"{strong} verdicts say 'significantly better' (>>): {how}")
 
 
-FORMAT = Format("arenahard", "Arena-Hard-Auto", _NEEDS, _detect, _rows, ("baseline", "degrees"))
+FORMAT = Format("arenahard", "Arena-Hard-Auto", _NEEDS, _detect_format, _read_rows, ("baseline", "degrees"))

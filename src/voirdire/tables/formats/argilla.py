@@ -14,16 +14,16 @@ _NEEDS = keyed("fields responses _server_id")
 _USERS = ".responses.users"
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     flat = head.shape in ("records", "table") and any(key.endswith(_USERS) for key in head.keys)
     return has(head, _NEEDS) or flat
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     suggested = 0
     flat = not has(source.head, _NEEDS)
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal suggested
         item = named(record["id"])
         if flat:
@@ -35,7 +35,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         for name in names:
             if asked.questions and name not in asked.questions:
                 continue
-            for value, user, status in _responses(record, name, flat):
+            for value, user, status in _responses_to_question(record, name, flat):
                 where = f"{place} {name} {user}"
                 if status not in (None, "submitted"):
                     yield Refused(where, f"status {status!r}: not submitted")
@@ -45,7 +45,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 except Odd:
                     yield Refused(where, f"value {shown(value)}")
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     if suggested:
         yield Note(f"{suggested} suggestions of models were shown to people and are left out")
     if not flat:
@@ -56,7 +56,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         )
 
 
-def _responses(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str | None, Any]]:
+def _responses_to_question(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str | None, Any]]:
     if not flat:
         for response in record["responses"][name]:
             yield response["value"], named(response["user_id"]), response.get("status")
@@ -69,4 +69,4 @@ def _responses(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str
         yield value, named(user), status
 
 
-FORMAT = Format("argilla", "Argilla", _NEEDS, _detect, _rows, ("questions",))
+FORMAT = Format("argilla", "Argilla", _NEEDS, _detect_format, _read_rows, ("questions",))

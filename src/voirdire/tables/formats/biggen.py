@@ -12,7 +12,7 @@ from voirdire.tables.formats.source import Head, Source
 _NEEDS = {"eval_model_name", "response_model_name"}
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if head.shape != "object" or not head.first:
         return False
     return all(isinstance(one, dict) for one in head.first.values()) and any(
@@ -20,12 +20,12 @@ def _detect(head: Head) -> bool:
     )
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     for name, record in source.head.first.items():
-        yield from guarded(f"{source.name} {name}", _one, record)
+        yield from guarded(f"{source.name} {name}", _read_record, record)
 
 
-def _one(record: Record) -> Iterator[Row]:
+def _read_record(record: Record) -> Iterator[Row]:
     score = number(record["score"])
     if score is None or score < 1:
         raise Odd(f"score {record['score']!r} is none")
@@ -35,4 +35,4 @@ def _one(record: Record) -> Iterator[Row]:
     )
 
 
-FORMAT = Format("biggen", "BiGGen-Bench", (), _detect, _rows)
+FORMAT = Format("biggen", "BiGGen-Bench", (), _detect_format, _read_rows)

@@ -14,14 +14,14 @@ _JUDGES = ("judge_score", "oracle_label")
 _SUFFIX = "_responses.jsonl"
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _NEEDS)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     fallback = asked.system or source.name.partition(".")[0].removesuffix(_SUFFIX.partition(".")[0])
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         context = named(record["prompt_id"])
         system = named(record.get("policy") or record.get("target_policy")) or fallback
         for judge in _JUDGES:
@@ -33,8 +33,8 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             else:
                 yield Score(judge, joined(context, system), value, context=context, system=system)
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     yield Note("oracle_label is what the judge is to predict: rather anchors than a judge")
 
 
-FORMAT = Format("cje", "CJE", _NEEDS, _detect, _rows, ("system",))
+FORMAT = Format("cje", "CJE", _NEEDS, _detect_format, _read_rows, ("system",))

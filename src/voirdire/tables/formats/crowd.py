@@ -124,12 +124,12 @@ class _Sheet:
 
     def look(self, work: Work) -> None:
         """Count what kinds of answers there are."""
-        pair = self._pair(work)
+        pair = self._shown_pair(work)
         for question, said in {**work.known, **work.answers}.items():
-            if self._wanted(question):
+            if self._is_wanted(question):
                 counts = self._cells.setdefault(question, Counter())
-                if not _empty(said):
-                    counts[_kind(said, pair, self.winners)] += 1
+                if not _is_empty(said):
+                    counts[_answer_kind(said, pair, self.winners)] += 1
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -143,76 +143,76 @@ class _Sheet:
     def rows(self, work: Work) -> Iterator[Row]:
         """The answers of one piece of work."""
         for question, said in work.answers.items():
-            if self._wanted(question):
+            if self._is_wanted(question):
                 place = f"{work.place} {question}"
-                yield from guarded(place, self._row, work, question, said)
+                yield from guarded(place, self._read_answer, work, question, said)
         for question, said in work.known.items():
-            if self._wanted(question) and not _empty(said):
+            if self._is_wanted(question) and not _is_empty(said):
                 place = f"{work.place} known {question}"
-                yield from guarded(place, self._known, place, work, question, said)
+                yield from guarded(place, self._read_known_answer, place, work, question, said)
 
-    def _wanted(self, question: str) -> bool:
+    def _is_wanted(self, question: str) -> bool:
         return not self.questions or question in self.questions
 
-    def _row(self, work: Work, question: str, said: Any) -> Iterator[Row]:
-        if _empty(said):
+    def _read_answer(self, work: Work, question: str, said: Any) -> Iterator[Row]:
+        if _is_empty(said):
             raise Odd("no answer")
-        row = self._answer(work, question, said)
+        row = self._answer_without_judge(work, question, said)
         key = (
             (work.worker, *row[1:3], question) if isinstance(row, Vote) else (work.worker, row.item, question)
         )
         self._seen[key] += 1
         yield row._replace(judge=work.worker, run=self._seen[key])
 
-    def _known(self, place: str, work: Work, question: str, said: Any) -> Iterator[Row]:
-        yield Known(place, self._answer(work, question, said))
+    def _read_known_answer(self, place: str, work: Work, question: str, said: Any) -> Iterator[Row]:
+        yield Known(place, self._answer_without_judge(work, question, said))
 
-    def _answer(self, work: Work, question: str, said: Any) -> Vote | Score | Label:
+    def _answer_without_judge(self, work: Work, question: str, said: Any) -> Vote | Score | Label:
         """Answer about what was shown, without the judge."""
         kind = self.kinds[question]
         criterion = question if len(self._cells) > 1 else None
-        roles = self._named(work)
+        roles = self._column_roles(work)
         if kind == "votes":
-            pair = self._pair(work)
-            outcome = None if pair is None else _outcome(said, pair, self.winners)
+            pair = self._shown_pair(work)
+            outcome = None if pair is None else _vote_outcome(said, pair, self.winners)
             if pair is None or outcome is None:
                 raise Odd(f"{said!r} is none of the two items, first, second or tie")
-            return Vote(None, *pair, outcome, criterion, _cell(work, roles.get("context")))
-        if isinstance(said, str) and said.strip().lower() in _SIDES and self._pair(work) is not None:
+            return Vote(None, *pair, outcome, criterion, _shown_name(work, roles.get("context")))
+        if isinstance(said, str) and said.strip().lower() in _SIDES and self._shown_pair(work) is not None:
             raise Odd(
                 f"{said!r} is none of the two items that were shown (--winners A=first,B=second says which)"
             )
-        item = _item(work, roles)
-        context = _cell(work, roles.get("context"))
+        item = _judged_item(work, roles)
+        context = _shown_name(work, roles.get("context"))
         context = None if context == item else context
         if kind == "scores":
             value = None if isinstance(said, list | bool) else number(said)
             if value is None:
                 raise Odd(f"{said!r} is no number")
-            return Score(None, item, value, criterion, context, _cell(work, roles.get("system")))
-        return Label(None, item, one_label(_word(said)), criterion, context)
+            return Score(None, item, value, criterion, context, _shown_name(work, roles.get("system")))
+        return Label(None, item, one_label(_boolean_as_word(said)), criterion, context)
 
-    def _named(self, work: Work) -> dict[str, str]:
+    def _column_roles(self, work: Work) -> dict[str, str]:
         names = tuple(work.shown)
         if names not in self._roles:
             self._roles[names] = find_roles(names)
         return self._roles[names]
 
-    def _pair(self, work: Work) -> tuple[str, str] | None:
+    def _shown_pair(self, work: Work) -> tuple[str, str] | None:
         """The two items that were shown, where there are two."""
-        roles = self._named(work)
-        first, second = _cell(work, roles.get("first")), _cell(work, roles.get("second"))
+        roles = self._column_roles(work)
+        first, second = _shown_name(work, roles.get("first")), _shown_name(work, roles.get("second"))
         return (first, second) if first and second else None
 
 
-def _kind(said: Any, pair: tuple[str, str] | None, winners: Mapping[str, str]) -> str:
-    if pair is not None and _outcome(said, pair, winners) is not None:
+def _answer_kind(said: Any, pair: tuple[str, str] | None, winners: Mapping[str, str]) -> str:
+    if pair is not None and _vote_outcome(said, pair, winners) is not None:
         return "votes"
     is_number = not isinstance(said, bool | list) and number(said) is not None
     return "scores" if is_number else "labels"
 
 
-def _outcome(said: Any, pair: tuple[str, str], winners: Mapping[str, str]) -> str | None:
+def _vote_outcome(said: Any, pair: tuple[str, str], winners: Mapping[str, str]) -> str | None:
     if not isinstance(said, bool | list) and str(said) in winners:
         return winners[str(said)]
     if not isinstance(said, str):
@@ -222,22 +222,22 @@ def _outcome(said: Any, pair: tuple[str, str], winners: Mapping[str, str]) -> st
     return OUTCOME_WORDS.get(said.strip().lower())
 
 
-def _empty(said: Any) -> bool:
+def _is_empty(said: Any) -> bool:
     return said is None or said in ("", []) or (isinstance(said, float) and math.isnan(said))
 
 
-def _word(said: Any) -> Any:
+def _boolean_as_word(said: Any) -> Any:
     return str(said).lower() if isinstance(said, bool) else said
 
 
-def _cell(work: Work, name: str | None) -> str | None:
+def _shown_name(work: Work, name: str | None) -> str | None:
     return None if name is None else named(work.shown[name]) or None
 
 
-def _item(work: Work, roles: Mapping[str, str]) -> str | None:
+def _judged_item(work: Work, roles: Mapping[str, str]) -> str | None:
     """Item that was judged: the input that names it, the only one, or the platform's task."""
     plain = {name.lower(): name for name in work.shown}
     own = roles.get("item") or next((plain[name] for name in _ID if name in plain), None)
     if own is None and len(work.shown) == 1:
         own = next(iter(work.shown))
-    return _cell(work, own) or work.task
+    return _shown_name(work, own) or work.task

@@ -14,15 +14,15 @@ _CLASSES = keyed("worker task label")
 _WINNERS = {"left": "first", "right": "second", "tie": "tie"}
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _PAIRS + _CLASSES, "records table") and "judge" not in head.keys
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    return each(source, _pair if has(source.head, _PAIRS, "records table") else _class)
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    return each(source, _read_comparison if has(source.head, _PAIRS, "records table") else _read_class)
 
 
-def _pair(record: Record, place: str) -> Iterator[Row]:
+def _read_comparison(record: Record, place: str) -> Iterator[Row]:
     left, right = named(record["left"]), named(record["right"])
     said = record["winner"] if "winner" in record else record["label"]
     outcomes = {left: "first", right: "second"} if "winner" not in record else {}
@@ -32,8 +32,8 @@ def _pair(record: Record, place: str) -> Iterator[Row]:
     yield Vote(named(record["worker"]), left, right, outcome, context=named(record.get("prompt")))
 
 
-def _class(record: Record, place: str) -> Iterator[Row]:
+def _read_class(record: Record, place: str) -> Iterator[Row]:
     yield Label(named(record["worker"]), named(record["task"]), named(record["label"]))
 
 
-FORMAT = Format("crowdkit", "Crowd-Kit", _PAIRS + _CLASSES, _detect, _rows)
+FORMAT = Format("crowdkit", "Crowd-Kit", _PAIRS + _CLASSES, _detect_format, _read_rows)

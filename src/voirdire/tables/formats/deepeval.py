@@ -11,11 +11,11 @@ from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, numbe
 from voirdire.tables.formats.source import Head, Source
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return head.shape == "object" and bool(head.keys & {"testRunData", "testCases", "testRunLink"})
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     whole = source.head.first
     run = whole.get("testRunData") or whole
     cases = [*(run.get("testCases") or []), *(run.get("conversationalTestCases") or [])]
@@ -25,7 +25,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         )
     spans = 0
     for at, case in enumerate(cases):
-        yield from guarded(f"{source.name} case {at}", _case, source.name, case)
+        yield from guarded(f"{source.name} case {at}", _read_test_case, source.name, case)
         trace = case.get("trace") if isinstance(case, dict) else None
         for key, found in (trace or {}).items():
             if key.endswith("Spans"):
@@ -34,7 +34,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         yield Note(f"{source.name}: {spans} scores of trace spans are left out")
 
 
-def _case(name: str, case: Record) -> Iterator[Row]:
+def _read_test_case(name: str, case: Record) -> Iterator[Row]:
     item = named(case["name"])
     for metric in case.get("metricsData") or []:
         criterion = named(metric["name"])
@@ -45,4 +45,4 @@ def _case(name: str, case: Record) -> Iterator[Row]:
             yield Score(metric.get("evaluationModel") or criterion, item, score, criterion)
 
 
-FORMAT = Format("deepeval", "DeepEval", (), _detect, _rows)
+FORMAT = Format("deepeval", "DeepEval", (), _detect_format, _read_rows)

@@ -18,7 +18,7 @@ _JOINED = "#"  # between labels, in CSV
 _TOGETHER = "all"  # the file of a project whose annotators share their labels
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if head.shape not in ("records", "table") or "id" not in head.keys or not head.keys & set(_TEXT):
         return False
     if _is_old(head.first):
@@ -39,9 +39,9 @@ def _is_old(record: Any) -> bool:
     )
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     if _is_old(source.head.first):
-        return each(source, _old)
+        return each(source, _read_old_record)
     return _of_one(source, asked)
 
 
@@ -49,14 +49,14 @@ def _of_one(source: Source, asked: Asked) -> Iterator[Row]:
     judge, notes = judge_of_file(source, asked)
     joined = source.head.shape == "table"
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         said = next((record[name] for name in _LABEL if name in record), None)
         if isinstance(said, list) and any(isinstance(part, list | dict) for part in said):
             raise Odd("marks in the text are no label of it")
         parts = said.split(_JOINED) if joined and isinstance(said, str) else []
         yield Label(judge, named(record["id"]), one_label(parts if len(parts) > 1 and all(parts) else said))
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     yield from notes
     if judge == _TOGETHER:
         yield Note(
@@ -65,7 +65,7 @@ def _of_one(source: Source, asked: Asked) -> Iterator[Row]:
         )
 
 
-def _old(record: Record, place: str) -> Iterator[Row]:
+def _read_old_record(record: Record, place: str) -> Iterator[Row]:
     by_person: dict[str | None, list[Any]] = {}
     for annotation in record["annotations"]:
         if "start_offset" in annotation:
@@ -77,4 +77,4 @@ def _old(record: Record, place: str) -> Iterator[Row]:
         yield Label(judge, named(record["id"]), labels if len(labels) > 1 else named(labels[0]))
 
 
-FORMAT = Format("doccano", "doccano", (), _detect, _rows, ("judge",))
+FORMAT = Format("doccano", "doccano", (), _detect_format, _read_rows, ("judge",))

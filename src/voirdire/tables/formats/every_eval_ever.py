@@ -22,30 +22,32 @@ def _is_results(head: Head) -> bool:
     return has(head, _RESULTS, "object records") and isinstance(head.first["evaluation_results"], list)
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _SAMPLES) or _is_results(head)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     if _is_results(source.head):
-        return _results(source, asked)
-    return _samples(source, asked)
+        return _read_results(source, asked)
+    return _read_samples(source, asked)
 
 
-def _results(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_results(source: Source, asked: Asked) -> Iterator[Row]:
     single = {
-        _text(other.head.first, "evaluation_id") for other in source.siblings if has(other.head, _SAMPLES)
+        _first_name(other.head.first, "evaluation_id")
+        for other in source.siblings
+        if has(other.head, _SAMPLES)
     }
     lower: dict[str, None] = {}
     whole = nameless = 0
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_result_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal whole, nameless
-        system = _model(record)
+        system = _model_name(record)
         if system is None:
             raise Odd("the model has no name")
         results = record["evaluation_results"]
-        if single and _text(record, "evaluation_id") in single:
+        if single and _first_name(record, "evaluation_id") in single:
             whole += len(results)
             return
         for at, result in enumerate(results):
@@ -56,7 +58,7 @@ def _results(source: Source, asked: Asked) -> Iterator[Row]:
             about = _About(result)
             try:
                 judge = about.judge(asked)
-                value = about.score(_under(result, "score_details").get("score"))
+                value = about.score(_object_under(result, "score_details").get("score"))
             except Odd as odd:
                 yield Refused(where, str(odd))
                 continue
@@ -66,26 +68,26 @@ def _results(source: Source, asked: Asked) -> Iterator[Row]:
             nameless += not about.judges
             yield Score(judge, f"{about.name}/{system}", value, criterion, about.name, system)
 
-    yield from each(source, one)
+    yield from each(source, read_result_record)
     if whole:
         yield Note(
             f"{source.name}: {whole} results over all samples are left out, as those of samples are read"
         )
-    yield from _remarks(source.name, nameless, lower)
+    yield from _notes_on_scores(source.name, nameless, lower)
 
 
-def _samples(source: Source, asked: Asked) -> Iterator[Row]:
-    configs = _configs(source)
+def _read_samples(source: Source, asked: Asked) -> Iterator[Row]:
+    configs = _metrics_by_result(source)
     seen: Counter[tuple[Any, ...]] = Counter()
     lower: dict[str, None] = {}
     nameless = 0
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_sample_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal nameless
         if record.get("error"):
             raise Odd(f"error: {record['error']}")
         name, sample, system = (named(record[key]) for key in ("evaluation_name", "sample_id", "model_id"))
-        run, result = _text(record, "evaluation_id"), _text(record, "evaluation_result_id")
+        run, result = _first_name(record, "evaluation_id"), _first_name(record, "evaluation_result_id")
         about = configs.get((run, result)) or configs.get((run, name)) or _About(record)
         judge = about.judge(asked)
         value = about.score(record["evaluation"].get("score"))
@@ -97,11 +99,11 @@ def _samples(source: Source, asked: Asked) -> Iterator[Row]:
         seen[judge, item, criterion] += 1
         yield Score(judge, item, value, criterion, f"{name}/{sample}", system, seen[judge, item, criterion])
 
-    yield from each(source, one)
-    yield from _remarks(source.name, nameless, lower)
+    yield from each(source, read_sample_record)
+    yield from _notes_on_scores(source.name, nameless, lower)
 
 
-def _configs(source: Source) -> dict[tuple[str | None, str | None], _About]:
+def _metrics_by_result(source: Source) -> dict[tuple[str | None, str | None], _About]:
     """Metrics of a file of samples, by the results that are read with it; by evaluation and result or name."""
     found: dict[tuple[str | None, str | None], _About] = {}
     for other in source.siblings:
@@ -111,9 +113,9 @@ def _configs(source: Source) -> dict[tuple[str | None, str | None], _About]:
             results = record.get("evaluation_results") if isinstance(record, dict) else None
             for result in results if isinstance(results, list) else []:
                 if isinstance(record, dict) and isinstance(result, dict):
-                    about, run = _About(result), _text(record, "evaluation_id")
+                    about, run = _About(result), _first_name(record, "evaluation_id")
                     for key in ("evaluation_result_id", "evaluation_name"):
-                        found.setdefault((run, _text(result, key)), about)
+                        found.setdefault((run, _first_name(result, key)), about)
     return found
 
 
@@ -121,12 +123,12 @@ class _About:
     """Evaluation that a result is of: the metric, and who judged by it."""
 
     def __init__(self, result: Record) -> None:
-        config = _under(result, "metric_config")
-        self.name = _text(result, "evaluation_name") or ""
-        self.metric = _text(config, "metric_name", "metric_id")
-        judges = _under(config, "llm_scoring").get("judges")
-        self.judges = [_model(one) or "unnamed" for one in judges] if isinstance(judges, list) else []
-        self.together = _text(_under(config, "llm_scoring"), "aggregation_method") or "result"
+        config = _object_under(result, "metric_config")
+        self.name = _first_name(result, "evaluation_name") or ""
+        self.metric = _first_name(config, "metric_name", "metric_id")
+        judges = _object_under(config, "llm_scoring").get("judges")
+        self.judges = [_model_name(one) or "unnamed" for one in judges] if isinstance(judges, list) else []
+        self.together = _first_name(_object_under(config, "llm_scoring"), "aggregation_method") or "result"
         self.lower = config.get("lower_is_better") is True
         self.unknown_level = config.get("has_unknown_level") is True
 
@@ -160,25 +162,27 @@ class _About:
         return value
 
 
-def _under(record: Any, key: str) -> Record:
+def _object_under(record: Any, key: str) -> Record:
     found = record.get(key) if isinstance(record, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def _text(record: Record, *keys: str) -> str | None:
+def _first_name(record: Record, *keys: str) -> str | None:
     """The first name that is there; what is no name counts as none."""
     return next((said for key in keys if isinstance(said := record.get(key), str) and said), None)
 
 
-def _model(record: Any) -> str | None:
-    return _text(_under(record, "model_info"), "id", "name")
+def _model_name(record: Any) -> str | None:
+    return _first_name(_object_under(record, "model_info"), "id", "name")
 
 
-def _remarks(name: str, nameless: int, lower: dict[str, None]) -> Iterator[Note]:
+def _notes_on_scores(name: str, nameless: int, lower: dict[str, None]) -> Iterator[Note]:
     if nameless:
         yield Note(f"{name}: where no model judged, the metric (or the evaluation) stands for the judge")
     if lower:
         yield Note(f"{name}: lower is better by {', '.join(lower)}; scores are as they stand")
 
 
-FORMAT = Format("every-eval-ever", "Every Eval Ever", _RESULTS + _SAMPLES, _detect, _rows, ("judge",))
+FORMAT = Format(
+    "every-eval-ever", "Every Eval Ever", _RESULTS + _SAMPLES, _detect_format, _read_rows, ("judge",)
+)

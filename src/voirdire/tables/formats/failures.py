@@ -48,7 +48,9 @@ def library(path: str, what: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"file {path!r} cannot be read as {what}: {_said(error)}; is it whole?") from error
+        raise InputError(
+            f"file {path!r} cannot be read as {what}: {_first_sentence(error)}; is it whole?"
+        ) from error
 
 
 def failure(error: BaseException) -> str:
@@ -67,10 +69,10 @@ def failure(error: BaseException) -> str:
         return "does not fit into the memory"
     if isinstance(error, OSError) and error.errno is not None:
         return f"cannot be read: {error.strerror or error}"
-    return f"is damaged: {_said(error)}; fetch it again"
+    return f"is damaged: {_first_sentence(error)}; fetch it again"
 
 
-def _said(error: BaseException) -> str:
+def _first_sentence(error: BaseException) -> str:
     lines = str(error).splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
     return (

@@ -34,16 +34,20 @@ def judge_of_file(source: Source, asked: Asked) -> tuple[str, list[Note]]:
         return asked.judge, []
     if source.path == "-":
         raise InputError("standard input: it names no judge; say --set judge=NAME (judge=)")
-    judge = _name(source.path)
-    same = [other for other in source.siblings if _name(other.path) == judge and other.path != source.path]
+    judge = _name_without_endings(source.path)
+    same = [
+        other
+        for other in source.siblings
+        if _name_without_endings(other.path) == judge and other.path != source.path
+    ]
     if same:
         judge = f"{os.path.basename(os.path.dirname(os.path.abspath(source.path)))}/{judge}"
-    more = "" if _several(source.siblings) else f"; {JOIN_FILES}"
+    more = "" if _several_files(source.siblings) else f"; {JOIN_FILES}"
     said = f"the file names no judge: its answers are those of {judge!r}, by the file's name"
     return judge, [Note(f"{source.name}: {said} (--set judge=NAME is another name){more}")]
 
 
-def _name(path: str) -> str:
+def _name_without_endings(path: str) -> str:
     """A file's name without its endings."""
     name = os.path.basename(path)
     for ending in _PACKED:
@@ -51,5 +55,5 @@ def _name(path: str) -> str:
     return os.path.splitext(name)[0]
 
 
-def _several(siblings: Sequence[Source]) -> bool:
+def _several_files(siblings: Sequence[Source]) -> bool:
     return len({os.path.abspath(other.path) for other in siblings}) > 1

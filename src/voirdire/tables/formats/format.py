@@ -100,7 +100,9 @@ class Format:
         except InputError:
             raise
         except (*_ODD_SHAPES, Odd) as error:
-            raise InputError(f"{source.name}: not as {self.title} writes it: {_said(error)}") from error
+            raise InputError(
+                f"{source.name}: not as {self.title} writes it: {_describe_error(error)}"
+            ) from error
 
 
 #: What code that expects another shape of JSON leads to.
@@ -109,7 +111,7 @@ _ODD_SHAPES = (
 )  # fmt: skip
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"the key {error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
 
 
@@ -155,11 +157,11 @@ def guarded(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iter
     except Odd as odd:
         yield Refused(place, str(odd))
     except KeyError as error:
-        yield Refused(place, _said(error))
+        yield Refused(place, _describe_error(error))
     except InputError:
         raise
     except _ODD_SHAPES as error:
-        yield Refused(place, f"not as the tool writes it: {_said(error)}")
+        yield Refused(place, f"not as the tool writes it: {_describe_error(error)}")
 
 
 def shown(value: object) -> str:

@@ -33,12 +33,12 @@ class FrameSource(Source):
         wanted = [name for name in self.head.columns if not columns or name in columns]
         lazy = hasattr(self.frame, "collect")
         frame = self.frame.select(wanted).collect() if lazy else self.frame
-        cells = [map(_present, cells_of(frame[name])) for name in wanted]
+        cells = [map(_cell_or_none, cells_of(frame[name])) for name in wanted]
         for number, row in enumerate(zip(*cells, strict=True), start=1):
             yield f"row {number}", dict(zip(wanted, row, strict=True))
 
 
-def _present(cell: Any) -> Any:
+def _cell_or_none(cell: Any) -> Any:
     """A cell, None for a missing one, however a library writes that."""
     missing = type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
     return None if missing else cell

@@ -74,7 +74,7 @@ def gather(
     filtering, copies = RowChoice(where or {}), Copies()
     sources: list[Source] = []
 
-    def take(found: Row) -> None:
+    def take_row(found: Row) -> None:
         nonlocal unknown
         row = known.add(found) if isinstance(found, Known) else found
         if row is None:
@@ -85,7 +85,7 @@ def gather(
         elif isinstance(row, Columns):
             rows[row.table].declare(row.names)
         elif isinstance(row, Refused):
-            rows["refused"].add(Refused(*map(_whole, row)))
+            rows["refused"].add(Refused(*map(_escape_surrogates, row)))
             reasons[row.reason] += 1
             if isinstance(row, Fault) and len(faults) < _MOST:
                 faults.append(row)
@@ -96,7 +96,7 @@ def gather(
 
     with ExitStack() as stack:
         _check_twice(paths)
-        sources += [stack.enter_context(_opened(path, sep, sheet)) for path in paths]
+        sources += [stack.enter_context(_open_source(path, sep, sheet)) for path in paths]
         check_judges(judges or {}, [source.path for source in sources])
         for source in sources:
             source.siblings = sources
@@ -106,25 +106,25 @@ def gather(
         for source, one in chosen:
             formats[source.path] = one.name
             for found in one.read(source, _of_file(said, judges, source)):
-                take(found)
+                take_row(found)
             filtering.check_columns(source.name)
             copies.end(source.path)
     names = ", ".join(source.name for source in sources)
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any(names)
-        raise InputError(f"{names}: no vote, score or label is in it{_why(reasons)}")
+        raise InputError(f"{names}: no vote, score or label is in it{_refusals_in_short(reasons)}")
     rankings = rows["rankings"]
     if said.table == "votes" and rankings.count and not rows["votes"].count:
         filtering, rows["rankings"] = RowChoice({}), Rows("rankings")  # the rows have been chosen
         for vote in votes_of_rankings(rankings.frame()):
-            take(vote)
+            take_row(vote)
     else:
         rankings.path = places["rankings"]
     if said.label_sets == ROWS and rows["labels"].count:
         filtering, single = RowChoice({}), rows["labels"]
         rows["labels"] = Rows("labels", places["labels"])
         for row in sets_of_rows(single):
-            take(row)
+            take_row(row)
     for table in rows.values():
         table.flush()
     if known.counts:
@@ -132,11 +132,11 @@ def gather(
         if folder is not None:
             known.write(folder)
     imported = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed, known=known)
-    imported.faults = tuple(_sentences(faults))
+    imported.faults = tuple(_faults_by_reason(faults))
     return imported
 
 
-def _whole(text: str) -> str:
+def _escape_surrogates(text: str) -> str:
     """A text whose halves of characters are written out, as tables cannot hold them."""
     return text.encode("utf-8", "backslashreplace").decode()
 
@@ -149,7 +149,7 @@ def _of_anchors(known: Anchors) -> str:
     )
 
 
-def _sentences(faults: Sequence[Refused]) -> list[str]:
+def _faults_by_reason(faults: Sequence[Refused]) -> list[str]:
     """Rows that cannot be read, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
     for fault in faults:
@@ -160,7 +160,7 @@ def _sentences(faults: Sequence[Refused]) -> list[str]:
     ]
 
 
-def _opened(path: Any, sep: str | None, sheet: str | None) -> Any:
+def _open_source(path: Any, sep: str | None, sheet: str | None) -> Any:
     if isinstance(path, str | os.PathLike):
         return opened(path, sep, sheet)
     return opened_frame(path)
@@ -200,7 +200,7 @@ def check_judges(judges: Mapping[str, str], paths: Sequence[str]) -> None:
             )
 
 
-def _why(reasons: Counter[str]) -> str:
+def _refusals_in_short(reasons: Counter[str]) -> str:
     if not reasons:
         return ""
     shown = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(_SHOWN))

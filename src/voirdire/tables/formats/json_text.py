@@ -33,7 +33,7 @@ class RepeatedKeyError(NotJsonError):
     """A key that occurs twice in an object, of which one value would be lost."""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -42,7 +42,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+_DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repeated_keys)
 
 
 def parsed(text: str) -> Any:
@@ -58,14 +58,14 @@ def parsed(text: str) -> Any:
     >>> parsed('{"a": [1, NaN]} ')
     {'a': [1, nan]}
     """
-    value, end = _value(text, len(text) - len(text.lstrip(_BLANK)))
+    value, end = _decode_value(text, len(text) - len(text.lstrip(_BLANK)))
     if text[end:].strip(_BLANK):
         rest = text[end:].lstrip(_BLANK)
-        raise NotJsonError(f"after its value stands {_shown(rest)}", len(text) - len(rest))
+        raise NotJsonError(f"after its value stands {_short_quote(rest)}", len(text) - len(rest))
     return value
 
 
-def _value(text: str, begin: int) -> tuple[Any, int]:
+def _decode_value(text: str, begin: int) -> tuple[Any, int]:
     """The value that begins at a place, and the place behind it."""
     try:
         return _DECODER.raw_decode(text, begin)
@@ -134,7 +134,7 @@ class _Window:
                 if self._text[self.at] not in _BLANK:
                     return self._text[self.at]
                 self.at += 1
-            if not self._more(_CHUNK):
+            if not self._read_more(_CHUNK):
                 return ""
 
     def value(self) -> Any:
@@ -144,7 +144,7 @@ class _Window:
             if len(self._text) - self.at > _CHUNK:
                 bounds.check_objects(self._text, 0, self.place)
             try:
-                value, end = _value(self._text, self.at)
+                value, end = _decode_value(self._text, self.at)
                 complete = end < len(self._text)  # a number may go on in what comes next
                 why = NotJsonError("the list has no end")
             except NotJsonError as error:
@@ -154,21 +154,21 @@ class _Window:
             if complete:
                 self.at, self.number = end, self.number + 1
                 return value
-            if not self._more(size):
+            if not self._read_more(size):
                 raise self.broken(why)
             if len(self._text) > bounds.record():
                 raise bounds.too_large(f"{self.place}: a record of", bounds.record())
             size = max(_CHUNK, len(self._text))  # a long record is not read anew with every part of it
 
-    def _more(self, size: int) -> bool:
+    def _read_more(self, size: int) -> bool:
         more = self._stream.read(size)
         self._text, self.at = self._text[self.at :] + more, 0
         return bool(more)
 
     def shown(self) -> str:
         """Text that stands here, for a message."""
-        self._more(_SHOWN)
-        return _shown(self._text[self.at :])
+        self._read_more(_SHOWN)
+        return _short_quote(self._text[self.at :])
 
     def broken(self, why: NotJsonError) -> InputError:
         begin = self._text.rfind("\n", 0, self.at if why.at is None else why.at) + 1
@@ -182,6 +182,6 @@ def is_conflict(line: str) -> bool:
     return line.startswith(_CONFLICT) or line.rstrip() == _MIDDLE
 
 
-def _shown(text: str) -> str:
+def _short_quote(text: str) -> str:
     short = text[:_SHOWN].split("\n", 1)[0].rstrip()
     return repr(short or text[:1])

@@ -13,16 +13,16 @@ _NEEDS = keyed("pair_id judgments")
 _DECISIONS = {"A>B": "first", "B>A": "second", "A=B": "tie", "B=A": "tie", "A<B": "second", "B<A": "first"}
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _NEEDS)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    yield from each(source, _one)
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    yield from each(source, _read_record)
     yield Note("`label` is the key of the benchmark, not a vote: it goes to the anchors or is left out")
 
 
-def _one(record: Record, place: str) -> Iterator[Row]:
+def _read_record(record: Record, place: str) -> Iterator[Row]:
     context = named(record["pair_id"])
     pair = joined(context, "A"), joined(context, "B")
     for game, judgment in enumerate(record["judgments"]):
@@ -36,4 +36,4 @@ def _one(record: Record, place: str) -> Iterator[Row]:
         yield Vote(judge, *order, _DECISIONS[decision], context=context)
 
 
-FORMAT = Format("judgebench", "JudgeBench", _NEEDS, _detect, _rows)
+FORMAT = Format("judgebench", "JudgeBench", _NEEDS, _detect_format, _read_rows)

@@ -28,7 +28,7 @@ _AGGREGATES = ("mean_human", "majority_human")
 _NUMBERS = ("graded", "continuous")
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if head.shape != "object" or not {"annotations", "instances"} <= head.keys:
         return False
     instances = head.first["instances"]
@@ -47,7 +47,7 @@ def _of_people(instances: list[Any]) -> bool:
     return False
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     data = _DataSet(source.name, source.head.first, asked)
     for at, instance in enumerate(source.head.first["instances"]):
         yield from guarded(f"{source.name} instance {at}", data.instance, instance)
@@ -81,9 +81,9 @@ class _DataSet:
                 continue
             self.lengths.add(len(answers))
             for at, said in enumerate(answers, start=1):
-                yield from guarded(f"{place} human{at}", self._answer, f"human{at}", item, said, metric)
+                yield from guarded(f"{place} human{at}", self._read_answer, f"human{at}", item, said, metric)
 
-    def _answer(self, judge: str, item: str | None, said: Any, metric: str) -> Iterator[Row]:
+    def _read_answer(self, judge: str, item: str | None, said: Any, metric: str) -> Iterator[Row]:
         if said is None or said == "" or (isinstance(said, float) and math.isnan(said)):
             raise Odd("no answer")
         category = self.metrics.get(metric, {}).get("category")
@@ -120,4 +120,6 @@ class _DataSet:
                 )
 
 
-FORMAT = Format("judgebench-people", "JUDGE-BENCH's annotations", (), _detect, _rows, ("questions",))
+FORMAT = Format(
+    "judgebench-people", "JUDGE-BENCH's annotations", (), _detect_format, _read_rows, ("questions",)
+)

@@ -53,7 +53,7 @@ class LabelCells:
         Odd
             It names several labels and is not said to be a set, or is no set as these are written.
         """
-        found = self._read(said)
+        found = self._read_label(said)
         if isinstance(found, LabelSet):
             size = len(members_of(found))
             self.sets += 1
@@ -61,9 +61,9 @@ class LabelCells:
             self.none += size == 0
         return found
 
-    def _read(self, said: Any) -> str | None:
+    def _read_label(self, said: Any) -> str | None:
         if is_list(said):
-            return said_label(said) if self.how is None and len(said) == 1 else _set(said, said)
+            return said_label(said) if self.how is None and len(said) == 1 else _label_set(said, said)
         text = named(said) or ""
         if text == self.no_label:
             return LabelSet(NO_LABEL)
@@ -71,7 +71,7 @@ class LabelCells:
             return None
         listed = list_in_text(text)
         if listed is not None and (self.how == LISTS or len(listed) != 1):
-            return _set(text, listed)
+            return _label_set(text, listed)
         if self.how is None:
             if len(labels_in_text(text)) > 1:
                 raise Odd(f"label {several(text)}")
@@ -79,9 +79,9 @@ class LabelCells:
         if self.how == LISTS:
             raise Odd(f"label {text!r} is no list (--label-sets names what separates the labels of a cell)")
         self._seen.setdefault(text)
-        return _set(text, [text] if self.how == ROWS else self._parts(text))
+        return _label_set(text, [text] if self.how == ROWS else self._split_labels(text))
 
-    def _parts(self, text: str) -> list[str]:
+    def _split_labels(self, text: str) -> list[str]:
         parts = [part.strip() for part in text.split(str(self.how))]
         self._separated = self._separated or len(parts) > 1
         parts = (
@@ -122,7 +122,7 @@ def said_label(cells: Any) -> str | None:
     return named(next(iter(cells))) or None
 
 
-def _set(said: Any, names: Any) -> LabelSet:
+def _label_set(said: Any, names: Any) -> LabelSet:
     found = set_of(names)
     if isinstance(found, Refused):
         raise Odd(f"label {said!r} {found.reason}")

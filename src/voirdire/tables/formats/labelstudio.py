@@ -15,7 +15,7 @@ from voirdire.tables.formats.source import Head, Source
 _SIDES = {"left": "first", "right": "second"}
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if not has(head, (frozenset({"id"}),)):
         return False
     return any(_of_people(head.first.get(key)) for key in ("annotations", "completions"))
@@ -28,10 +28,10 @@ def _of_people(found: Any) -> bool:
     )
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     seen: Counter[str] = Counter()
 
-    def one(task: Record, place: str) -> Iterator[Row]:
+    def read_task(task: Record, place: str) -> Iterator[Row]:
         seen["predictions"] += len(task.get("predictions") or [])
         name = named(task["id"])
         for annotation in task.get("completions") or []:
@@ -43,14 +43,14 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 yield Refused(place, "cancelled (skipped)")
                 continue
             seen["truth"] += bool(annotation.get("ground_truth"))
-            judge = _person(annotation["completed_by"])
+            judge = _person_name(annotation["completed_by"])
             for result in annotation["result"]:
-                row = _result(place, judge, name, result)
+                row = _read_result(place, judge, name, result)
                 seen["answers" if row is not None else "others"] += 1
                 if row is not None:
                     yield row
 
-    yield from each(source, one)
+    yield from each(source, read_task)
     if seen["others"]:
         yield Note(
             f"{source.name}: {seen['others']} results of other kinds (regions, texts, chat) are left out"
@@ -63,11 +63,11 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         yield Note(f"{source.name}: {seen['truth']} annotations are marked ground_truth")
 
 
-def _person(who: Any) -> str | None:
+def _person_name(who: Any) -> str | None:
     return named(who.get("email") or who["id"]) if isinstance(who, dict) else named(who)
 
 
-def _result(place: str, judge: str | None, task: str | None, result: Record) -> Row | None:
+def _read_result(place: str, judge: str | None, task: str | None, result: Record) -> Row | None:
     kind, value, criterion = result.get("type"), result.get("value") or {}, result.get("from_name")
     if kind in ("rating", "number"):
         return Score(judge, task, value[kind], criterion)
@@ -86,4 +86,4 @@ def _result(place: str, judge: str | None, task: str | None, result: Record) -> 
     return None
 
 
-FORMAT = Format("labelstudio", "Label Studio", (), _detect, _rows)
+FORMAT = Format("labelstudio", "Label Studio", (), _detect_format, _read_rows)

@@ -13,7 +13,7 @@ from voirdire.tables.formats.source import Head, Source
 _NEEDS = keyed("dataType source name traceId", "dataType source name subject")
 
 
-def _page(head: Head) -> Any:
+def _scores_of_page(head: Head) -> Any:
     if head.shape != "object" or not {"data", "meta"} <= head.keys:
         return None
     data = head.first["data"]
@@ -21,14 +21,14 @@ def _page(head: Head) -> Any:
     return data if isinstance(first, dict) and {"dataType", "source"} <= first.keys() else None
 
 
-def _detect(head: Head) -> bool:
-    return has(head, _NEEDS, "records table") or _page(head) is not None
+def _detect_format(head: Head) -> bool:
+    return has(head, _NEEDS, "records table") or _scores_of_page(head) is not None
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     nameless = 0
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal nameless
         kind = record["dataType"]
         if kind not in ("NUMERIC", "BOOLEAN", "CATEGORICAL"):
@@ -37,7 +37,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         subject = record.get("subject") or {}
         trace = record.get("traceId") or subject.get("traceId")
         item = record.get("observationId") or trace or record.get("sessionId") or record.get("datasetRunId")
-        judge, item = _judge(record), named(item or subject.get("id"))
+        judge, item = _judge_name(record), named(item or subject.get("id"))
         criterion, context = named(record["name"]), named(trace) or None
         if kind == "NUMERIC":
             value = number(record["value"])
@@ -47,20 +47,20 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         else:
             yield Label(judge, item, named(record.get("stringValue")), criterion, context)
 
-    page = _page(source.head)
+    page = _scores_of_page(source.head)
     if page is None:
-        yield from each(source, one)
+        yield from each(source, read_record)
     else:
         for at, record in enumerate(page):
             place = f"{source.name} data[{at}]"
-            yield from guarded(place, one, record, place)
+            yield from guarded(place, read_record, record, place)
     if nameless:
         yield Note(
             "source EVAL: the export does not name the judge's model, all evaluators are one judge 'eval'"
         )
 
 
-def _judge(record: Record) -> str | None:
+def _judge_name(record: Record) -> str | None:
     if record["source"] == "ANNOTATION":
         person = record.get("authorUserName") or record.get("authorUserId")
         if not person:
@@ -69,4 +69,4 @@ def _judge(record: Record) -> str | None:
     return (named(record["source"]) or "").lower()
 
 
-FORMAT = Format("langfuse", "Langfuse", _NEEDS, _detect, _rows)
+FORMAT = Format("langfuse", "Langfuse", _NEEDS, _detect_format, _read_rows)

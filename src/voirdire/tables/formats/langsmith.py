@@ -13,18 +13,18 @@ _NEEDS = keyed("key run_id feedback_source")
 _BOTH = 2
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _NEEDS)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     compared: dict[tuple[str, str], list[Record]] = {}
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         if record.get("feedback_group_id"):
             compared.setdefault((record["feedback_group_id"], record["key"]), []).append(record)
             return
-        judge, item = _judge(record), named(record["run_id"])
+        judge, item = _judge_name(record), named(record["run_id"])
         about = {"criterion": named(record["key"]), "context": named(record.get("trace_id"))}
         score, value = number(record.get("score")), record.get("value")
         if score is not None:
@@ -34,14 +34,14 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         else:
             raise Odd("neither a score nor a text value")
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     for (group, key), records in compared.items():
-        yield from guarded(f"{source.name} comparison {group}", _compared, group, key, records)
+        yield from guarded(f"{source.name} comparison {group}", _read_comparison, group, key, records)
     if compared:
         yield UnknownOrder("the order of display of compared runs is not in the feedback")
 
 
-def _compared(group: str, key: str, records: list[Record]) -> Iterator[Row]:
+def _read_comparison(group: str, key: str, records: list[Record]) -> Iterator[Row]:
     if len(records) != _BOTH:
         raise Odd(f"{len(records)} runs are compared, not two")
     first, second = (number(record.get("score")) for record in records)
@@ -49,13 +49,13 @@ def _compared(group: str, key: str, records: list[Record]) -> Iterator[Row]:
         raise Odd("one of the two scores is missing")
     one, other = (named(record.get("session_id") or record["run_id"]) for record in records)
     winner = "tie" if first == second else "first" if first > second else "second"
-    yield Vote(_judge(records[0]), one, other, winner, named(key), named(group), order=UNKNOWN)
+    yield Vote(_judge_name(records[0]), one, other, winner, named(key), named(group), order=UNKNOWN)
 
 
-def _judge(record: Record) -> str | None:
+def _judge_name(record: Record) -> str | None:
     source = record["feedback_source"] or {}
     who = source.get("user_name") or source.get("user_id") or (source.get("metadata") or {}).get("model")
     return named(who or source.get("type") or "unknown")
 
 
-FORMAT = Format("langsmith", "LangSmith", _NEEDS, _detect, _rows)
+FORMAT = Format("langsmith", "LangSmith", _NEEDS, _detect_format, _read_rows)

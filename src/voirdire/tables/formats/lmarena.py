@@ -16,17 +16,17 @@ _ONE_HOT = {"winner_model_a": "first", "winner_model_b": "second", "winner_tie":
 _KEYS = ("id", "question_id", "model_a", "model_b", "winner", "judge", *_ONE_HOT)
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     ours = has(head, _NEEDS, "records table") and bool(head.keys & _OWN)
     return ours and "winner_ab" not in head.keys  # mt_bench_repro's rows have a time too
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     bad = nameless = 0
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal bad, nameless
-        outcome = _outcome(record)
+        outcome = _vote_outcome(record)
         bad += record.get("winner") in ("both_bad", "tie (bothbad)")
         judge = asked.judge or named(record.get("judge"))
         nameless += judge is None
@@ -34,14 +34,14 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         pair = named(record["model_a"]), named(record["model_b"])
         yield Vote(judge or "lmarena", *pair, outcome, context=context)
 
-    yield from each(source, one, _KEYS)
+    yield from each(source, read_record, _KEYS)
     if nameless:
         yield Note("the voters are not named: all are one judge 'lmarena' (--set judge=NAME names it)")
     if bad:
         yield Note(f"{bad} votes 'both bad' are ties here, as in Arena-Rank")
 
 
-def _outcome(record: Record) -> str:
+def _vote_outcome(record: Record) -> str:
     if "winner" in record:
         if record["winner"] is None or record["winner"] == "":
             raise Odd("no winner")
@@ -52,4 +52,4 @@ def _outcome(record: Record) -> str:
     return said[0]
 
 
-FORMAT = Format("lmarena", "LMArena", _NEEDS, _detect, _rows, ("judge",))
+FORMAT = Format("lmarena", "LMArena", _NEEDS, _detect_format, _read_rows, ("judge",))

@@ -21,16 +21,16 @@ _FIXED = {
 _NAME = re.compile(r"samples_(.+?)_\d{4}-\d\d-\d\dT.*|samples_(.+?)\.jsonl.*")
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _NEEDS)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     found = _NAME.fullmatch(source.name)
     task = (found[1] or found[2]) if found else source.name.partition(".")[0]
-    system = asked.system or _model(source.path)
+    system = asked.system or _model_beside(source.path)
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         context = joined(task, record["doc_id"])
         item = context if system is None else joined(context, system)
         for key in dict.fromkeys([*(record.get("metrics") or []), *record]):
@@ -44,14 +44,14 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             else:
                 yield Score(judge, item, value, context=context, system=system)
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     if system is None:
         yield Note(
             f"{source.name}: no results file beside it names the model; --set system=NAME says which it is"
         )
 
 
-def _model(path: str) -> str | None:
+def _model_beside(path: str) -> str | None:
     """The model of the results file of the same run, or of the only one in the folder."""
     folder, name = os.path.split(path)
     date = name.rpartition("_")[2].removesuffix(".jsonl")
@@ -68,4 +68,4 @@ def _model(path: str) -> str | None:
     return None
 
 
-FORMAT = Format("lmeval", "lm-evaluation-harness", _NEEDS, _detect, _rows, ("system",))
+FORMAT = Format("lmeval", "lm-evaluation-harness", _NEEDS, _detect_format, _read_rows, ("system",))

@@ -138,7 +138,7 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     crossed: dict[str, tuple[str, str]] = {}
     objects: set[str] = set()
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         about = {name: named(record.get(column)) or None for name, column in places.items()}
         if "item" not in about:
             about["item"] = crossed_name(about["context"], about["system"], crossed)
@@ -155,10 +155,10 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
         return iter(())
 
     yield Columns("labels", ("judge", *places, "label", *rest))
-    yield from each(source, one)
+    yield from each(source, read_record)
     raters = {about: numbers_by_lot(labels, about) for about, labels in given.items()}
 
-    def answers(
+    def answers_of_raters(
         about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
     ) -> Iterator[Row]:
         free = raters[tuple(about.values())][label or ""]
@@ -167,7 +167,7 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
             yield Extended(row, further) if further else row
 
     for place, *about_counts in waiting:
-        yield from guarded(place, answers, *about_counts)
+        yield from guarded(place, answers_of_raters, *about_counts)
     yield Note(f"{source.name}: column {counts!r} counts answers; {BY_LOT}")
 
 

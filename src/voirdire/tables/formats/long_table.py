@@ -47,7 +47,7 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
     if asked.judge or asked.unnamed or is_nameless(source.columns(), used):
         have.setdefault("judge", NAMELESS)
     if not {"winner", "label", "rank"} & have.keys():
-        column = have.get("score") or _either(source.columns(), have)
+        column = have.get("score") or _column_of_either_kind(source.columns(), have)
         if column is not None and plain(column) != "score":
             scores = asked.table != "labels" and _holds_scores(source, column)
             _take_answer(have, used, "scores" if scores else "labels", column)
@@ -122,7 +122,7 @@ def nameless_note(called: str) -> str:
     )
 
 
-def _either(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
+def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
     """The first column that may hold answers of either kind."""
     free = [name for name in columns if name not in used.values()]
     return next((name for want in EITHER for name in free if plain(name) == want), None)
@@ -199,19 +199,19 @@ def long_rows(
     crossed: dict[str, tuple[str, str]] = {}
     yield Columns(kind, (*own, *renamed, *further))
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         about: dict[str, Any] = {
-            name: _cell(record, used[name]) for name in fields if name in used and name != answer
+            name: _name_or_none(record, used[name]) for name in fields if name in used and name != answer
         }
         about.setdefault("judge", judge)
         if "item" in fields and about.get("item") is None:
-            about["item"] = _crossed(record, used, crossed)
+            about["item"] = _crossed_item(record, used, crossed)
         about[answer] = read(record.get(used[answer]), about)
         row = _FIELDS[kind](**about)
         rest = further_cells(record, kept, objects)
         yield Extended(row, rest) if rest else row
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     taken = [
         f"{name!r} as {column}" for column, name in used.items() if name != column and column not in given
     ]
@@ -228,16 +228,18 @@ def long_rows(
         yield Note(nameless_note(source.name))
 
 
-def _cell(record: Record, column: str) -> str | None:
+def _name_or_none(record: Record, column: str) -> str | None:
     found = named(record.get(column))
     return None if found == "" else found
 
 
-def _crossed(record: Record, used: Mapping[str, str], crossed: dict[str, tuple[str, str]]) -> str | None:
+def _crossed_item(record: Record, used: Mapping[str, str], crossed: dict[str, tuple[str, str]]) -> str | None:
     """The item of a table without a column of items."""
     if "item" in used or not {"context", "system"} <= used.keys():
         return None
-    return crossed_name(_cell(record, used["context"]), _cell(record, used["system"]), crossed)
+    return crossed_name(
+        _name_or_none(record, used["context"]), _name_or_none(record, used["system"]), crossed
+    )
 
 
 def crossed_name(context: str | None, system: str | None, crossed: dict[str, tuple[str, str]]) -> str | None:
@@ -280,12 +282,12 @@ def _answer_reader(
     if answer == "label":
         return lambda said, about: labels.read(said)
     if answer != "winner":
-        return lambda said, about: _number(answer, said)
+        return lambda said, about: _answer_number(answer, said)
     winner = _winner_reader(source, used, dict(asked.winners or {}), words)
     return lambda said, about: winner(named(said), about["first"], about["second"])
 
 
-def _number(answer: str, said: Any) -> float | int | None:
+def _answer_number(answer: str, said: Any) -> float | int | None:
     if isinstance(said, bool):
         raise Odd(f"{answer} {said} is no number; write 1 or 0, or use a column label")
     value = number(said)
@@ -306,7 +308,7 @@ def _winner_reader(
     """
     items: list[Collection[str]] = []  # looked for when a word is met
 
-    def read(said: str | None, first: str | None, second: str | None) -> str:
+    def read_winner(said: str | None, first: str | None, second: str | None) -> str:
         if said is None or said == "":
             raise Odd("no winner")
         if meanings:
@@ -320,7 +322,7 @@ def _winner_reader(
         words[said] = found
         return found
 
-    return read
+    return read_winner
 
 
 def _names_of_items(source: Source, used: Mapping[str, str]) -> Collection[str]:

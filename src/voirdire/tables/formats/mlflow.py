@@ -22,7 +22,7 @@ _STAND_IN = "mlflow"
 _NOBODY = ("default", "unknown", "")
 
 
-def _metrics(columns: Sequence[str]) -> dict[str, re.Match[str]]:
+def _metric_columns(columns: Sequence[str]) -> dict[str, re.Match[str]]:
     """The columns that hold the scores of a metric."""
     found = {column: match for column in columns if (match := _METRIC.fullmatch(column))}
     versioned = [column for column in found if re.search(r"/v\d+/score$", column)]
@@ -33,7 +33,7 @@ def _metrics(columns: Sequence[str]) -> dict[str, re.Match[str]]:
 
 def _of_table(columns: Sequence[str]) -> bool:
     assessed = "assessments" in columns and any(name in columns for name in _ABOUT)
-    return assessed or bool(_metrics(columns))
+    return assessed or bool(_metric_columns(columns))
 
 
 def _is_trace(record: Any) -> bool:
@@ -41,7 +41,7 @@ def _is_trace(record: Any) -> bool:
     return isinstance(info, dict) and bool(info.keys() & {"assessments", *_IDS})
 
 
-def _split(head: Head) -> tuple[list[str], list[Any]] | None:
+def _logged_table(head: Head) -> tuple[list[str], list[Any]] | None:
     """Columns and rows of a table as MLflow logs it."""
     if head.shape != "object" or not {"columns", "data"} <= head.keys:
         return None
@@ -50,25 +50,25 @@ def _split(head: Head) -> tuple[list[str], list[Any]] | None:
     return (columns, rows) if named_columns and isinstance(rows, list) else None
 
 
-def _traces(head: Head) -> list[Any] | None:
+def _traces_of_object(head: Head) -> list[Any] | None:
     found = head.first.get("traces") if head.shape == "object" else None
     return found if isinstance(found, list) and found and all(_is_trace(one) for one in found[:1]) else None
 
 
-def _detect(head: Head) -> bool:
-    table = _split(head)
+def _detect_format(head: Head) -> bool:
+    table = _logged_table(head)
     if table is not None:
         return _of_table(table[0])
-    if _traces(head) is not None:
+    if _traces_of_object(head) is not None:
         return True
     if head.shape not in ("records", "table"):
         return False
     return _is_trace(head.first) or _of_table(head.columns or tuple(head.first or ()))
 
 
-def _records(source: Source) -> Iterator[tuple[str, Record | str]]:
+def _read_records(source: Source) -> Iterator[tuple[str, Record | str]]:
     """The rows of the table, or the traces."""
-    table, traces = _split(source.head), _traces(source.head)
+    table, traces = _logged_table(source.head), _traces_of_object(source.head)
     if traces is not None:
         for at, trace in enumerate(traces):
             yield f"{source.name} traces[{at}]", trace if isinstance(trace, dict) else "no trace"
@@ -83,9 +83,9 @@ def _records(source: Source) -> Iterator[tuple[str, Record | str]]:
                 yield place, f"no row of {len(table[0])} cells"
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     found = _Evaluation(source.name, asked)
-    for place, record in _records(source):
+    for place, record in _read_records(source):
         if isinstance(record, str):
             yield Refused(place, record)
         else:
@@ -107,24 +107,30 @@ class _Evaluation:
         """The rows of one row of a table, or of one trace."""
         info = record.get("info") if _is_trace(record) else _trace_of(record).get("info")
         info = info if isinstance(info, dict) else {}
-        about = self._about(record, info)
-        assessments = _list(record["assessments"]) if "assessments" in record else info.get("assessments")
+        about = self._item_and_context(record, info)
+        assessments = (
+            _list_of_assessments(record["assessments"])
+            if "assessments" in record
+            else info.get("assessments")
+        )
         if assessments is None and not _is_trace(record):
-            yield from self._metrics(record, place, about)
+            yield from self._read_metrics(record, place, about)
         else:
             for at, one in enumerate(assessments or []):
                 where = f"{place} assessment {at}"
-                yield from guarded(where, self._assessment, one, where, about)
+                yield from guarded(where, self._read_assessment, one, where, about)
         expected = record.get("expectations")
         for name, said in expected.items() if isinstance(expected, dict) else ():
-            yield from guarded(f"{place} {name}", self._expected, name, said, f"{place} {name}", about)
+            yield from guarded(
+                f"{place} {name}", self._read_known_answer, name, said, f"{place} {name}", about
+            )
         if _is_trace(record) and not assessments:
             raise Odd("the trace has no assessments")
 
-    def _about(self, record: Record, info: Record) -> dict[str, Any]:
+    def _item_and_context(self, record: Record, info: Record) -> dict[str, Any]:
         """The item that a record is about, by its id or else by what was asked, and the context."""
         own = next((name for one in (record, info) for key in _IDS if (name := named(one.get(key)))), None)
-        asked_for = next((text for key in _SHOWN if (text := _text(record.get(key)))), None)
+        asked_for = next((text for key in _SHOWN if (text := _asked_text(record.get(key)))), None)
         context = asked_for or (own if any(key in record for key in _SHOWN) else None)
         if own is None:
             own = asked_for or self.name
@@ -133,25 +139,25 @@ class _Evaluation:
         item = own if self.asked.system is None else f"{own}/{self.asked.system}"
         return {"item": item, "context": context}
 
-    def _metrics(self, record: Record, place: str, about: dict[str, Any]) -> Iterator[Row]:
+    def _read_metrics(self, record: Record, place: str, about: dict[str, Any]) -> Iterator[Row]:
         """The scores of the metrics, whose judges the table does not name."""
         judge = self.asked.judge or _STAND_IN
-        for column, match in _metrics(list(record)).items():
+        for column, match in _metric_columns(list(record)).items():
             name, said = match["name"], record[column]
-            if not self._wanted(name):
+            if not self._is_wanted(name):
                 continue
             self.unstated += self.asked.judge is None
             failed = record.get(f"{match['stem']}/error_message") or record.get(f"{match['stem']}/error_code")
-            if _missing(said):
+            if _is_missing(said):
                 yield Refused(f"{place} {name}", f"error: {failed}" if failed else "no score")
             else:
-                yield from guarded(f"{place} {name}", self._answer, judge, name, said, about)
+                yield from guarded(f"{place} {name}", self._read_answer, judge, name, said, about)
 
-    def _assessment(self, one: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
+    def _read_assessment(self, one: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
         name = named(one.get("name") or one.get("assessment_name"))
         if not name:
             raise Odd("the assessment has no name")
-        if not self._wanted(name):
+        if not self._is_wanted(name):
             return
         if one.get("expectation") is not None:
             expected = one["expectation"]
@@ -160,7 +166,7 @@ class _Evaluation:
                 if isinstance(expected, dict)
                 else expected
             )
-            yield from self._expected(name, said, place, about)
+            yield from self._read_known_answer(name, said, place, about)
             return
         if one.get("valid") is False:
             raise Odd(f"{name}: replaced by a later assessment")
@@ -170,14 +176,16 @@ class _Evaluation:
             told = error.get("error_message") or error.get("error_code") if isinstance(error, dict) else error
             raise Odd(f"{name}: error: {told}")
         said = feedback.get("value") if isinstance(feedback, dict) else feedback
-        if _missing(said):
+        if _is_missing(said):
             raise Odd(f"{name}: no value")
-        judge = self._source(one.get("source") or {})
+        judge = self._assessor_name(one.get("source") or {})
         parts = said.items() if isinstance(said, dict) else [(None, said)]
         for part, value in parts:
-            yield from guarded(place, self._answer, judge, f"{name}.{part}" if part else name, value, about)
+            yield from guarded(
+                place, self._read_answer, judge, f"{name}.{part}" if part else name, value, about
+            )
 
-    def _source(self, source: Record) -> str:
+    def _assessor_name(self, source: Record) -> str:
         """Who assessed; where nobody is named, what kind of assessor."""
         who = named(source.get("source_id")) or ""
         if who.strip().lower() not in _NOBODY:
@@ -188,7 +196,7 @@ class _Evaluation:
         self.nameless.setdefault(kind)
         return kind
 
-    def _answer(self, judge: str, name: str, said: Any, about: dict[str, Any]) -> Iterator[Row]:
+    def _read_answer(self, judge: str, name: str, said: Any, about: dict[str, Any]) -> Iterator[Row]:
         value = None if isinstance(said, bool) else number(said)
         if value is None and not isinstance(said, str | bool):
             raise Odd(f"value {shown(said)} is no number and no class")
@@ -199,9 +207,9 @@ class _Evaluation:
         else:
             yield Label(judge, criterion=name, label=str(said), run=run, **about)
 
-    def _expected(self, name: str, said: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
+    def _read_known_answer(self, name: str, said: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
         """A known answer."""
-        if not self._wanted(name) or _missing(said):
+        if not self._is_wanted(name) or _is_missing(said):
             return
         value = None if isinstance(said, bool) else number(said)
         if value is None and not isinstance(said, str | bool):
@@ -213,7 +221,7 @@ class _Evaluation:
         )
         yield Known(place, known)
 
-    def _wanted(self, name: str) -> bool:
+    def _is_wanted(self, name: str) -> bool:
         return not self.asked.questions or name in self.asked.questions
 
     def notes(self) -> Iterator[Note]:
@@ -228,18 +236,18 @@ class _Evaluation:
             yield Note(f"{self.name}: assessments without the name of who made them are those of {kinds}")
 
 
-def _missing(said: Any) -> bool:
+def _is_missing(said: Any) -> bool:
     return said is None or said == "" or (isinstance(said, float) and math.isnan(said))
 
 
-def _list(said: Any) -> list[Any] | None:
+def _list_of_assessments(said: Any) -> list[Any] | None:
     """Assessments, also as a text; None where there are none."""
     if isinstance(said, str) and said:
         try:
             said = json.loads(said)
         except ValueError:
             raise Odd("the assessments are no JSON; write the table with to_json or to_parquet") from None
-    if _missing(said):
+    if _is_missing(said):
         return None
     if not isinstance(said, list):
         raise Odd(f"the assessments are a {type(said).__name__} instead of a list")
@@ -257,13 +265,13 @@ def _trace_of(record: Record) -> Record:
     return said if isinstance(said, dict) else {}
 
 
-def _text(said: Any) -> str | None:
+def _asked_text(said: Any) -> str | None:
     """Text that was asked."""
     if isinstance(said, dict) and len(said) == 1:
-        return _text(next(iter(said.values())))
+        return _asked_text(next(iter(said.values())))
     if isinstance(said, dict | list):
         return json.dumps(said, ensure_ascii=False, sort_keys=True)
     return named(said) or None
 
 
-FORMAT = Format("mlflow", "MLflow", (), _detect, _rows, ("judge", "system", "questions"))
+FORMAT = Format("mlflow", "MLflow", (), _detect_format, _read_rows, ("judge", "system", "questions"))

@@ -24,17 +24,17 @@ _SPECIAL = {("major", "non-translation"): 250, ("minor", "fluency/punctuation"):
 _TEST = "hotw-test"  # a planted error, which keeps raters attentive
 
 
-def _detect(head: Head) -> bool:
-    return head.shape in ("records", "table") and _NEEDS[0] <= head.keys and _segment(head) is not None
+def _detect_format(head: Head) -> bool:
+    return head.shape in ("records", "table") and _NEEDS[0] <= head.keys and _segment_column(head) is not None
 
 
-def _segment(head: Head) -> str | None:
+def _segment_column(head: Head) -> str | None:
     return next((name for name in _SEGMENT if name in head.keys), None)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    sheet = _Sheet(_segment(source.head) or "")
-    for place, record in _records(source):
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    sheet = _Sheet(_segment_column(source.head) or "")
+    for place, record in _read_records(source):
         if isinstance(record, str):
             yield Refused(place, record)
         elif (why := sheet.add(record)) is not None:
@@ -48,7 +48,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         yield Note(f"{source.name}: {sheet.tests} rows are tests of the raters' attention and are left out")
 
 
-def _records(source: Source) -> Iterator[tuple[str, Record | str]]:
+def _read_records(source: Source) -> Iterator[tuple[str, Record | str]]:
     """The rows; in text with tabs a quotation mark is a mark like any other."""
     if source.kind != "csv" or source.separator != "\t":
         yield from source.records()
@@ -110,4 +110,4 @@ class _Sheet:
             yield Score(rater, f"{context}/{system}", -tenths / 10 if part else -whole, None, context, system)
 
 
-FORMAT = Format("mqm", "MQM ratings", _NEEDS, _detect, _rows)
+FORMAT = Format("mqm", "MQM ratings", _NEEDS, _detect_format, _read_rows)

@@ -33,69 +33,73 @@ _GAMES = (
 _VOTES = {"model_a": "first", "model_b": "second", "tie": "tie"}
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if has(head, _HUMAN, "records table"):
         return not head.keys & _ARENA and "winner_ab" not in head.keys
     return has(head, _PAIR) or has(head, _SINGLE)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     if has(source.head, _PAIR):
-        return each(source, _pair)
+        return each(source, _read_comparison)
     if has(source.head, _SINGLE):
-        return _singles(source)
-    return _people(source)
+        return _read_single_grades(source)
+    return _read_human_votes(source)
 
 
-def _judge(record: Record) -> str | None:
+def _judge_name(record: Record) -> str | None:
     """The judge without its template, which changes with question and turn."""
     judge = record["judge"]
     return named(judge[0] if isinstance(judge, list) else judge)
 
 
-def _context(record: Record) -> str:
+def _question_and_turn(record: Record) -> str:
     return joined(record["question_id"], record["turn"])
 
 
-def _pair(record: Record, place: str) -> Iterator[Row]:
+def _read_comparison(record: Record, place: str) -> Iterator[Row]:
     if "turn" not in record:
         raise Odd("two scores instead of a comparison (a template of type single)")
     shown = named(record["model_1"]), named(record["model_2"])
     for game, (meanings, order) in enumerate(zip(_GAMES, (shown, shown[::-1]), strict=True), start=1):
         said = record[f"g{game}_winner"]
         if said in meanings:
-            yield Vote(_judge(record), *order, meanings[said], context=_context(record))
+            yield Vote(_judge_name(record), *order, meanings[said], context=_question_and_turn(record))
         else:
             why = "the judge's answer could not be read" if said == "error" else f"winner {said!r} is unknown"
             yield Refused(f"{place} game {game}", why)
 
 
-def _singles(source: Source) -> Iterator[Row]:
+def _read_single_grades(source: Source) -> Iterator[Row]:
     seen: Counter[tuple[str | None, str]] = Counter()
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_single_grade(record: Record, place: str) -> Iterator[Row]:
         score = number(record["score"])
         if score is None or score == -1:
             raise Odd("no score (the judge's answer could not be read)")
-        context, model, judge = _context(record), named(record["model"]), _judge(record)
+        context, model, judge = _question_and_turn(record), named(record["model"]), _judge_name(record)
         item = joined(context, model)
         seen[judge, item] += 1
         yield Score(judge, item, score, context=context, system=model, run=seen[judge, item])
 
-    return each(source, one)
+    return each(source, read_single_grade)
 
 
-def _people(source: Source) -> Iterator[Row]:
-    def one(record: Record, place: str) -> Iterator[Row]:
+def _read_human_votes(source: Source) -> Iterator[Row]:
+    def read_human_vote(record: Record, place: str) -> Iterator[Row]:
         if record["winner"] == "tie (inconsistent)":
             raise Odd("'tie (inconsistent)' is the result of two games, not a vote")
         pair = named(record["model_a"]), named(record["model_b"])
         yield Vote(
-            _judge(record), *pair, winner(record["winner"], _VOTES), context=_context(record), order=UNKNOWN
+            _judge_name(record),
+            *pair,
+            winner(record["winner"], _VOTES),
+            context=_question_and_turn(record),
+            order=UNKNOWN,
         )
 
-    yield from each(source, one)
+    yield from each(source, read_human_vote)
     yield UnknownOrder("the order of display is not in the file")
 
 
-FORMAT = Format("mtbench", "MT-bench", _PAIR + _SINGLE + _HUMAN, _detect, _rows)
+FORMAT = Format("mtbench", "MT-bench", _PAIR + _SINGLE + _HUMAN, _detect_format, _read_rows)

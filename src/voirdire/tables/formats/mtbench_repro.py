@@ -14,15 +14,15 @@ _SINGLE = keyed("model_id judge_id score_turn1", "model_id judge_id score_turn2"
 _SHOWN = {"A": "first", "B": "second", "tie": "tie", "C": "tie"}
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _PAIR + _SINGLE)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    return each(source, _pair if has(source.head, _PAIR) else _single)
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    return each(source, _read_comparison if has(source.head, _PAIR) else _read_single_grades)
 
 
-def _pair(record: Record, place: str) -> Iterator[Row]:
+def _read_comparison(record: Record, place: str) -> Iterator[Row]:
     pair = named(record["model_a"]), named(record["model_b"])
     context = joined(record["question_id"], record["turn"])
     for key, order in (("winner_ab", pair), ("winner_ba", pair[::-1])):
@@ -33,7 +33,7 @@ def _pair(record: Record, place: str) -> Iterator[Row]:
             yield Refused(f"{place} {key}", f"verdict {said!r} names neither place nor a tie")
 
 
-def _single(record: Record, place: str) -> Iterator[Row]:
+def _read_single_grades(record: Record, place: str) -> Iterator[Row]:
     system = named(record["model_id"])
     for turn in (1, 2):
         score = number(record.get(f"score_turn{turn}"))
@@ -45,4 +45,4 @@ def _single(record: Record, place: str) -> Iterator[Row]:
             yield Score(judge, joined(context, system), score, context=context, system=system)
 
 
-FORMAT = Format("mtbench_repro", "mt_bench_repro", _PAIR + _SINGLE, _detect, _rows)
+FORMAT = Format("mtbench_repro", "mt_bench_repro", _PAIR + _SINGLE, _detect_format, _read_rows)

@@ -20,30 +20,30 @@ _WHY = ("RequesterFeedback", "Reject")
 _CHECKED = {"true": True, "false": False}
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     answers = any(key.startswith(_ANSWER) for key in head.keys)
     return head.shape in ("records", "table") and _NEEDS[0] <= head.keys and answers
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    yield from rows_of_work(source.name, lambda: _work(source), asked.questions, asked.winners)
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    yield from rows_of_work(source.name, lambda: _read_work(source), asked.questions, asked.winners)
     if _STATUS not in source.head.keys:
         yield Note(f"{source.name}: there is no column {_STATUS}: rejected work cannot be told from other")
 
 
-def _work(source: Source) -> Iterator[Work | Refused]:
+def _read_work(source: Source) -> Iterator[Work | Refused]:
     known = _STATUS in source.head.keys
     for place, record in source.records():
         if isinstance(record, str):
             yield Refused(place, record)
             continue
         try:
-            yield _one(place, record, known)
+            yield _work_of_record(place, record, known)
         except Odd as odd:
             yield Refused(place, str(odd))
 
 
-def _one(place: str, record: Record, has_status: bool) -> Work:
+def _work_of_record(place: str, record: Record, has_status: bool) -> Work:
     status = str(record.get(_STATUS) or "").strip().lower() if has_status else _COUNTS
     why = next((text for key in _WHY if (text := str(record.get(key) or "").strip())), "")
     refused = None
@@ -55,12 +55,12 @@ def _one(place: str, record: Record, has_status: bool) -> Work:
     elif status not in (_COUNTS, _OPEN):
         refused = f"status {record[_STATUS]!r} is none of Approved, Submitted, Rejected"
     shown = {key.removeprefix(_SHOWN): said for key, said in record.items() if key.startswith(_SHOWN)}
-    answers = {} if refused else _answers(record)
+    answers = {} if refused else _answers_by_question(record)
     worker, task = named(record.get("WorkerId")), named(record.get("HITId"))
     return Work(place, worker, task, shown, answers, refused=refused, unreviewed=status == _OPEN)
 
 
-def _answers(record: Record) -> dict[str, Any]:
+def _answers_by_question(record: Record) -> dict[str, Any]:
     """The answers by question; boxes of one question are the list of those that are checked."""
     cells = {key.removeprefix(_ANSWER): said for key, said in record.items() if key.startswith(_ANSWER)}
     found: dict[str, Any] = {}
@@ -70,7 +70,7 @@ def _answers(record: Record) -> dict[str, Any]:
     for name, said in cells.items():
         boxes.setdefault(name.rpartition(".")[0], {})[name] = said
     for question, parts in boxes.items():
-        checks = {name.rpartition(".")[2]: _checked(said) for name, said in parts.items()}
+        checks = {name.rpartition(".")[2]: _checked_state(said) for name, said in parts.items()}
         if question and len(parts) > 1 and all(isinstance(check, bool) for check in checks.values()):
             found[question] = [name for name, check in checks.items() if check]
         else:
@@ -78,7 +78,7 @@ def _answers(record: Record) -> dict[str, Any]:
     return found
 
 
-def _checked(said: Any) -> bool | None:
+def _checked_state(said: Any) -> bool | None:
     return said if isinstance(said, bool) else _CHECKED.get(str(said).strip().lower())
 
 
@@ -94,11 +94,11 @@ def _of_json(said: Any) -> dict[str, Any]:
     for part in parts if isinstance(parts, list) else [parts]:
         if not isinstance(part, dict):
             raise Odd(f"{_ANSWER}{_ALL} is no list of objects")
-        found |= {name: _part(answer) for name, answer in part.items()}
+        found |= {name: _answer_of_form(answer) for name, answer in part.items()}
     return found
 
 
-def _part(answer: Any) -> Any:
+def _answer_of_form(answer: Any) -> Any:
     """One answer of a form: the class, the classes, the boxes that are checked, or what was written."""
     if not isinstance(answer, Mapping):
         return answer
@@ -111,4 +111,4 @@ def _part(answer: Any) -> Any:
     return next((answer[key] for key in ("label", "labels") if key in answer), answer)
 
 
-FORMAT = Format("mturk", "Mechanical Turk", (), _detect, _rows, ("questions", "winners"))
+FORMAT = Format("mturk", "Mechanical Turk", (), _detect_format, _read_rows, ("questions", "winners"))

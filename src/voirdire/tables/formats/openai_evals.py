@@ -16,14 +16,14 @@ _SPEC = {"eval_name", "base_eval", "completion_fns", "run_id"}
 _CHOICE, _INVALID, _AGREES = "choice", "__invalid__", "_metascore"
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if has(head, _EVENT):
         return True
     spec = head.first.get("spec") if head.shape == "records" else None
     return isinstance(spec, dict) and bool(spec.keys() & _SPEC)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     log = _Log(source.name, asked)
     yield from each(source, log.line)
     yield from log.notes()
@@ -45,20 +45,20 @@ class _Log:
         elif "final_report" in record:
             self.reports += 1
         elif record["type"] == "match":
-            yield self._match(record)
+            yield self._match_score(record)
         elif record["type"] == "metrics":
-            yield from self._metrics(record, place)
+            yield from self._read_metrics(record, place)
         elif record["type"] == "error":
             data = record.get("data") or {}
             raise Odd(f"{data.get('type', 'error')}: {data.get('message', 'no message')}")
 
-    def _match(self, record: Record) -> Row:
+    def _match_score(self, record: Record) -> Row:
         correct = record["data"].get("correct")
         if not isinstance(correct, bool):
             raise Odd(f"correct is {shown(correct)}, neither true nor false")
-        return self._score("match", record, int(correct), None)
+        return self._score_row("match", record, int(correct), None)
 
-    def _metrics(self, record: Record, place: str) -> Iterator[Row]:
+    def _read_metrics(self, record: Record, place: str) -> Iterator[Row]:
         data = record["data"]
         graded = self._spec_of_grader() or (_CHOICE in data and _CHOICE)
         for name, said in data.items():
@@ -67,42 +67,42 @@ class _Log:
             elif said == _INVALID:
                 yield Refused(f"{place} {name}", "the grader's answer could not be read")
             elif isinstance(said, str) and said and graded:
-                yield self._label(record, said, graded if name == _CHOICE else f"{graded}/{name}")
+                yield self._label_row(record, said, graded if name == _CHOICE else f"{graded}/{name}")
             elif (value := None if isinstance(said, str) else number(said)) is not None:
-                judge = self._grader() if graded else name
+                judge = self._grader_name() if graded else name
                 criterion = (graded if name == "score" else f"{graded}/{name}") if graded else None
-                yield self._score(judge, record, value, criterion)
+                yield self._score_row(judge, record, value, criterion)
             else:
                 yield Refused(f"{place} {name}", f"{shown(said)} is no grade")
 
-    def _score(self, judge: str, record: Record, value: float, criterion: Any) -> Score:
-        context, system = self._sample(record), self._system()
+    def _score_row(self, judge: str, record: Record, value: float, criterion: Any) -> Score:
+        context, system = self._sample_id(record), self._system_name()
         item = context if system is None else f"{context}/{system}"
-        return Score(judge, item, value, criterion, context, system, self._run(judge, item, criterion))
+        return Score(judge, item, value, criterion, context, system, self._count_run(judge, item, criterion))
 
-    def _label(self, record: Record, said: str, criterion: str) -> Label:
-        judge, context, system = self._grader(), self._sample(record), self._system()
+    def _label_row(self, record: Record, said: str, criterion: str) -> Label:
+        judge, context, system = self._grader_name(), self._sample_id(record), self._system_name()
         item = context if system is None else f"{context}/{system}"
-        return Label(judge, item, said, criterion, context, self._run(judge, item, criterion))
+        return Label(judge, item, said, criterion, context, self._count_run(judge, item, criterion))
 
-    def _run(self, *about: Any) -> int:
+    def _count_run(self, *about: Any) -> int:
         self.seen[about] += 1
         return self.seen[about]
 
-    def _sample(self, record: Record) -> str:
+    def _sample_id(self, record: Record) -> str:
         sample = named(record.get("sample_id"))
         if not sample:
             raise Odd("sample_id is missing")
         return sample
 
-    def _models(self) -> list[str]:
+    def _model_names(self) -> list[str]:
         found = self.spec.get("completion_fns") or self.spec.get("model_name") or []
         return [found] if isinstance(found, str) else [one for one in found if isinstance(one, str)]
 
-    def _system(self) -> str | None:
+    def _system_name(self) -> str | None:
         if self.asked.system:
             return self.asked.system
-        models = self._models()
+        models = self._model_names()
         self.nameless += not models
         return models[0] if models else None
 
@@ -111,11 +111,11 @@ class _Log:
         arguments = (config.get("eval_spec") or {}).get("args") or {}
         return named(arguments.get("modelgraded_spec")) or None
 
-    def _grader(self) -> str:
+    def _grader_name(self) -> str:
         """The model that graded: the last of those that ran, which grades itself where it is the only one."""
         if self.asked.judge:
             return self.asked.judge
-        models = self._models()
+        models = self._model_names()
         if not models:
             raise Odd("no model is named that could have graded; name it with --set judge=NAME")
         self.own += len(models) == 1
@@ -136,4 +136,4 @@ class _Log:
             yield Note(f"{self.name}: the final report is of all samples and is left out")
 
 
-FORMAT = Format("openai-evals", "OpenAI evals", _EVENT, _detect, _rows, ("judge", "system"))
+FORMAT = Format("openai-evals", "OpenAI evals", _EVENT, _detect_format, _read_rows, ("judge", "system"))

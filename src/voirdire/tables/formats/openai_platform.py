@@ -13,21 +13,21 @@ from voirdire.tables.formats.source import Head, Source
 _NEEDS = keyed("eval_id run_id datasource_item_id results")
 
 
-def _page(head: Head) -> list[Any] | None:
+def _items_of_page(head: Head) -> list[Any] | None:
     """The items of an answer of the API."""
     data = head.first.get("data") if head.shape == "object" else None
     first = data[0] if isinstance(data, list) and data else None
     return data if isinstance(first, dict) and _NEEDS[0] <= first.keys() else None
 
 
-def _detect(head: Head) -> bool:
-    return has(head, _NEEDS) or _page(head) is not None
+def _detect_format(head: Head) -> bool:
+    return has(head, _NEEDS) or _items_of_page(head) is not None
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     programs: dict[str, None] = {}
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         sample, results = record.get("sample") or {}, record["results"]
         error = sample.get("error") or {}
         if not results:
@@ -46,13 +46,13 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 programs.setdefault(str(name))
             yield Score(grader or name, item, value, name, context, system)
 
-    page = _page(source.head)
+    page = _items_of_page(source.head)
     if page is None:
-        yield from each(source, one)
+        yield from each(source, read_record)
     else:
         for at, record in enumerate(page):
             place = f"{source.name} data[{at}]"
-            yield from guarded(place, one, record, place)
+            yield from guarded(place, read_record, record, place)
     if programs:
         yield Note(
             f"{source.name}: no model is named that graded by {', '.join(programs)}: the grader's own name stands for "
@@ -60,4 +60,6 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         )
 
 
-FORMAT = Format("openai-platform", "evals on OpenAI's platform", _NEEDS, _detect, _rows, ("judge", "system"))
+FORMAT = Format(
+    "openai-platform", "evals on OpenAI's platform", _NEEDS, _detect_format, _read_rows, ("judge", "system")
+)

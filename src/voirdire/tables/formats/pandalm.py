@@ -15,24 +15,24 @@ _RESULT = "_result"
 _PERSON = re.compile(r"annotator\d+")
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if head.shape != "records" or "idx" not in head.keys:
         return False
     return "cmp_key" in head.keys or any(key.endswith(_RESULT) for key in head.keys)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     pairs: dict[str | None, str] = {}
     asked_of = dict.fromkeys(source.head.first)
     for other in source.siblings or (source,):
-        if _detect(other.head) and "cmp_key" in other.head.keys:
+        if _detect_format(other.head) and "cmp_key" in other.head.keys:
             for _, record in other.records():
                 if isinstance(record, dict) and isinstance(record.get("cmp_key"), str):
                     pairs[named(record.get("idx"))] = record["cmp_key"]
                     if other.path == source.path:
                         asked_of |= dict.fromkeys(record)
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         context = named(record["idx"])
         if context not in pairs:
             raise Odd("the systems are named in the test set alone; give testset-v1.json too")
@@ -50,9 +50,9 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 order = UNKNOWN if _PERSON.fullmatch(key) else None
                 yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context, order=order)
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     if any(_PERSON.fullmatch(key) for key in source.head.keys):
         yield UnknownOrder("people: the order of display is not documented (models saw response1 first)")
 
 
-FORMAT = Format("pandalm", "PandaLM", (), _detect, _rows)
+FORMAT = Format("pandalm", "PandaLM", (), _detect_format, _read_rows)

@@ -17,49 +17,53 @@ _UNSET = (None, "", False, "false", "False")
 _PAIRWISE = "selection"
 
 
-def _columns(head: Head) -> tuple[str, ...]:
+def _schema_columns(head: Head) -> tuple[str, ...]:
     """The columns ``schema.label`` or ``schema:::label`` of a table."""
     if head.shape != "table" or "instance_id" not in head.keys or not head.keys & {"user", "user_id"}:
         return ()
     return tuple(name for name in head.columns if ":::" in name or "." in name)
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     state = head.shape == "object" and _STATE in head.keys
-    return has(head, _NEEDS) or state or bool(_columns(head))
+    return has(head, _NEEDS) or state or bool(_schema_columns(head))
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     if source.head.shape == "object" and _STATE in source.head.keys:
         user = source.head.first.get("user_id") or asked.judge
         for item, labels in source.head.first[_STATE].items():
-            yield from guarded(f"{source.name} {user} {item}", _state, user, item, labels)
+            yield from guarded(f"{source.name} {user} {item}", _read_user_state, user, item, labels)
         return
-    columns = _columns(source.head)
+    columns = _schema_columns(source.head)
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         if columns:
             found: dict[str, dict[str, Any]] = {}
             for name in columns:
                 schema, _, label = name.partition(":::" if ":::" in name else ".")
                 if record[name] not in _UNSET:
                     found.setdefault(schema, {})[label] = record[name]
-            return _answers(named(record.get("user_id") or record.get("user")), record["instance_id"], found)
+            return _read_answers(
+                named(record.get("user_id") or record.get("user")), record["instance_id"], found
+            )
         if "label_annotations" in record:
-            return _answers(asked.judge, named(record["id"]), record["label_annotations"])
-        return _answers(named(record["user_id"]), named(record["instance_id"]), record["labels"])
+            return _read_answers(asked.judge, named(record["id"]), record["label_annotations"])
+        return _read_answers(named(record["user_id"]), named(record["instance_id"]), record["labels"])
 
-    yield from each(source, one)
+    yield from each(source, read_record)
 
 
-def _state(user: str | None, item: str, labels: list[tuple[dict[str, str], Any]]) -> Iterator[Row]:
+def _read_user_state(user: str | None, item: str, labels: list[tuple[dict[str, str], Any]]) -> Iterator[Row]:
     found: dict[str, dict[str, Any]] = {}
     for label, value in labels:
         found.setdefault(label["schema"], {})[label["name"]] = value
-    return _answers(user, item, found)
+    return _read_answers(user, item, found)
 
 
-def _answers(user: str | None, item: str | None, schemas: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+def _read_answers(
+    user: str | None, item: str | None, schemas: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Row]:
     for schema, labels in schemas.items():
         names = [name for name, value in labels.items() if value not in _UNSET]
         if not labels:
@@ -80,4 +84,4 @@ def _answers(user: str | None, item: str | None, schemas: Mapping[str, Mapping[s
             yield Label(user, item, names[0], schema)
 
 
-FORMAT = Format("potato", "Potato", _NEEDS, _detect, _rows, ("judge",))
+FORMAT = Format("potato", "Potato", _NEEDS, _detect_format, _read_rows, ("judge",))

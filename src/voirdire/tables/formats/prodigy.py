@@ -17,21 +17,21 @@ _ANSWERS = ("accept", "reject")
 _MARKED = ("spans", "relations", "audio_spans")
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     return has(head, _NEEDS)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     nameless: list[Note] = []
     seen: Counter[tuple[Any, ...]] = Counter()
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         judge = named(record.get("_annotator_id") or record.get("_session_id"))
         if not judge:
             judge, notes = judge_of_file(source, asked)
             nameless.extend(notes)
-        said, criterion = _answer(record)
-        item = _item(record)
+        said, criterion = _answer_and_label(record)
+        item = _shown_input(record)
         seen[judge, item, criterion] += 1
         run = seen[judge, item, criterion]
         if isinstance(said, str):
@@ -39,11 +39,11 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         else:
             yield Score(judge, item, said, criterion, run=run)
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     yield from nameless[:1]
 
 
-def _answer(record: Record) -> tuple[str | float, str | None]:
+def _answer_and_label(record: Record) -> tuple[str | float, str | None]:
     """Answer of an annotator, and the label that was asked about, where there was one.
 
     Raises
@@ -61,7 +61,7 @@ def _answer(record: Record) -> tuple[str | float, str | None]:
     if "accept" in record or record.get("options"):
         if answer == "reject":
             raise Odd("the whole task is rejected, no option is chosen")
-        return _chosen(record), None
+        return _accepted_option(record), None
     label = named(record.get("label"))
     if label:
         return answer, label
@@ -70,7 +70,7 @@ def _answer(record: Record) -> tuple[str | float, str | None]:
     return answer, None
 
 
-def _chosen(record: Record) -> str | float:
+def _accepted_option(record: Record) -> str | float:
     accepted = labels_in(record.get("accept"))
     if not accepted:
         raise Odd("no option is accepted")
@@ -83,7 +83,7 @@ def _chosen(record: Record) -> str | float:
     return value if options and None not in ids and scale == ids and value is not None else accepted[0]
 
 
-def _item(record: Record) -> str | None:
+def _shown_input(record: Record) -> str | None:
     """The input that was shown, whatever was asked about it."""
     for key in ("_input_hash", "_task_hash", "text"):
         if (name := named(record.get(key))) is not None:
@@ -91,4 +91,4 @@ def _item(record: Record) -> str | None:
     return None
 
 
-FORMAT = Format("prodigy", "Prodigy", _NEEDS, _detect, _rows, ("judge",))
+FORMAT = Format("prodigy", "Prodigy", _NEEDS, _detect_format, _read_rows, ("judge",))

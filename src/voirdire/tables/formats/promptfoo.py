@@ -21,7 +21,7 @@ _GRADED_AS = ("model-graded-", "context-", "promptfoo:redteam:")
 _PROVIDER_FAILED = 2
 
 
-def _results(head: Head) -> Any:
+def _list_of_results(head: Head) -> Any:
     if head.shape != "object":
         return None
     results = head.first.get("results")
@@ -30,17 +30,17 @@ def _results(head: Head) -> Any:
     return results if "stats" in head.keys else None
 
 
-def _detect(head: Head) -> bool:
-    return isinstance(_results(head), list)
+def _detect_format(head: Head) -> bool:
+    return isinstance(_list_of_results(head), list)
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    whole, results = source.head.first, _results(source.head)
-    default = _provider(_path(whole, "config", "defaultTest", "options", "provider"))
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    whole, results = source.head.first, _list_of_results(source.head)
+    default = _provider_name(_value_at_path(whole, "config", "defaultTest", "options", "provider"))
     prompts: dict[str | None, set[str | None]] = defaultdict(set)
     for one in results:
         with suppress(Odd, AttributeError):  # which is refused below
-            prompts[_system(one)].add(named(one.get("promptIdx")))
+            prompts[_system_name(one)].add(named(one.get("promptIdx")))
     by_code = graded = 0
 
     def one_result(number_: int, result: Record) -> Iterator[Row]:
@@ -52,9 +52,9 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             yield Refused(place, "provider error" if result.get("failureReason") else "no grading result")
             graded += 1
             return
-        system = _system(result)
+        system = _system_name(result)
         if len(prompts[system]) > 1:
-            system = f"{system} | {_path(result, 'prompt', 'label')}"
+            system = f"{system} | {_value_at_path(result, 'prompt', 'label')}"
         for at, part in enumerate(grading.get("componentResults") or []):
             assertion = part.get("assertion") or {}
             kind = str(assertion.get("type", ""))
@@ -68,8 +68,10 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                     f"{place} assertion {at}", "graderError: the grader failed, score 0 is no verdict"
                 )
                 continue
-            judge = _provider(assertion.get("provider"))
-            judge = judge or _provider(_path(result, "testCase", "options", "provider")) or default
+            judge = _provider_name(assertion.get("provider"))
+            judge = (
+                judge or _provider_name(_value_at_path(result, "testCase", "options", "provider")) or default
+            )
             score = number(part["score"])
             if score is None:
                 yield Refused(f"{place} assertion {at}", "no score")
@@ -78,7 +80,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 judge or "promptfoo-default",
                 joined(test, prompt),
                 score,
-                _criterion(assertion, kind),
+                _criterion_name(assertion, kind),
                 named(test),
                 system,
             )
@@ -91,7 +93,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         raise InputError(f"{source.name}: no model-graded assertion")
 
 
-def _system(result: Record) -> str | None:
+def _system_name(result: Record) -> str | None:
     provider = result.get("provider") or {}
     found = (
         provider if isinstance(provider, str) else provider.get("label") or provider.get("id") or "unknown"
@@ -99,7 +101,7 @@ def _system(result: Record) -> str | None:
     return named(found)
 
 
-def _criterion(assertion: Record, kind: str) -> str | None:
+def _criterion_name(assertion: Record, kind: str) -> str | None:
     if assertion.get("metric"):
         return named(assertion["metric"])
     value = assertion.get("value")
@@ -108,16 +110,16 @@ def _criterion(assertion: Record, kind: str) -> str | None:
     return kind
 
 
-def _provider(value: Any) -> str | None:
+def _provider_name(value: Any) -> str | None:
     if isinstance(value, dict):
-        return _provider(value.get("id") or value.get("text"))
+        return _provider_name(value.get("id") or value.get("text"))
     return value if isinstance(value, str) and value else None
 
 
-def _path(value: Any, *keys: str) -> Any:
+def _value_at_path(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-FORMAT = Format("promptfoo", "promptfoo", (), _detect, _rows)
+FORMAT = Format("promptfoo", "promptfoo", (), _detect_format, _read_rows)

@@ -82,12 +82,12 @@ def ranking_columns(
     ranked = (
         len(items) > 1 and not any(map(_WHO.fullmatch, items.values())) and "item" not in find_roles(columns)
     )
-    if ranked and all(first.get(name) in (None, "") or _rank(first.get(name)) for name in items):
+    if ranked and all(first.get(name) in (None, "") or _rank_or_none(first.get(name)) for name in items):
         return {"items": items}
     return None
 
 
-def _rank(cell: Any) -> int | None:
+def _rank_or_none(cell: Any) -> int | None:
     """A whole number from 1; None where it is none."""
     value = None if isinstance(cell, bool) else number(cell)
     return int(value) if value is not None and value >= 1 and value == int(value) else None
@@ -95,11 +95,11 @@ def _rank(cell: Any) -> int | None:
 
 def _is_chain(cell: Any) -> bool:
     return isinstance(cell, list | dict) or (
-        isinstance(cell, str) and (">" in cell or _written(cell) is not None)
+        isinstance(cell, str) and (">" in cell or _literal_in_cell(cell) is not None)
     )
 
 
-def _written(cell: str) -> list[Any] | dict[str, Any] | None:
+def _literal_in_cell(cell: str) -> list[Any] | dict[str, Any] | None:
     """A list or an object that stands in a cell, as JSON or as Python writes it."""
     if cell.lstrip()[:1] not in ("[", "{"):
         return None
@@ -135,7 +135,7 @@ def ranking_rows(
     number_of_row = 0
     objects: set[str] = set()
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal number_of_row
         number_of_row += 1
         about: dict[str, Any] = {
@@ -145,14 +145,14 @@ def ranking_rows(
             about.setdefault("run", str(number_of_row))
         who = named(record.get(roles["judge"])) if "judge" in roles else judge
         more = further_cells(record, rest, objects)
-        for rank, items in enumerate(_tiers(record, how), start=1):
+        for rank, items in enumerate(_tiers_of_row(record, how), start=1):
             for item in items:
                 row = Ranking(who, item, rank, **about)
                 yield Extended(row, more) if more else row
 
     if rest:
         yield Columns("rankings", tuple(rest))
-    yield from each(source, one)
+    yield from each(source, read_record)
     if objects:
         yield objects_note(source.name, objects)
     yield from left_out(source.name, [name for name in others if name not in rest], roles)
@@ -195,7 +195,7 @@ def _check_places(source: Source, how: Mapping[str, Any]) -> None:
         )
 
 
-def _tiers(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
+def _tiers_of_row(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
     """Items in order, those that are tied together.
 
     Raises
@@ -204,7 +204,7 @@ def _tiers(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
         It is no ranking of two items or more, or an item stands in it twice.
     """
     if "chain" in how:
-        tiers = _chain(record.get(how["chain"]))
+        tiers = _tiers_of_chain(record.get(how["chain"]))
     elif "places" in how:
         cells = (named(record.get(name)) for name in how["places"])
         tiers = [[cell] if cell else [] for cell in cells]
@@ -220,17 +220,17 @@ def _tiers(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
     return tiers
 
 
-def _chain(cell: Any) -> list[list[str]]:
+def _tiers_of_chain(cell: Any) -> list[list[str]]:
     if cell is None or cell == "":
         raise Odd("no ranking")
-    found = _written(cell) if isinstance(cell, str) else cell
+    found = _literal_in_cell(cell) if isinstance(cell, str) else cell
     if isinstance(found, dict):
         return _by_rank(found, {})
     if isinstance(found, list):
-        return [[_item(one) for one in (tier if isinstance(tier, list) else [tier])] for tier in found]
+        return [[_item_name(one) for one in (tier if isinstance(tier, list) else [tier])] for tier in found]
     if not isinstance(cell, str):
         raise Odd(f"ranking {cell!r} is neither a>b=c nor a list")
-    return [[_item(item.strip()) for item in tier.split("=")] for tier in cell.split(">")]
+    return [[_item_name(item.strip()) for item in tier.split("=")] for tier in cell.split(">")]
 
 
 def _by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list[list[str]]:
@@ -240,14 +240,14 @@ def _by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list[list[
     for item, cell in ranks.items():
         if cell is None or cell == "":
             continue
-        rank = _rank(cell)
+        rank = _rank_or_none(cell)
         if rank is None:
             raise Odd(f"{called.get(item, item)!r} {cell!r} is no rank, a whole number from 1")
-        tiers.setdefault(rank, []).append(_item(item))
+        tiers.setdefault(rank, []).append(_item_name(item))
     return [tiers[rank] for rank in sorted(tiers)]
 
 
-def _item(value: Any) -> str:
+def _item_name(value: Any) -> str:
     found = named(value)
     if not found:
         raise Odd("an item of the ranking is empty")
@@ -255,15 +255,15 @@ def _item(value: Any) -> str:
 
 
 def _best_worst(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
-    best, worst = (_item(record.get(how[name])) for name in ("best", "worst"))
+    best, worst = (_item_name(record.get(how[name])) for name in ("best", "worst"))
     shown: list[str] = []
     for name in how["shown"]:
         cell = record.get(name)
-        written = _written(cell) if isinstance(cell, str) else cell
+        written = _literal_in_cell(cell) if isinstance(cell, str) else cell
         listed = written if isinstance(written, list) else None
         if listed is None and isinstance(cell, str) and len(how["shown"]) == 1:
             listed = [part.strip() for part in re.split(r"[;|,]", cell)]
-        shown += [_item(one) for one in (listed if listed is not None else [cell])]
+        shown += [_item_name(one) for one in (listed if listed is not None else [cell])]
     if shown and not {best, worst} <= set(shown):
         raise Odd(f"best {best!r} and worst {worst!r} are not both among those shown")
     middle = [item for item in shown if item not in (best, worst)]

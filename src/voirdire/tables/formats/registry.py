@@ -123,9 +123,9 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
     if source.head.keys == tables.BATTLES and tables.repeats_rows(source):
         raise InputError(f"{source.name}: {tables.REPEATED}")
     if source.head.shape in ("object", "zip"):
-        raise InputError(f"{source.name}: {_strange(source.head)}")
+        raise InputError(f"{source.name}: {_describe_unknown_file(source.head)}")
     if not tables.is_known(source, asked):
-        raise InputError(tables.unknown(source) + _closest(source.head))
+        raise InputError(tables.unknown(source) + _closest_tool(source.head))
     return tables.FORMAT
 
 
@@ -148,25 +148,25 @@ def _check_fits(source: Source, found: Format) -> None:
     looks = "" if other is None else f"; it looks like one of {other.title} (--from {other.name})"
     keys = ", ".join(repr(key) for key in sorted(map(str, source.head.keys))[:8])
     raise InputError(
-        f"{source.name} is no file of {found.title}: it has {keys}{_lacks(source.head, found)}{looks}; leave --from "
-        "(tool=) out to have the content decide"
+        f"{source.name} is no file of {found.title}: it has {keys}{_missing_keys(source.head, found)}{looks}; leave "
+        "--from (tool=) out to have the content decide"
     )
 
 
-def _lacks(head: Head, found: Format) -> str:
+def _missing_keys(head: Head, found: Format) -> str:
     """Keys of a tool that a file lacks, by the set of which it lacks least."""
     missing = min((sorted(keys - head.keys) for keys in found.needs), key=len, default=[])
     return f" and lacks {', '.join(map(repr, missing))}" if missing else ""
 
 
-def _strange(head: Head) -> str:
+def _describe_unknown_file(head: Head) -> str:
     if head.shape == "zip":
         return "this archive is neither a log of Inspect nor a spreadsheet"
     keys = ", ".join(repr(key) for key in sorted(head.keys)[:8])
-    return f"a JSON object with the keys {keys} is of no known format{_closest(head.as_record())}"
+    return f"a JSON object with the keys {keys} is of no known format{_closest_tool(head.as_record())}"
 
 
-def _closest(head: Head) -> str:
+def _closest_tool(head: Head) -> str:
     """Tool whose file it nearly is, and what is missing."""
     near = [
         (len(keys - head.keys), len(keys), one.title, sorted(keys - head.keys))

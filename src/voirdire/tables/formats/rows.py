@@ -245,11 +245,11 @@ def one_label(said: object) -> str:
     if not found:
         raise Odd("no label")
     if len(found) > 1:
-        raise Odd(_several(found))
+        raise Odd(_several_labels(found))
     return found[0]
 
 
-def _several(found: list[str]) -> str:
+def _several_labels(found: list[str]) -> str:
     return f"{len(found)} labels: {', '.join(found)}"
 
 
@@ -273,7 +273,7 @@ def fault(row: Any) -> str | None:
     if kind not in TABLES:
         return None
     if kind is Label and not isinstance(row.label, LabelSet) and len(found := labels_in(row.label)) > 1:
-        return _several(found)
+        return _several_labels(found)
     for at, value in enumerate(row):
         if value is None or value == "":
             if at < _NEEDED:

@@ -148,7 +148,7 @@ class SheetReader:
                 raise ValueError(f"row {number} follows row {self._row}")
             self._row, self._column, self._cells = number, 0, {}
         elif tag == "mergeCell":
-            self._fault(f"cells {attributes.get('ref', '')} are merged; give each cell its own value")
+            self._add_fault(f"cells {attributes.get('ref', '')} are merged; give each cell its own value")
 
     def end(self, tag: str) -> None:
         """An element ends."""
@@ -192,19 +192,19 @@ class SheetReader:
     def _end_cell(self) -> None:
         text = "".join(self._text)
         if self._kind == "e":
-            self._fault(f"cell {self._place} holds {text or 'an error'}; put a value there")
+            self._add_fault(f"cell {self._place} holds {text or 'an error'}; put a value there")
         elif self._formula and (not self._stored or (not text and self._kind != "str")):
-            self._fault(
+            self._add_fault(
                 f"cell {self._place} holds a formula without a stored value; save the file in a spreadsheet program, "
                 "or put values in place of formulas"
             )
         elif self._stored and (text or self._kind != "n"):
             try:
-                self._cells[self._column - 1] = self._value(text)
+                self._cells[self._column - 1] = self._cell_value(text)
             except (ValueError, IndexError) as error:
-                self._fault(f"cell {self._place}: {error}")
+                self._add_fault(f"cell {self._place}: {error}")
 
-    def _value(self, text: str) -> Any:
+    def _cell_value(self, text: str) -> Any:
         if self._kind == "s":
             return self._strings[int(text)]
         if self._kind in ("str", "inlineStr"):
@@ -218,6 +218,6 @@ class SheetReader:
             return date_text(number, self._since_1904)
         return int(number) if number == int(number) and abs(number) < 2**53 else number
 
-    def _fault(self, sentence: str) -> None:
+    def _add_fault(self, sentence: str) -> None:
         if len(self.faults) < _MOST:
             self.faults.append(sentence)

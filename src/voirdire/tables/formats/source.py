@@ -118,7 +118,7 @@ class Source:
         if self.kind in ("json", "jsonl"):
             return objects(self.local, self.name, self.kind)
         if self.kind == "parquet":
-            return self._parquet(columns)
+            return self._parquet_records(columns)
         return named_cells(self.rows(), self.header, self.name)
 
     def columns(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Source:
             return lists(self.local, self.name, self.kind.removesuffix(" lists"))
         return separated(self.local, self.name, self.separator)
 
-    def _parquet(self, columns: Sequence[str]) -> Placed:
+    def _parquet_records(self, columns: Sequence[str]) -> Placed:
         names = [name for name in self.head.columns if not columns or name in columns]
         names = names or list(self.head.columns)
         number = 0
@@ -192,14 +192,14 @@ def opened(
     with ExitStack() as stack:
         local = stack.enter_context(local_copy(text))
         stack.enter_context(_as_given(local, text))
-        start = _start(local)
+        start = _first_bytes(local)
         packed = is_packed(start)
         if packed:
-            start = _start(local, unpack=True)
+            start = _first_bytes(local, unpack=True)
             if start.startswith((PARQUET, ZIP)):  # which are not read from their beginning
                 local = stack.enter_context(unpacked(local))
                 stack.enter_context(_as_given(local, text))
-        source = _told(text, local, start, separator, sheet)
+        source = _recognise_file(text, local, start, separator, sheet)
         source.packed = packed
         yield source
 
@@ -215,7 +215,7 @@ def _as_given(local: str, path: str) -> Iterator[None]:
         raise InputError([problem.replace(repr(local), repr(path)) for problem in error.problems]) from None
 
 
-def _start(local: str, unpack: bool = False) -> bytes:
+def _first_bytes(local: str, unpack: bool = False) -> bytes:
     if unpack:
         with open_bytes(local) as stream:
             return stream.read(_PEEK)
@@ -223,10 +223,10 @@ def _start(local: str, unpack: bool = False) -> bytes:
         return plain.read(_PEEK)
 
 
-def _told(path: str, local: str, start: bytes, separator: str | None, sheet: str | None) -> Source:
+def _recognise_file(path: str, local: str, start: bytes, separator: str | None, sheet: str | None) -> Source:
     check_start(start, path)
     if start.startswith(ZIP):
-        source = _zipped(path, local, sheet)
+        source = _spreadsheet_source(path, local, sheet)
         if source is not None:
             return source
     if sheet is not None:
@@ -242,15 +242,15 @@ def _told(path: str, local: str, start: bytes, separator: str | None, sheet: str
     if not begin:
         raise InputError(f"file {path!r} is empty")
     if begin[:1] == b"[":
-        return _bracketed(path, local)
+        return _list_source(path, local)
     if begin[:1] == b"{":
-        return _braced(path, local)
+        return _object_source(path, local)
     source = Source(path, local, "csv", Head("table"))
     source.separator = separator or separator_of(local)
-    return _headed(source)
+    return _read_header(source)
 
 
-def _zipped(path: str, local: str, sheet: str | None) -> Source | None:
+def _spreadsheet_source(path: str, local: str, sheet: str | None) -> Source | None:
     """A spreadsheet; None for another archive."""
     with open_archive(local) as archive:
         members = set(archive.namelist())
@@ -265,10 +265,10 @@ def _zipped(path: str, local: str, sheet: str | None) -> Source | None:
     chosen, notes = workbook.choose(sheet)
     source.workbook = workbook, chosen
     source.notes += notes
-    return _headed(source)
+    return _read_header(source)
 
 
-def _headed(source: Source) -> Source:
+def _read_header(source: Source) -> Source:
     """Look at the header."""
     _, header = next(source.rows(), (0, None))
     if header is None:
@@ -286,7 +286,7 @@ def _with_header(source: Source, header: Sequence[object]) -> Source:
     return source
 
 
-def _bracketed(path: str, local: str) -> Source:
+def _list_source(path: str, local: str) -> Source:
     """A JSON list, or a list in each line; of objects, or of the cells of a table."""
     lines = _first_lines(local)
     try:
@@ -298,7 +298,7 @@ def _bracketed(path: str, local: str) -> Source:
     _, value = next(values(local, source.name, source.kind), (0, None))
     if isinstance(value, list):
         source.kind += " lists"
-        return _headed(source)
+        return _read_header(source)
     for place, record in source.records():
         if not isinstance(record, dict):
             raise InputError(f"{place}: {record}")
@@ -307,7 +307,7 @@ def _bracketed(path: str, local: str) -> Source:
     raise InputError(f"file {source.path!r} has no records")
 
 
-def _braced(path: str, local: str) -> Source:
+def _object_source(path: str, local: str) -> Source:
     """One object, or one in each line."""
     lines = _first_lines(local)
     first = None
@@ -320,7 +320,7 @@ def _braced(path: str, local: str) -> Source:
             first = None  # an object of several lines
     if isinstance(first, dict):
         return Source(path, local, "jsonl", Head("records", frozenset(first), first))
-    first = _object(path, local)
+    first = _read_object(path, local)
     return Source(path, local, "json", Head("object", frozenset(first), first, lone=True))
 
 
@@ -331,7 +331,7 @@ def _first_lines(local: str) -> list[str]:
         return [line for _, line in zip(range(2), lines, strict=False)]
 
 
-def _object(path: str, local: str) -> Any:
+def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
     bound = bounds.held(size)

@@ -58,14 +58,14 @@ class Workbook:
             self._read_workbook(archive)
 
     def _read_workbook(self, archive: zipfile.ZipFile) -> None:
-        parts = {kind: target for kind, target, _ in _relations(archive, "")}
+        parts = {kind: target for kind, target, _ in _relations_of_part(archive, "")}
         workbook = parts.get("officeDocument", _WORKBOOK)
-        relations = _relations(archive, workbook)
+        relations = _relations_of_part(archive, workbook)
         self._targets = {kind: target for kind, target, _ in relations}
         by_id = {identity: (kind, target) for kind, target, identity in relations}
         held = set(archive.namelist())
 
-        def start(tag: str, attributes: Attributes) -> None:
+        def start_element(tag: str, attributes: Attributes) -> None:
             if tag == "workbookPr":
                 self._since_1904 = attributes.get("date1904") in ("1", "true")
             elif tag == "sheet":
@@ -76,21 +76,21 @@ class Workbook:
                         Sheet(unescaped(plain["name"]), target, plain.get("state", "visible") == "visible")
                     )
 
-        _through(archive, workbook, start)
+        _walk_part(archive, workbook, start_element)
 
     @cached_property
-    def _strings(self) -> list[str]:
+    def _shared_texts(self) -> list[str]:
         """The shared texts."""
         found: list[str] = []
         parts: list[str] = []
         listens = reading = False
 
-        def start(tag: str, attributes: Attributes) -> None:
+        def start_element(tag: str, attributes: Attributes) -> None:
             nonlocal listens, reading
             reading = reading or tag == "rPh"
             listens = tag == "t" and not reading
 
-        def end(tag: str) -> None:
+        def end_element(tag: str) -> None:
             nonlocal listens, reading
             listens = False
             if tag == "rPh":
@@ -102,19 +102,24 @@ class Workbook:
         part = self._targets.get("sharedStrings")
         with open_archive(self._path) as archive, library(self._path, "a spreadsheet"):
             if part in archive.namelist():
-                with _part(archive, part) as stream:
-                    for _ in walk(stream, start, end, lambda data: parts.append(data) if listens else None):
+                with _open_part(archive, part) as stream:
+                    for _ in walk(
+                        stream,
+                        start_element,
+                        end_element,
+                        lambda data: parts.append(data) if listens else None,
+                    ):
                         pass
         return found
 
     @cached_property
-    def _dates(self) -> list[bool]:
+    def _date_formats(self) -> list[bool]:
         """Formats of cells that are those of dates."""
         codes: dict[int, str] = {}
         formats: list[int] = []
         within = False
 
-        def start(tag: str, attributes: Attributes) -> None:
+        def start_element(tag: str, attributes: Attributes) -> None:
             nonlocal within
             if tag == "numFmt":
                 codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
@@ -123,14 +128,14 @@ class Workbook:
             elif tag == "xf" and within:
                 formats.append(int(attributes.get("numFmtId", 0)))
 
-        def end(tag: str) -> None:
+        def end_element(tag: str) -> None:
             nonlocal within
             within = within and tag != "cellXfs"
 
         part = self._targets.get("styles")
         with open_archive(self._path) as archive, library(self._path, "a spreadsheet"):
             if part in archive.namelist():
-                _through(archive, part, start, end)
+                _walk_part(archive, part, start_element, end_element)
         return [is_date(number, codes.get(number)) for number in formats]
 
     def rows(self, sheet: Sheet) -> Generator[tuple[int, list[Any]], None, None]:
@@ -141,10 +146,10 @@ class Workbook:
         InputError
             The sheet is damaged; at its end, for every cell that is no data.
         """
-        strings, dates = self._strings, self._dates
+        strings, dates = self._shared_texts, self._date_formats
         reader = SheetReader(strings, dates, self._since_1904)
         width = 0
-        with open_archive(self._path) as archive, _part(archive, sheet.part) as stream:
+        with open_archive(self._path) as archive, _open_part(archive, sheet.part) as stream:
             steps = walk(stream, reader.start, reader.end, reader.text)
             while True:
                 with library(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
@@ -210,13 +215,13 @@ class Workbook:
         return filled[0], notes
 
 
-def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
+def _relations_of_part(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
     """Kind, target and identity of what a part refers to."""
     folder, name = posixpath.split(part)
     where = posixpath.join(folder, "_rels", f"{name}.rels")
     found: list[tuple[str, str, str]] = []
 
-    def start(tag: str, attributes: Attributes) -> None:
+    def start_element(tag: str, attributes: Attributes) -> None:
         if tag == "Relationship" and attributes.get("TargetMode") != "External":
             target = attributes.get("Target", "")
             target = (
@@ -225,18 +230,18 @@ def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]
             found.append((attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", "")))
 
     if where in archive.namelist():
-        _through(archive, where, start)
+        _walk_part(archive, where, start_element)
     return found
 
 
-def _through(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
+def _walk_part(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
     """Go through a part that describes the workbook."""
-    with _part(archive, part, bounds.asked() or _SMALL) as stream:
+    with _open_part(archive, part, bounds.asked() or _SMALL) as stream:
         for _ in walk(stream, start, end):
             pass
 
 
-def _part(
+def _open_part(
     archive: zipfile.ZipFile, part: str, bound: int | None = None
 ) -> closing[Generator[bytes, None, None]]:
     """A part in pieces, which is closed whatever happens to them."""

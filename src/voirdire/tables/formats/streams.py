@@ -52,13 +52,13 @@ def local_copy(path: str) -> Iterator[str]:
             raise InputError(f"file {path!r} is empty")
         yield path
         return
-    yield _spooled()
+    yield _keep_standard_input()
 
 
 _stdin: tuple[object, tempfile._TemporaryFileWrapper[bytes]] | None = None
 
 
-def _spooled() -> str:
+def _keep_standard_input() -> str:
     """Standard input as a file, which can be read more than once."""
     global _stdin
     if _stdin is None or _stdin[0] is not sys.stdin:
@@ -164,14 +164,14 @@ def open_bytes(path: str, *, text: bool = False, lines: bool = False) -> Iterato
             with gzip.open(plain) as stream:
                 yield io.BufferedReader(_Checked(path, plain, stream, text, lines), _CHUNK)
         elif magic == _ZSTD:
-            with _zstd(plain, path) as stream:
+            with _unpack_zstd(plain, path) as stream:
                 yield io.BufferedReader(_Checked(path, plain, stream, text, lines), _CHUNK)
         else:
             yield io.BufferedReader(_Checked(path, plain, plain, text, lines), _CHUNK)
 
 
 @contextmanager
-def _zstd(plain: IO[bytes], path: str) -> Iterator[Any]:
+def _unpack_zstd(plain: IO[bytes], path: str) -> Iterator[Any]:
     try:
         import pyarrow
     except ImportError:

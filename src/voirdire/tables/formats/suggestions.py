@@ -137,17 +137,19 @@ def suggestions(source: Source) -> list[Suggestion]:
         for one in free
         if _is_chains(one)
     ][:1]
-    if counts := _counts(numeric, records):
+    if counts := _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
-        found.append(Suggestion(sentence, "--wide counts" + _chosen(numeric, free)))
+        found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
     elif not {"first", "second", "winner"} <= roles.keys() and not found:
-        found += _votes(held, roles, records)
-    judges = [] if "judge" in roles or answers else _judges(free)
+        found += _suggest_votes(held, roles, records)
+    judges = [] if "judge" in roles or answers else _judge_like_columns(free)
     if judges:
-        sentence = f"{_names(judges)} are called by who answers: are they judges?"
+        sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
         found.append(Suggestion(sentence, chosen_judges([one.name for one in judges])))
     if len(numeric) > 1 and not counts:
-        found.append(Suggestion(f"{_names(numeric)} hold numbers: are they criteria?", "--wide criterion"))
+        found.append(
+            Suggestion(f"{_quoted_names(numeric)} hold numbers: are they criteria?", "--wide criterion")
+        )
         if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
     if not counts and not answers and {"judge", "item"} <= roles.keys():
@@ -193,13 +195,13 @@ def chosen_judges(columns: Sequence[str]) -> str:
     return f"--wide judge --columns {quote(','.join(columns))}"
 
 
-def _chosen(some: Sequence[Held], free: Sequence[Held]) -> str:
+def _columns_option(some: Sequence[Held], free: Sequence[Held]) -> str:
     """The option that chooses columns, where there are others that could be meant."""
     others = [one for one in free if one not in some]
     return f" --columns {quote(','.join(one.name for one in some))}" if others else ""
 
 
-def _judges(free: Sequence[Held]) -> list[Held]:
+def _judge_like_columns(free: Sequence[Held]) -> list[Held]:
     """Columns that are called by who answers and hold answers of one kind."""
     columns = [one.name for one in free]
     names = answer_columns(columns)
@@ -225,11 +227,11 @@ def _header_below(records: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _names(some: Sequence[Held]) -> str:
+def _quoted_names(some: Sequence[Held]) -> str:
     return ", ".join(repr(one.name) for one in some[:6]) + (", ..." if len(some) > 6 else "")
 
 
-def _words(one: Held) -> str | None:
+def _winner_words(one: Held) -> str | None:
     """Outcomes that the values mean if they are those of a column of winners."""
     if len(one.values) > 3:
         return None
@@ -243,7 +245,7 @@ def _words(one: Held) -> str | None:
     return None
 
 
-def _votes(
+def _suggest_votes(
     held: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
 ) -> list[Suggestion]:
     """The columns of votes, if two hold the same items and one says which of them is better."""
@@ -257,7 +259,7 @@ def _votes(
     for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
         items = {value for side in pair for value in side.values}
         named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
-        words = None if items and named_items else _words(one)
+        words = None if items and named_items else _winner_words(one)
         if words is None and not (items and one.few and named_items):
             continue
         if not pair and not _CHOSEN.search(one.name):
@@ -280,7 +282,7 @@ def _are_items(one: Held, other: Held, records: Sequence[Mapping[str, Any]]) -> 
     )
 
 
-def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> str:
+def _evidence_of_counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> str:
     """Evidence that columns of whole numbers are counts, as the begin of a sentence; nothing where there is none."""
     if len(numeric) < 2:
         return ""
@@ -291,8 +293,8 @@ def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> st
             return ""
         totals.add(sum(int(cell) for cell in cells if cell is not None))
     if all(_COUNTED.search(one.name) for one in numeric):
-        return f"{_names(numeric)} are called as counts are"
+        return f"{_quoted_names(numeric)} are called as counts are"
     zeros = any(number(record.get(one.name)) == 0 for record in records for one in numeric)
     if len(records) > 1 and len(totals) == 1 and zeros:
-        return f"every row of {_names(numeric)} adds up to {totals.pop()}"
+        return f"every row of {_quoted_names(numeric)} adds up to {totals.pop()}"
     return ""

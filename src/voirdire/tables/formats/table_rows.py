@@ -67,11 +67,11 @@ class Rows:
             row = (*row.row, *map(row.further.get, self._further))
         self._rows.append(row)
         if len(self._rows) >= _FLUSH:
-            self._fold()
+            self._fold_into_columns()
             if self.path is not None:
                 self.flush()
 
-    def _fold(self) -> None:
+    def _fold_into_columns(self) -> None:
         """Keep the rows at hand as columns, where a cell takes a tenth of the memory: each text is kept once."""
         if not self._rows:
             return
@@ -89,7 +89,7 @@ class Rows:
 
     def filled(self) -> tuple[str, ...]:
         """The columns that rows fill, and those that there are to be; one of runs where there are several."""
-        self._fold()
+        self._fold_into_columns()
         left_out = {"run"} if len(self._runs) < 2 and "run" not in self._kept else set()
         kept = (self._kept | self._filled) - left_out | set(self._header)
         return tuple(name for name in self.fields if name in kept)
@@ -100,14 +100,14 @@ class Rows:
         if self.path is None or not self._parts:
             return
         if columns != self._header:
-            self._widen(columns)
+            self._rewrite_with_columns(columns)
         with self.path.open("a", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             for length, part in self._parts:
                 cells = [part.get(name) or [None] * length for name in columns]
                 csv.writer(stream, lineterminator="\n").writerows(zip(*cells, strict=True))
         self._parts.clear()
 
-    def _widen(self, columns: tuple[str, ...]) -> None:
+    def _rewrite_with_columns(self, columns: tuple[str, ...]) -> None:
         assert self.path is not None
         draft = self.path.with_name(self.path.name + ".draft")
         with draft.open("w", encoding="utf-8", newline="") as stream:

@@ -21,7 +21,7 @@ from voirdire.tables.formats.wide_table import WIDE, wide_roles, wide_rows
 from voirdire.tables.problems import nearest
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     if head.shape not in ("records", "table"):
         return False
     return kind_of(find_roles(head.columns or tuple(head.first or ()))) is not None
@@ -47,14 +47,14 @@ def repeats_rows(source: Source) -> bool:
 
 def is_known(source: Source, asked: Asked) -> bool:
     """True where the columns of a file, or what they hold, say what kind of table it is."""
-    return _reader(source, asked) is not None
+    return _choose_reader(source, asked) is not None
 
 
 def column_roles(source: Source, asked: Asked) -> dict[str, str]:
     """Column of voirdire's that each column of a table is taken for; those that stay as they are are not named."""
     used, given = roles_of(source, asked)
     roles = {name: column for column, name in used.items()}
-    first = _first(source)
+    first = _first_record(source)
     if asked.wide in WIDE:
         return wide_roles(source, asked, given)
     if kind_of(used) in (None, "rankings") and (
@@ -88,14 +88,14 @@ def unknown(source: Source) -> str:
     return f"{source.name}: {lacking(source.columns())}; {suggest(source)}"
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    found = _reader(source, asked)
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    found = _choose_reader(source, asked)
     if found is None:
         raise InputError(unknown(source))
     return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
-def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
+def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
     """Reader of a table; None where its columns do not say what they are.
 
     Raises
@@ -111,7 +111,7 @@ def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
         for column, name in given.items()
         if name not in columns
     ]
-    wrong += _contradictions(asked, given)
+    wrong += _contradicting_options(asked, given)
     if wrong:
         raise InputError([f"{source.name}: {one}" for one in wrong])
     if asked.wide:
@@ -121,18 +121,18 @@ def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"
         )
     if kind_of(used) in (None, "rankings") and (
-        how := ranking_columns(columns, _first(source), given.get("rank"))
+        how := ranking_columns(columns, _first_record(source), given.get("rank"))
     ):
         return partial(ranking_rows, source, asked, how, given)
     if counts := count_column(columns, used):
         return partial(long_counts, source, asked, used, counts)
     kind = long_kind(source, asked, used)
     if kind is None and (answers := answer_columns(columns)):
-        return partial(_examples, source, replace(asked, wide="judge", columns=answers), given)
+        return partial(_read_examples, source, replace(asked, wide="judge", columns=answers), given)
     return None if kind is None else partial(long_rows, source, asked, kind, used, given)
 
 
-def _contradictions(asked: Asked, given: Mapping[str, str]) -> list[str]:
+def _contradicting_options(asked: Asked, given: Mapping[str, str]) -> list[str]:
     """Sentences about options that say two things of one column, or of who judged."""
     found = [
         f"column {name!r} is given for {' and '.join(to for to in given if given[to] == name)}; it can be one of them"
@@ -158,7 +158,7 @@ def _contradictions(asked: Asked, given: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _examples(source: Source, asked: Asked, given: dict[str, str]) -> Iterator[Row]:
+def _read_examples(source: Source, asked: Asked, given: dict[str, str]) -> Iterator[Row]:
     answers = list(asked.columns)
     known = {*given.values(), *find_roles(source.columns()).values()}
     if alike := [
@@ -178,11 +178,11 @@ def _examples(source: Source, asked: Asked, given: dict[str, str]) -> Iterator[R
     yield from wide_rows(source, asked, given)
 
 
-def _first(source: Source) -> dict[str, object]:
+def _first_record(source: Source) -> dict[str, object]:
     return next((record for _, record in source.records() if isinstance(record, dict)), {})
 
 
 _OPTIONS = (
     "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label",
 )  # fmt: skip
-FORMAT = Format("table", "a table", (), _detect, _rows, _OPTIONS)
+FORMAT = Format("table", "a table", (), _detect_format, _read_rows, _OPTIONS)

@@ -24,16 +24,16 @@ _OURS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parq
 
 def is_foreign(path: str) -> bool:
     """True where a file is one of a tool, or a table with other names of columns or in another layout or wrapping."""
-    return path == "-" or (os.path.isfile(path) and _look(*_key(path)) is not None)
+    return path == "-" or (os.path.isfile(path) and _tool_and_columns(*_state_of_file(path)) is not None)
 
 
 def foreign_names(path: str) -> list[str] | None:
     """The columns that such a file has as a table of ours; None for one that is ours, and for what is no file."""
     if not is_foreign(path):
         return None
-    tool, names = _look(*_key(path)) or ("", ())
+    tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
     if tool:
-        return imported_names(_imported(*_key(path)))
+        return imported_names(_read_imported(*_state_of_file(path)))
     used = {name: column for column, name in find_roles(names).items()}
     return [used.get(name, name) for name in names]
 
@@ -42,7 +42,7 @@ def own_names(path: str) -> tuple[str, ...]:
     """The columns of a file that is a table of other names than ours, under its own names; nothing of all others."""
     if not is_foreign(path):
         return ()
-    tool, names = _look(*_key(path)) or ("", ())
+    tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
     return () if tool else names
 
 
@@ -64,12 +64,12 @@ def foreign_cells(
     """
     if not is_foreign(path):
         return None
-    tool, names = _look(*_key(path)) or ("", ())
+    tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
     if tool:
-        return imported_cells(_imported(*_key(path)), required, optional, problems)
+        return imported_cells(_read_imported(*_state_of_file(path)), required, optional, problems)
     roles = wanted_roles(names, required, optional)
     with opened(path) as source:
-        cells = _renamed(source, names, roles, required, optional, problems)
+        cells = _renamed_columns(source, names, roles, required, optional, problems)
     say_roles(path, roles)
     return cells
 
@@ -114,14 +114,14 @@ def written(path: str, folder: str) -> str:
     return str(Path(folder, "votes.csv"))
 
 
-def _key(path: str) -> tuple[str, tuple[int, ...]]:
+def _state_of_file(path: str) -> tuple[str, tuple[int, ...]]:
     """A file and when it, and what is beside it, were changed."""
     states = [os.stat(name) for name in (path, path + BESIDE) if path != "-" and os.path.exists(name)]
     return path, tuple(number for state in states for number in (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=8)
-def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | None:
+def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | None:
     """Tool that wrote a file, and its columns; None for a table of ours.
 
     A tool's name; ``table`` for a table whose layout is another, or beside which a file says how it is read; nothing
@@ -168,11 +168,11 @@ def _is_ours(source: Source, path: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _imported(path: str, changed: tuple[int, ...]) -> Imported:
+def _read_imported(path: str, changed: tuple[int, ...]) -> Imported:
     return read_as(path, Reading())
 
 
-def _renamed(
+def _renamed_columns(
     source: Source,
     names: Sequence[str],
     roles: Mapping[str, str],

@@ -23,26 +23,26 @@ _AWAY = {
 _VERDICT, _WHY = "ACCEPT:verdict", ("ACCEPT:comment", "ASSIGNMENT:public_comment")
 
 
-def _detect(head: Head) -> bool:
+def _detect_format(head: Head) -> bool:
     answers = any(key.startswith(_ANSWER) for key in head.keys)
     return head.shape in ("records", "table") and _WORKER in head.keys and answers
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    yield from rows_of_work(source.name, lambda: _work(source), asked.questions, asked.winners)
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
+    yield from rows_of_work(source.name, lambda: _read_work(source), asked.questions, asked.winners)
     if _STATUS not in source.head.keys:
         yield Note(f"{source.name}: there is no column {_STATUS}: rejected work cannot be told from other")
 
 
-def _work(source: Source) -> Iterator[Work | Refused]:
+def _read_work(source: Source) -> Iterator[Work | Refused]:
     for place, record in source.records():
         if isinstance(record, str):
             yield Refused(place, record)
         elif any(said not in (None, "") for said in record.values()):
-            yield _one(place, record, source.head)
+            yield _work_of_record(place, record, source.head)
 
 
-def _one(place: str, record: Record, head: Head) -> Work:
+def _work_of_record(place: str, record: Record, head: Head) -> Work:
     status = str(record.get(_STATUS) or "").strip().upper()
     why = next((text for key in _WHY if (text := str(record.get(key) or "").strip())), "")
     refused = None
@@ -56,17 +56,17 @@ def _one(place: str, record: Record, head: Head) -> Work:
         place,
         named(record.get(_WORKER)),
         named(record.get(_TASK)) or None,
-        _under(record, _SHOWN),
-        _under(record, _ANSWER),
-        _under(record, _KNOWN),
+        _cells_under(record, _SHOWN),
+        _cells_under(record, _ANSWER),
+        _cells_under(record, _KNOWN),
         refused,
         unreviewed=status == _OPEN,
-        hinted=any(said not in (None, "") for said in _under(record, _HINT).values()),
+        hinted=any(said not in (None, "") for said in _cells_under(record, _HINT).values()),
     )
 
 
-def _under(record: Record, prefix: str) -> dict[str, Any]:
+def _cells_under(record: Record, prefix: str) -> dict[str, Any]:
     return {key.removeprefix(prefix): said for key, said in record.items() if key.startswith(prefix)}
 
 
-FORMAT = Format("toloka", "Toloka", (), _detect, _rows, ("questions", "winners"))
+FORMAT = Format("toloka", "Toloka", (), _detect_format, _read_rows, ("questions", "winners"))

@@ -19,28 +19,28 @@ _PROMPT = ("prompt_id", "id", "instruction", "prompt", "question")
 _OVERALL, _MEAN = "overall_score", "fine-grained_score"
 
 
-def _completions(record: Any) -> list[Any] | None:
+def _rated_completions(record: Any) -> list[Any] | None:
     """The completions of a record that has ratings of them."""
     if not isinstance(record, dict):
         return None
     found = next((record[name] for name in _LISTS if isinstance(record.get(name), list)), None)
-    rated = any(isinstance(one, dict) and _aspects(one) is not None for one in found or ())
+    rated = any(isinstance(one, dict) and _ratings_by_aspect(one) is not None for one in found or ())
     return found if rated or (found == [] and {"instruction", "models"} <= record.keys()) else None
 
 
-def _aspects(completion: Record) -> Record | None:
+def _ratings_by_aspect(completion: Record) -> Record | None:
     return next((completion[name] for name in _ASPECTS if isinstance(completion.get(name), dict)), None)
 
 
-def _detect(head: Head) -> bool:
-    return head.shape == "records" and _completions(head.first) is not None
+def _detect_format(head: Head) -> bool:
+    return head.shape == "records" and _rated_completions(head.first) is not None
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     seen: Counter[tuple[Any, ...]] = Counter()
     nameless = means = 0
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal nameless, means
         completions = next((record[name] for name in _LISTS if isinstance(record.get(name), list)), None)
         if completions is None:
@@ -53,10 +53,10 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         own = next((name for key in _JUDGE if (name := named(record.get(key)))), None)
         models = record.get("models")
         for at, completion in enumerate(completions):
-            system = named(completion.get("model")) or _listed(models, at) or f"completion {at + 1}"
+            system = named(completion.get("model")) or _listed_model(models, at) or f"completion {at + 1}"
             about = {"context": context, "system": system}
             means += completion.get(_MEAN) is not None
-            aspects = _aspects(completion)
+            aspects = _ratings_by_aspect(completion)
             if aspects is None:
                 yield Refused(f"{place} {system}", "no ratings")
                 continue
@@ -75,7 +75,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 run = seen[judge, item, criterion]
                 yield Score(judge, item, value, criterion, run=run, **about)
 
-    yield from each(source, one)
+    yield from each(source, read_record)
     if nameless:
         yield Note(
             f"{source.name}: who gave the ratings is not in the file: all are one judge {_STAND_IN!r} (--set "
@@ -94,8 +94,8 @@ def _each_rating(said: Any) -> list[Any]:
     return [said]
 
 
-def _listed(models: Any, at: int) -> str | None:
+def _listed_model(models: Any, at: int) -> str | None:
     return named(models[at]) if isinstance(models, list) and at < len(models) else None
 
 
-FORMAT = Format("ultrafeedback", "UltraFeedback", (), _detect, _rows, ("judge",))
+FORMAT = Format("ultrafeedback", "UltraFeedback", (), _detect_format, _read_rows, ("judge",))

@@ -57,7 +57,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
         raise InputError(f"wide {wide!r} is none of {', '.join(WIDE)}{nearest(wide, WIDE)}")
     if wide == "counts":
         return _of_counts(source, asked, given)
-    places = _places(source, given, wide, asked.columns)
+    places = _columns_of_place(source, given, wide, asked.columns)
     columns = _answer_columns(source, asked, places, wide)
     return _of_answers(source, asked, places, columns, wide)
 
@@ -65,7 +65,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
 def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
     """Column of voirdire's that each column of a wide table is taken for; those that stay as they are are not named."""
     wide = asked.wide or ""
-    places = _places(source, given, wide, asked.columns)
+    places = _columns_of_place(source, given, wide, asked.columns)
     if wide == "counts":
         columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
     else:
@@ -74,7 +74,9 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
     return {name: column for column, name in places.items()} | dict.fromkeys(columns, what)
 
 
-def _places(source: Source, given: Mapping[str, str], wide: str, chosen: Sequence[str]) -> dict[str, str]:
+def _columns_of_place(
+    source: Source, given: Mapping[str, str], wide: str, chosen: Sequence[str]
+) -> dict[str, str]:
     """Columns that say what a row is about; the item is the first column where nothing names it."""
     names = source.columns()
     free = [name for name in names if name not in given.values() and name not in chosen]
@@ -126,18 +128,18 @@ def _of_answers(
 ) -> Iterator[Row]:
     if asked.table not in (None, *_ROWS):
         raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
-    kind = asked.table or ("scores" if wide == "criterion" else _kind(source, columns))
+    kind = asked.table or ("scores" if wide == "criterion" else _guess_kind(source, columns))
     if kind == "scores" and wide == "judge":
         check_judges_of_scores(source, columns)
-    rest, lost = _further(source, places, columns, _ROWS[kind]._fields)
+    rest, lost = _further_columns(source, places, columns, _ROWS[kind]._fields)
     judge = asked.judge or NAMELESS
     crossed: dict[str, tuple[str, str]] = {}
     labels = LabelCells(asked)
-    read: Callable[[Any], Any] = labels.read if kind == "labels" else _number
+    read: Callable[[Any], Any] = labels.read if kind == "labels" else _require_number
     empty = 0
     objects: set[str] = set()
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_answers(record: Record, place: str) -> Iterator[Row]:
         nonlocal empty
         about: dict[str, Any] = {
             column: named(record.get(name)) or None for column, name in places.items() if column != "item"
@@ -169,7 +171,7 @@ def _of_answers(
 
     if rest:
         yield Columns(kind, tuple(rest))
-    yield from each(source, one)
+    yield from each(source, read_answers)
     yield from lost
     what = {"judge": "judges", "criterion": "criteria"}[wide]
     yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
@@ -189,7 +191,7 @@ def _of_answers(
         yield Note(f"{source.name}: {empty} empty cells: not asked")
 
 
-def _further(
+def _further_columns(
     source: Source, places: Mapping[str, str], columns: Sequence[str], fields: Sequence[str]
 ) -> tuple[dict[str, str], list[Note]]:
     """Columns that rows have beside the fields of their kind, to those of the file; and notes on what is lost."""
@@ -199,7 +201,7 @@ def _further(
     return rest, left_out(source.name, [name for name in free if name not in rest], places)
 
 
-def _number(said: Any) -> float | int:
+def _require_number(said: Any) -> float | int:
     value = number(said)
     if value is None:
         raise Odd(f"{said!r} is no number")
@@ -209,7 +211,7 @@ def _number(said: Any) -> float | int:
 _ROWS: dict[str, Any] = {"labels": Label, "scores": Score}
 
 
-def _kind(source: Source, judges: Sequence[str]) -> str:
+def _guess_kind(source: Source, judges: Sequence[str]) -> str:
     """Scores where most cells of the first rows are numbers and not truth values, else labels."""
     numbers = others = 0
     for _, (_, record) in zip(range(100), source.records(), strict=False):
@@ -222,19 +224,19 @@ def _kind(source: Source, judges: Sequence[str]) -> str:
 
 def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
     """A label for each answer that was counted; who gave it is not known, so that raters are numbers."""
-    places = _places(source, given, "counts", asked.columns)
+    places = _columns_of_place(source, given, "counts", asked.columns)
     columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
     if who := places.pop("judge", None):
         raise InputError(
             f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
         )
     check_totals(source, columns)
-    rest, lost = _further(source, places, columns, Label._fields)
+    rest, lost = _further_columns(source, places, columns, Label._fields)
     crossed: dict[str, tuple[str, str]] = {}
     objects: set[str] = set()
     counted = Counted(source.name)
 
-    def one(record: Record, place: str) -> Iterator[Row]:
+    def read_counts(record: Record, place: str) -> Iterator[Row]:
         about = {name: named(record.get(column)) or None for name, column in places.items()}
         if "item" not in about:
             crosses = {"context", "system"} <= places.keys()
@@ -258,7 +260,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
 
     if rest:
         yield Columns("labels", tuple(rest))
-    yield from each(source, one)
+    yield from each(source, read_counts)
     yield from lost
     if objects:
         yield objects_note(source.name, objects)

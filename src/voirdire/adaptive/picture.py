@@ -15,13 +15,13 @@ _TITLES = {
 }
 
 
-def picture(course: Course, request: Request) -> str:
+def draw_course(course: Course, request: Request) -> str:
     """An SVG file: for each quantity that the request bounds, or all where it bounds none.
 
     Examples
     --------
     >>> rows = [{"asked": 8, "cost": 8.0, "p_best": 0.4, "loss": 0.5, "width": 3.0, "accuracy": 0.8}]
-    >>> picture(Course(rounds=rows), Request()).startswith("<svg")
+    >>> draw_course(Course(rounds=rows), Request()).startswith("<svg")
     True
     """
     bounds = {one.quantity: one.bound for one in request.until}

@@ -126,7 +126,7 @@ def added(text: str) -> Added:
             f"{place}: the fields cannot be read ({error}); write KIND(FIELD=VALUE):COUNTS"
         ) from None
     judge = judge_from_spec({"kind": kind, **fields}, place)
-    if judge.copied():
+    if judge.copied_names():
         raise InputError(f"{place}: a judge that copies another cannot be added; take another kind")
     return Added(read["kind"], judge, _counts(read["counts"], place))
 
@@ -271,9 +271,9 @@ def _answers(
         np.linspace(0.0, 1.0, len(rows)),
         same,
     )
-    if problems := one.judge.problems(asked):
+    if problems := one.judge.question_problems(asked):
         raise InputError([f"add {one.name}: {problem}" for problem in problems])
-    outcome = one.judge.answer(asked, rng, {})
+    outcome = one.judge.draw_answers(asked, rng, {})
     there = outcome != UNANSWERED
     return _frame(votes, rows[there], outcome[there].astype(np.int64), f"added {one.name} {number + 1:02d}")
 

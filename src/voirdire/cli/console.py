@@ -92,8 +92,8 @@ def progress(description: str) -> Iterator[Progress]:
     with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=None)
 
-        def update(done: int, total: int, said: str = "") -> None:
+        def update_bar(done: int, total: int, said: str = "") -> None:
             more = f": {plain(said)}" if said else ""
             bar.update(task, completed=done, total=total, description=description + more)
 
-        yield update
+        yield update_bar

@@ -75,11 +75,11 @@ class Demo:
 
         grades = self.grades()
 
-        def concordance(fitted: Fit) -> float:
+        def grade_concordance(fitted: Fit) -> float:
             found = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
             return concordance_index([found[name] for name in grades], list(grades.values()))
 
-        return {"concordance": concordance(self.fit), "concordance_majority": concordance(self.baseline)}
+        return {"concordance": grade_concordance(self.fit), "concordance_majority": grade_concordance(self.baseline)}
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write ``votes.csv``, ``criteria.csv``, ``items.csv``, the saved fit ``fit/`` and ``report.html``.
@@ -92,7 +92,7 @@ class Demo:
             As :func:`voirdire.folders.new_folder`.
         """
         with new_folder(folder, layout(), overwrite=overwrite) as place:
-            for name, text in _written(self.votes, self.criteria_votes, self.items).items():
+            for name, text in _table_texts(self.votes, self.criteria_votes, self.items).items():
                 (place / name).write_text(text, encoding="utf-8", newline="\n")
             self.fit.save(place / "fit")
             self.fit.report(place / REPORT)
@@ -124,7 +124,7 @@ def run(seed: int = SEED, progress: Callable[[int, int, str], None] | None = Non
     >>> demo.fit.model.name, len(demo.grades())
     ('maple-tastes', 12)
     """
-    votes, on_criteria, items = _tables()
+    votes, on_criteria, items = _demo_tables()
     fitted = fit(votes, on_criteria, model=MODEL, method="laplace", seed=seed, progress=progress)
     return Demo(votes, on_criteria, items, fitted, fit(votes, model=BASELINE, method="map"))
 
@@ -137,17 +137,17 @@ def layout() -> Layout:
     >>> layout().what
     'the demo'
     """
-    tables = {name: exactly(text) for name, text in _written(*_tables()).items()}
+    tables = {name: exactly(text) for name, text in _table_texts(*_demo_tables()).items()}
     page = text_with("<!doctype html>", 'content="voirdire ')
     return Layout("the demo", {**tables, "fit": LAYOUT, REPORT: page})
 
 
-def _tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def _demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     data = load("demo")
     assert data.criteria_votes is not None  # the panel voted on its criteria
     return data.table, data.criteria_votes, demo_items()
 
 
-def _written(*tables: pd.DataFrame) -> dict[str, str]:
+def _table_texts(*tables: pd.DataFrame) -> dict[str, str]:
     names = ("votes.csv", "criteria.csv", "items.csv")
     return {name: table.to_csv(index=False) for name, table in zip(names, tables, strict=True)}

@@ -48,7 +48,7 @@ def prompts(
         if json:
             console.emit({"templates": texts})
         for name, text in () if json else texts.items():
-            print(f"== {console.plain(name)}\n{_text(text)}\n")
+            print(f"== {console.plain(name)}\n{_printable_lines(text)}\n")
         return
     kept = list(islice(found, limit))
     if json:
@@ -58,10 +58,10 @@ def prompts(
         print(f"== {console.plain(one.judge)} {console.plain(one.key)}")
         for name in ("system", "user", "answer"):
             if getattr(one, name):
-                print(f"-- {name}\n{_text(getattr(one, name))}")
+                print(f"-- {name}\n{_printable_lines(getattr(one, name))}")
         print()
 
 
-def _text(text: str) -> str:
+def _printable_lines(text: str) -> str:
     """Text with its lines, and nothing that moves a terminal's cursor."""
     return "\n".join(console.plain(line.replace("\t", "    ")) for line in text.split("\n"))

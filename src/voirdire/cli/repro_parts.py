@@ -41,35 +41,35 @@ def print_page() -> None:
     print(page(), end="")
 
 
-def systems(paper: str | None) -> list[System]:
+def chosen_systems(paper: str | None) -> list[System]:
     """One paper's system, or all."""
     return [load_system(name) for name in ([paper] if paper else system_names())]
 
 
-def judged(
+def judge_system(
     system: System, offline: bool, results: Path | None, fresh: dict[str, list[Mapping[str, str]]] | None
 ) -> list[Row]:
     """A system's claims with their verdicts."""
     return judge_claims(system, fetch=not offline, results=results, fresh=fresh)
 
 
-def problems(system: System, rows: list[Row], rerun: bool) -> list[str]:
+def unexplained_verdicts(system: System, rows: list[Row], rerun: bool) -> list[str]:
     """Verdicts that nothing explains."""
     return [f"{system.paper}, {one}" for one in unexplained(system, rows, rerun)]
 
 
-def simulated(
+def rerun_studies(
     system: System, replicates: int, jobs: int, out: Path | None
 ) -> dict[str, list[Mapping[str, str]]]:
     """Results of the studies that a system's claims rest on, made now."""
 
-    def told(study: str, done: int, of: int) -> None:
+    def tell_progress(study: str, done: int, of: int) -> None:
         print(f"{system.paper}: {study}, {done} of {of} batches", file=sys.stderr)
 
-    return rerun(system, replicates=replicates, jobs=jobs, out=out, progress=told)
+    return rerun(system, replicates=replicates, jobs=jobs, out=out, progress=tell_progress)
 
 
-def made(
+def make_outputs(
     paper: str | None,
     figures: Path | None,
     tables: Path | None,
@@ -94,7 +94,7 @@ def made(
     return paths
 
 
-def show(system: System, rows: list[Row]) -> None:
+def show_claims(system: System, rows: list[Row]) -> None:
     """Print a system's claims."""
     table = Table(
         title=Text(system.paper, style="bold"),

@@ -43,7 +43,7 @@ def ranking(
         Highest and lowest rank that is left open to an item.
     """
     sure = rows[0]["low"] is not None
-    table = _table(title, prob if sure else None)
+    table = _new_table(title, prob if sure else None)
     table.add_column("rank", justify="right")
     if true_ranks:
         table.add_column("true", justify="right")
@@ -61,15 +61,15 @@ def ranking(
     for row in rows[:LIMIT]:
         cells = [f"{row['rank']:.0f}"]
         cells += [str(true_ranks[row["item"]])] if true_ranks else []
-        cells += [row["item"], number(row["score"])]
-        cells += [number(row["unadjusted"])] if adjusted else []
+        cells += [row["item"], number_text(row["score"])]
+        cells += [number_text(row["unadjusted"])] if adjusted else []
         if sure:
-            cells += [_interval(row["low"], row["high"])]
+            cells += [_interval_text(row["low"], row["high"])]
             if ranks:
                 low, high = ranks.get(row["item"], ("?", "?"))
                 cells += [str(low) if low == high else f"{low} to {high}"]
             cells += [f"{row['p_best']:.0%}"]
-        _add(table, cells)
+        _add_row(table, cells)
     return _with_rest(table, len(rows) - LIMIT, "items")
 
 
@@ -77,15 +77,15 @@ def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: floa
     """Effects of covariates, and of own families judge by judge; None where there are none."""
     if not rows:
         return None
-    table = _table("Held fixed, log-odds", prob)
+    table = _new_table("Held fixed, log-odds", prob)
     for name in ("covariate", "effect", "interval", "for each"):
         table.add_column(name, justify="left" if name == "covariate" else "right", overflow="fold")
     for row in rows:
         unit = f"{row['unit']:.4g}"
-        _add(table, [row["name"], number(row["effect"]), _interval(row["low"], row["high"]), unit])
+        _add_row(table, [row["name"], number_text(row["effect"]), _interval_text(row["low"], row["high"]), unit])
     for row in own or ():
         if row["judge"] is not None:
-            _add(table, [f"  {row['judge']}", number(row["effect"]), _interval(row["low"], row["high"]), ""])
+            _add_row(table, [f"  {row['judge']}", number_text(row["effect"]), _interval_text(row["low"], row["high"]), ""])
     return table
 
 
@@ -93,11 +93,11 @@ def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
     """Values of terms beside a model's own, those farthest from 0; None where there are none."""
     if not rows:
         return None
-    table = _table("Terms, log-odds", prob)
+    table = _new_table("Terms, log-odds", prob)
     for name in ("term", "level", "value", "interval"):
         table.add_column(name, justify="left" if name in ("term", "level") else "right", overflow="fold")
     for row in sorted(rows, key=lambda row: -abs(row["value"]))[:LIMIT]:
-        _add(table, [row["term"], row["level"], number(row["value"]), _interval(row["low"], row["high"])])
+        _add_row(table, [row["term"], row["level"], number_text(row["value"]), _interval_text(row["low"], row["high"])])
     return _with_rest(table, len(rows) - LIMIT, "values")
 
 
@@ -134,7 +134,7 @@ def judges(
     first = columns[0]
     sure = any(row[f"{first}_low"] is not None for row in rows)
     title = "Judges, most reliable first" if first == "reliability" else "Judges, most severe first"
-    table = _table(title, prob if sure else None)
+    table = _new_table(title, prob if sure else None)
     table.add_column("judge", overflow="fold")
     counts = [name for name in ("votes", "scores") if name in rows[0]]
     named = dict(heads or {})
@@ -149,14 +149,14 @@ def judges(
     shown_rows = ordered if len(ordered) <= LIMIT else [*ordered[:half], None, *ordered[-half:]]
     for row in shown_rows:
         if row is None:
-            _add(table, [f"... {len(ordered) - LIMIT} between"])
+            _add_row(table, [f"... {len(ordered) - LIMIT} between"])
             continue
         cells = [row["judge"], *(f"{row[name]:,}" for name in counts)]
         for place, name in enumerate(columns):
             ends = (None, None) if crowded and place else (row[f"{name}_low"], row[f"{name}_high"])
             cells.append(_with_interval(row[name], *ends))
-            cells += [number(true[row["judge"]][place])] if true else []
-        _add(table, cells)
+            cells += [number_text(true[row["judge"]][place])] if true else []
+        _add_row(table, cells)
     return table
 
 
@@ -168,7 +168,7 @@ def classes(rows: Sequence[Row]) -> RenderableType:
     rows : sequence of mapping
         ``items`` of a fit of labels.
     """
-    table = _table("Items, least certain first")
+    table = _new_table("Items, least certain first")
     with_criteria = "criterion" in rows[0]
     for name in ("item", *(["criterion"] if with_criteria else []), "label"):
         table.add_column(name, overflow="fold")
@@ -177,7 +177,7 @@ def classes(rows: Sequence[Row]) -> RenderableType:
         table.add_column(name, justify="right")
     for row in sorted(rows, key=lambda row: row["probability"])[:LIMIT]:
         cells = [row["item"], *([row["criterion"]] if with_criteria else []), row["label"]]
-        _add(table, [*cells, *("known" if row["known"] else number(row[key]) for key in chances)])
+        _add_row(table, [*cells, *("known" if row["known"] else number_text(row[key]) for key in chances)])
     return _with_rest(table, len(rows) - LIMIT, "rows" if with_criteria else "items")
 
 
@@ -186,14 +186,14 @@ def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:
     if not rows:
         return None
     sure = rows[0]["low"] is not None
-    table = _table("Classes, by share", prob if sure else None)
+    table = _new_table("Classes, by share", prob if sure else None)
     with_criteria = len({row["criterion"] for row in rows}) > 1
     for name in (*(["criterion"] if with_criteria else []), "class"):
         table.add_column(name, overflow="fold")
     table.add_column("share", justify="right")
     for row in rows[:LIMIT]:
         cells = [*([row["criterion"]] if with_criteria else []), row["class"]]
-        _add(table, [*cells, _with_interval(row["share"], row["low"], row["high"])])
+        _add_row(table, [*cells, _with_interval(row["share"], row["low"], row["high"])])
     return _with_rest(table, len(rows) - LIMIT, "classes")
 
 
@@ -204,7 +204,7 @@ def criteria(
     if len(rows) < 2:
         return None
     sure = rows[0]["low"] is not None
-    table = _table("Criteria, by weight", prob if sure else None)
+    table = _new_table("Criteria, by weight", prob if sure else None)
     table.add_column("criterion", overflow="fold")
     table.add_column("weight", justify="right")
     if true:
@@ -212,14 +212,14 @@ def criteria(
     ordered = sorted(rows, key=lambda row: -row["weight"])
     for row in ordered[:LIMIT]:
         cells = [row["criterion"], _with_interval(row["weight"], row["low"], row["high"])]
-        cells += [number(true[row["criterion"]])] if true else []
-        _add(table, cells)
+        cells += [number_text(true[row["criterion"]])] if true else []
+        _add_row(table, cells)
     return _with_rest(table, len(rows) - LIMIT, "criteria")
 
 
 def checks(rows: Sequence[Row]) -> Table:
     """Checks, worst first."""
-    table = _table("Checks")
+    table = _new_table("Checks")
     table.add_column("level")
     table.add_column("check")
     table.add_column("finding", overflow="fold")
@@ -230,28 +230,28 @@ def checks(rows: Sequence[Row]) -> Table:
     return table
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """A number with two digits after the point, never minus zero.
 
     Examples
     --------
-    >>> number(1.237), number(-0.001)
+    >>> number_text(1.237), number_text(-0.001)
     ('1.24', '0.00')
     """
     return f"{value:z.2f}"
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"[{number(low)}, {number(high)}]"
+def _interval_text(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{number_text(low)}, {number_text(high)}]"
 
 
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "–"
-    return number(value) if low is None or high is None else f"{number(value)} {_interval(low, high)}"
+    return number_text(value) if low is None or high is None else f"{number_text(value)} {_interval_text(low, high)}"
 
 
-def _table(title: str, prob: float | None = None) -> Table:
+def _new_table(title: str, prob: float | None = None) -> Table:
     intervals = f" [{100 * prob:g}% interval]" if prob else ""
     return Table(
         title=Text(title + intervals, style="bold"),
@@ -262,7 +262,7 @@ def _table(title: str, prob: float | None = None) -> Table:
     )
 
 
-def _add(table: Table, cells: Sequence[str]) -> None:
+def _add_row(table: Table, cells: Sequence[str]) -> None:
     table.add_row(*(Text(plain(cell)) for cell in cells))
 
 
@@ -276,12 +276,12 @@ def pairs(rows: Sequence[Row]) -> RenderableType | None:
     """Unconnected pairs, the least certain first; None where there are none."""
     if not rows:
         return None
-    table = _table("Pairs, least certain first", None)
+    table = _new_table("Pairs, least certain first", None)
     for name in ("first", "second"):
         table.add_column(name, overflow="fold")
     table.add_column("first is better", justify="right")
     for row in sorted(rows, key=lambda row: abs(row["p_first"] - 0.5))[:LIMIT]:
-        _add(table, [row["first"], row["second"], f"{row['p_first']:.0%}"])
+        _add_row(table, [row["first"], row["second"], f"{row['p_first']:.0%}"])
     return _with_rest(table, len(rows) - LIMIT, "pairs")
 
 
@@ -289,7 +289,7 @@ def people(rows: Sequence[Row]) -> Table | None:
     """People who gave anchors of scores, beside the judges; None without."""
     if not rows:
         return None
-    table = _table("People, beside the judges", None)
+    table = _new_table("People, beside the judges", None)
     several = len(rows) > 1
     names = [name for name in ("severity", "discrimination", "noise") if name in rows[0]]
     for name in [*["criterion"] * several, "scores", *names]:
@@ -298,7 +298,7 @@ def people(rows: Sequence[Row]) -> Table | None:
         cells = [row["criterion"]] if several else []
         cells.append(str(row["scores"]))
         cells += [_with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in names]
-        _add(table, cells)
+        _add_row(table, cells)
     return table
 
 
@@ -306,7 +306,7 @@ def anchor_methods(rows: Sequence[Row]) -> Table | None:
     """Table of how well each way to use anchors predicts those left out; None where nothing was compared."""
     if not rows:
         return None
-    table = _table("Ways to use the anchors, on anchors left out", None)
+    table = _new_table("Ways to use the anchors, on anchors left out", None)
     table.add_column("method")
     for name in ("log loss", "error", "right"):
         table.add_column(name, justify="right")
@@ -320,5 +320,5 @@ def anchor_methods(rows: Sequence[Row]) -> Table | None:
             "" if right is None else f"{right:.0%}",
             "used" if row["chosen"] else "",
         ]
-        _add(table, cells)
+        _add_row(table, cells)
     return table

@@ -19,7 +19,7 @@ from voirdire.infer.kernel.fused import FusedAnswers, fused
 from voirdire.infer.kernel.library import as_rows, library, pointer, side_by_side
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.kinds.scores.problem import pose_scores
@@ -112,7 +112,7 @@ def posed(kind: str) -> Any:
 @cache
 def placed(kind: str) -> Coordinates:
     nested = find_mode(posed(kind)).nested  # type: ignore[attr-defined]
-    first = coordinates(nested, spread_covariance(nested))
+    first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5
     return first.adapted(draws)

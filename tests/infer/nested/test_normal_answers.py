@@ -9,10 +9,10 @@ import pytest
 from scipy import integrate, sparse, stats
 
 from voirdire.infer.nested import marginal as searched
-from voirdire.infer.nested.coordinates import coordinates
+from voirdire.infer.nested.coordinates import coordinates_of
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.marginal import Marginal, given
-from voirdire.infer.nested.nested import maximise, spread_covariance
+from voirdire.infer.nested.marginal import Marginal, find_conditional_mode
+from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.design import COMMON
@@ -126,7 +126,7 @@ def exact(y: np.ndarray, hyper: np.ndarray) -> float:
 def test_the_marginal_likelihood_is_that_of_the_normal_distribution(table: np.ndarray) -> None:
     model = field(table)
     for hyper in (HYPER, HYPER + np.array([0.5, -0.7, 0.4, 0.0])):
-        found = given(model, hyper, np.zeros(model.size))
+        found = find_conditional_mode(model, hyper, np.zeros(model.size))
         assert found.log_marginal == pytest.approx(exact(table, hyper), abs=1e-6)
 
 
@@ -140,7 +140,7 @@ def test_its_gradient_by_spreads_and_noise_is_that_of_differences(
         y = np.clip(10 * table, -0.5, 0.5)
         end, hyper = np.sign(y).astype(int) * (np.abs(y) == 0.5), HYPER + np.log(10)
     model = field(y, end)
-    marginal = Marginal(model, given(model, hyper, np.zeros(model.size)))
+    marginal = Marginal(model, find_conditional_mode(model, hyper, np.zeros(model.size)))
     slope = marginal(hyper)[1]
     for place, step in enumerate(1e-3 * np.eye(len(hyper))):
         ahead, behind = (marginal(hyper + sign * step)[0] for sign in (1, -1))
@@ -149,7 +149,7 @@ def test_its_gradient_by_spreads_and_noise_is_that_of_differences(
 
 def test_the_search_ends_at_the_maximum_and_knows_the_curvature(table: np.ndarray) -> None:
     model = field(table)
-    found = maximise(model, np.zeros(model.size), np.full(4, -2.0))
+    found = maximise_spreads(model, np.zeros(model.size), np.full(4, -2.0))
 
     def value(hyper: np.ndarray) -> float:
         return exact(table, hyper) + float(model.hyper_prior(hyper)[0])
@@ -167,8 +167,8 @@ def test_the_search_ends_at_the_maximum_and_knows_the_curvature(table: np.ndarra
 
 def test_moves_follow_the_gradient_of_the_density(table: np.ndarray) -> None:
     model = field(table)
-    found = maximise(model, np.zeros(model.size), np.full(4, -2.0))
-    where = coordinates(found, spread_covariance(found))
+    found = maximise_spreads(model, np.zeros(model.size), np.full(4, -2.0))
+    where = coordinates_of(found, spread_covariance(found))
     z = np.random.default_rng(1).normal(size=(3, where.size))
     _, slope = where.energy(z)
     for along in np.random.default_rng(2).normal(size=(4, where.size)):

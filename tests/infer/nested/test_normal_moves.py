@@ -12,7 +12,7 @@ from voirdire.infer.convergence import convergence
 from voirdire.infer.nested.blocks import is_normal
 from voirdire.infer.nested.collapsed import Collapsed
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.nested import maximise
+from voirdire.infer.nested.nested import maximise_spreads
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.infer.nested.normal_moves import NormalMoves
 from voirdire.infer.nested.pattern import Pattern
@@ -102,7 +102,7 @@ def test_answers_at_ends_that_count_for_less_than_one_have_no_such_chains() -> N
 def test_chains_have_the_posterior_of_the_exact_density() -> None:
     """Means and standard deviations of the three logarithms, one of which hardly is told from none."""
     model = made(0.0)
-    nested = maximise(model, np.zeros(ITEMS + 1), np.full(3, -2.0))
+    nested = maximise_spreads(model, np.zeros(ITEMS + 1), np.full(3, -2.0))
     hyper = NormalMoves(nested, np.random.default_rng(1)).draws(600)[1]
     told = convergence(hyper)
     assert told.rhat.max() < 1.01

@@ -12,7 +12,7 @@ from scipy import stats
 import voirdire
 from voirdire import InputError
 from voirdire.infer.nested import marginal
-from voirdire.infer.nested.marginal import given
+from voirdire.infer.nested.marginal import find_conditional_mode
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.shared_errors import shared_errors
 from voirdire.model.specs import load_model
@@ -99,7 +99,7 @@ def test_its_marginal_likelihood_is_that_of_the_normal_distribution(monkeypatch:
         hyper = np.concatenate(
             [np.ravel(values[p.name]) for p in problem.density.parameters if p.name.startswith("log_")]
         )
-        found = given(field, hyper, np.zeros(field.size))
+        found = find_conditional_mode(field, hyper, np.zeros(field.size))
         assert found.log_marginal == pytest.approx(balanced(problem, values), abs=1e-6)
 
 

@@ -97,12 +97,12 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
         pattern,
         answers_of(density, data),
         lambda x: latent_of(density, density.values(x, np)),
-        lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
+        lambda x, hyper: flat_of(density, x, hyper, lambda values: _centre_values(density, values)),
         near_normal=True,
     )
 
 
-def _centred(density: PanelDensity, values: Values) -> Values:
+def _centre_values(density: PanelDensity, values: Values) -> Values:
     zero = {p.name for p in density.parameters if p.zero_sum}
     return {
         name: value - value.mean(axis=-1, keepdims=True) if name in zero else value

@@ -41,7 +41,7 @@ for file, (name, posed) in TABLES.items():
     jax = replace(where, compiled=True)
     z = np.random.default_rng(0).normal(size=(CHAINS, where.size))
     ways = {
-        "kernel": (lambda where=where, z=z: where.energy(z), 20),
+        "kernel": (lambda where=where, z=z: where.energy_gradient(z), 20),
         "JAX": (lambda jax=jax, z=z: jax.energy_by_numpy(z), 5),
         "NumPy": (lambda where=where, z=z: where.energy_by_numpy(z), 2),
     }

@@ -251,7 +251,7 @@ def agree(
     )
     from voirdire.agreement import gate as pass_rates
     from voirdire.agreement.verb import agreement
-    from voirdire.cli.results import call_verb, check_out, print_rows, keep_rows, split_names
+    from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows, split_names
 
     check_out(out, overwrite)
     asked: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, split_commas, reads_tables
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.cli.report import Format
 from voirdire.folders import write_file
 from voirdire.settings import PROB

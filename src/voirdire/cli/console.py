@@ -1,4 +1,4 @@
-"""Where output goes: results to stdout, progress and errors to stderr; names are data, never markup."""
+"""Destination of output: results to stdout, progress and errors to stderr; names are data, never markup."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """What a verb calls with how much is done, of how much in all, and what is known so far."""
+    """Callback of a verb: how much is done, of how much in all, and what is known so far."""
 
     def __call__(self, done: int, total: int, said: str = "") -> None:
         """Show it."""

@@ -54,7 +54,9 @@ def datasets(
             "-items": data.items,
             "-criteria": data.criteria_votes,
         }
-        _write_tables({out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None})
+        _write_tables(
+            {out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None}
+        )
     if json:
         words = ("name", "kind", "description", "licence", "citation", "source")
         card = {word: getattr(data, word) for word in words}

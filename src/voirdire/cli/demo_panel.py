@@ -79,7 +79,10 @@ class Demo:
             found = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
             return concordance_index([found[name] for name in grades], list(grades.values()))
 
-        return {"concordance": grade_concordance(self.fit), "concordance_majority": grade_concordance(self.baseline)}
+        return {
+            "concordance": grade_concordance(self.fit),
+            "concordance_majority": grade_concordance(self.baseline),
+        }
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write ``votes.csv``, ``criteria.csv``, ``items.csv``, the saved fit ``fit/`` and ``report.html``.

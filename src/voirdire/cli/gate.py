@@ -18,7 +18,7 @@ CODES = {"pass": 0, "fail": 4, "inconclusive": 5}
 
 
 class Order(StrEnum):
-    """How items come."""
+    """Order of items."""
 
     table = "table"
     random = "random"

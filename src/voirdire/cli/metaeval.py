@@ -159,7 +159,7 @@ def metaeval(
     from voirdire.agreement import compare_metrics, human_ceiling
     from voirdire.agreement.correlation.people import beside_people
     from voirdire.agreement.correlation.verb import metaeval as correlate
-    from voirdire.cli.results import call_verb, check_out, print_rows, keep_rows, split_names, print_metrics
+    from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows, split_names
     from voirdire.report.metric_table import write_metric_table
 
     check_out(out, overwrite)

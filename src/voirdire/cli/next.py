@@ -28,7 +28,7 @@ _ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is bes
 
 
 class Who(StrEnum):
-    """Who answers."""
+    """Those who answer."""
 
     person = "person"
     judge = "judge"

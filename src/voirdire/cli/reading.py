@@ -275,7 +275,11 @@ def reads_tables(*without: str) -> Callable[[Callable[..., None]], Callable[...,
             said = {name: given.pop(name, None) for name in options}
             verb(**given, reading=TableOptions(_build_reading(said)))
 
-        run_verb.__name__, run_verb.__doc__, run_verb.__module__ = verb.__name__, verb.__doc__, verb.__module__
+        run_verb.__name__, run_verb.__doc__, run_verb.__module__ = (
+            verb.__name__,
+            verb.__doc__,
+            verb.__module__,
+        )
         keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
         run_verb.__signature__ = signature.replace(parameters=[*keyword, *common])  # type: ignore[attr-defined]
         run_verb.__annotations__ = {one.name: one.annotation for one in (*keyword, *common)}

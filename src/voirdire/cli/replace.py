@@ -83,7 +83,9 @@ def replace(
     if json:
         console.emit({"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people})
     else:
-        _show_replacement(rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals")
+        _show_replacement(
+            rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
+        )
 
 
 def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:
@@ -107,7 +109,9 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
         more = row["more"]
         names = [row["judge"], *([row["criterion"]] if several else [])]
         cells = [_number_text(row["agreement"]), _number_text(row["people"])]
-        cells += [f"{_number_text(row['difference'])} [{_number_text(row['low'])}, {_number_text(row['high'])}]"]
+        cells += [
+            f"{_number_text(row['difference'])} [{_number_text(row['low'])}, {_number_text(row['high'])}]"
+        ]
         cells += ["" if more == 0 else "all" if more is None else f"{more:,}"]
         cells += [_number_text(row["omega"]), _number_text(row["rho"])]
         verdict = row["verdict"].replace(" yet", "\nyet")
@@ -115,11 +119,16 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
     for row in people:
         names = [row["judge"], *([row["criterion"]] if several else [])]
         out.add_row(
-            *(Text(console.plain(name)) for name in names), "person", _number_text(row["agreement"]), *[""] * 5
+            *(Text(console.plain(name)) for name in names),
+            "person",
+            _number_text(row["agreement"]),
+            *[""] * 5,
         )
     console.stdout().print(out)
     for row in [*rows, *people]:
-        more = [f"{name} {_number_text(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None]
+        more = [
+            f"{name} {_number_text(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None
+        ]
         console.stdout().print(
             Text(console.plain(f"{row['means']}{' ' if more else ''}{', '.join(more)}".rstrip()))
         )

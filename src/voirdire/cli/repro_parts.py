@@ -12,14 +12,14 @@ from rich.text import Text
 
 from voirdire.cli import console
 from voirdire.errors import InputError
-from voirdire.research.repro import judge_claims, load_system, system_names, unexplained
+from voirdire.research.repro import judge_claims, load_system, system_names, unexplained_lines
 from voirdire.research.repro.claims import System
 from voirdire.research.repro.draw import figures as draw
-from voirdire.research.repro.page import page
+from voirdire.research.repro.page import repro_page
 from voirdire.research.repro.print_tables import print_tables
 from voirdire.research.repro.rerun import rerun
 from voirdire.research.repro.runs import run as collect
-from voirdire.research.repro.summary import counts, summarise
+from voirdire.research.repro.summary import count_verdicts, summarise_claims
 from voirdire.research.repro.verdicts import DIFFER, VERDICTS, Row
 
 # a claim is shown in the colour of its worst figure
@@ -38,7 +38,7 @@ _ORDER = list(_STYLES)
 
 def print_page() -> None:
     """Print the page of all papers."""
-    print(page(), end="")
+    print(repro_page(), end="")
 
 
 def chosen_systems(paper: str | None) -> list[System]:
@@ -55,7 +55,7 @@ def judge_system(
 
 def unexplained_verdicts(system: System, rows: list[Row], rerun: bool) -> list[str]:
     """Verdicts that nothing explains."""
-    return [f"{system.paper}, {one}" for one in unexplained(system, rows, rerun)]
+    return [f"{system.paper}, {one}" for one in unexplained_lines(system, rows, rerun)]
 
 
 def rerun_studies(
@@ -107,7 +107,7 @@ def show_claims(system: System, rows: list[Row]) -> None:
     for name in ("published", "ours"):
         table.add_column(name, justify="right", overflow="fold", max_width=14)
     table.add_column("verdict")
-    summaries = summarise(system, rows)
+    summaries = summarise_claims(system, rows)
     for one in summaries:
         style = _STYLES[min(one.verdicts, key=_ORDER.index)]
         cells = (one.claim.id, one.published, one.ours)
@@ -123,7 +123,7 @@ def show_claims(system: System, rows: list[Row]) -> None:
 
 def show_counts(rows: list[Row]) -> None:
     """Print how many figures have each verdict."""
-    found = counts(rows)
+    found = count_verdicts(rows)
     used = [verdict for verdict in VERDICTS if any(found[kind][verdict] for kind in found)]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("figures", no_wrap=True)

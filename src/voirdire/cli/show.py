@@ -82,10 +82,20 @@ def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: floa
         table.add_column(name, justify="left" if name == "covariate" else "right", overflow="fold")
     for row in rows:
         unit = f"{row['unit']:.4g}"
-        _add_row(table, [row["name"], number_text(row["effect"]), _interval_text(row["low"], row["high"]), unit])
+        _add_row(
+            table, [row["name"], number_text(row["effect"]), _interval_text(row["low"], row["high"]), unit]
+        )
     for row in own or ():
         if row["judge"] is not None:
-            _add_row(table, [f"  {row['judge']}", number_text(row["effect"]), _interval_text(row["low"], row["high"]), ""])
+            _add_row(
+                table,
+                [
+                    f"  {row['judge']}",
+                    number_text(row["effect"]),
+                    _interval_text(row["low"], row["high"]),
+                    "",
+                ],
+            )
     return table
 
 
@@ -97,7 +107,10 @@ def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
     for name in ("term", "level", "value", "interval"):
         table.add_column(name, justify="left" if name in ("term", "level") else "right", overflow="fold")
     for row in sorted(rows, key=lambda row: -abs(row["value"]))[:LIMIT]:
-        _add_row(table, [row["term"], row["level"], number_text(row["value"]), _interval_text(row["low"], row["high"])])
+        _add_row(
+            table,
+            [row["term"], row["level"], number_text(row["value"]), _interval_text(row["low"], row["high"])],
+        )
     return _with_rest(table, len(rows) - LIMIT, "values")
 
 
@@ -248,7 +261,11 @@ def _interval_text(low: float | None, high: float | None) -> str:
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "–"
-    return number_text(value) if low is None or high is None else f"{number_text(value)} {_interval_text(low, high)}"
+    return (
+        number_text(value)
+        if low is None or high is None
+        else f"{number_text(value)} {_interval_text(low, high)}"
+    )
 
 
 def _new_table(title: str, prob: float | None = None) -> Table:

@@ -92,7 +92,7 @@ def simulate(
     from voirdire.research.studies import load_study, run_study, study_names
 
     if page:
-        from voirdire.research.studies.readme import page as written
+        from voirdire.research.studies.readme import studies_page as written
 
         print(written(), end="")
         return

@@ -13,7 +13,7 @@ from voirdire.infer.kernel.library import NONE, library
 from voirdire.infer.laplace import of_draws
 from voirdire.infer.method import Inferred, Method, oriented, seconds_since
 from voirdire.infer.nested.chains import sample_chains, try_draws
-from voirdire.infer.nested.cost import is_affordable, at_once
+from voirdire.infer.nested.cost import at_once, is_affordable
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread

@@ -99,7 +99,7 @@ def test_the_prior_stays_as_it_is(share: float) -> None:
 
     began = hyper.copy()
     for _ in range(25):
-        there = hyper + nest.steps(len(x), rng)
+        there = hyper + nest.draw_steps(len(x), rng)
         its_x, way = exchange_values(model, nest, x, hyper, there, rng)
         goes = np.log(rng.random(len(x))) < log_density(its_x, there) - log_density(x, hyper) + way
         x[goes], hyper[goes] = its_x[goes], there[goes]
@@ -146,7 +146,7 @@ def test_chains_that_began_in_one_mode_come_to_have_the_posterior() -> None:
     where = answered()
     own, taste, exact = by_quadrature(where.nested.model.counted.counts[0])
     moves = Moves(where.nested, np.random.default_rng(2), 16)
-    found = moves.draws(600)[1].reshape(-1, 2)
+    found = moves.next_draws(600)[1].reshape(-1, 2)
     for log, grid, weight in zip(found.T, (own, taste), (exact.sum(axis=1), exact.sum(axis=0)), strict=True):
         mean = (weight * grid).sum()
         sd = np.sqrt((weight * (grid - mean) ** 2).sum())
@@ -170,7 +170,7 @@ def test_chains_go_to_and_fro_between_what_items_are_worth_and_tastes() -> None:
         moves = Moves(nested, np.random.default_rng(0), 16)
         if without:
             moves.where.__dict__["nests"] = ()
-        log = moves.draws(150)[1][..., 0]
+        log = moves.next_draws(150)[1][..., 0]
         return float(np.mean(np.diff(np.sign(log), axis=1) != 0))
 
     assert crossed(without=False) > 2.0 * crossed(without=True)
@@ -182,10 +182,10 @@ def test_draws_in_another_mode_do_not_widen_steps() -> None:
     points = rng.standard_normal((400, 8, where.size))
     far = points.copy()
     far[:150, :2, 3] += 60.0
-    ours, theirs = where.adapted(points), where.adapted(far)
+    ours, theirs = where.adapt_to(points), where.adapt_to(far)
     assert len(ours.gain) == 0
     assert (theirs.gain < 1.0).all()  # twice as far, at most; of 60 it would be ten times
-    wide = replace(where, root=np.eye(2)).adapted(
+    wide = replace(where, root=np.eye(2)).adapt_to(
         np.concatenate([points[..., :2] * 5.0, points[..., 2:]], axis=2)
     )
     assert np.sqrt((wide.root @ wide.root.T).diagonal()) == pytest.approx(5.0, rel=0.1)

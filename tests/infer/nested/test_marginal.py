@@ -41,14 +41,14 @@ class NormalAnswers:
     def __init__(self, y: np.ndarray) -> None:
         self.y = y
 
-    def both(self, sums: np.ndarray) -> tuple[Any, np.ndarray]:
+    def value_gradient(self, sums: np.ndarray) -> tuple[Any, np.ndarray]:
         gap = self.y - sums
         return (-0.5 * gap**2 - 0.5 * np.log(2 * np.pi)).sum(axis=(-2, -1)), gap
 
-    def information(self, sums: np.ndarray) -> np.ndarray:
+    def expected_information(self, sums: np.ndarray) -> np.ndarray:
         return np.ones((sums.shape[1], 1, 1))
 
-    def turning(self, sums: np.ndarray) -> Any:
+    def gradient_change(self, sums: np.ndarray) -> Any:
         return lambda change: -change
 
 
@@ -81,7 +81,7 @@ def test_the_mode_is_the_same_from_wherever_it_is_searched(spread: float) -> Non
     model, hyper = field(binomial(wins(1.0))), np.log([spread])
     one = find_conditional_mode(model, hyper, np.zeros(model.size))
     other = find_conditional_mode(model, hyper, 2.0 * np.random.default_rng(3).normal(size=model.size))
-    assert np.abs((other.x - one.x) / np.sqrt(one.factor.variances())).max() < 1e-6
+    assert np.abs((other.x - one.x) / np.sqrt(one.factor.marginal_variances())).max() < 1e-6
 
 
 def test_draws_at_a_point_are_the_same_whatever_their_number() -> None:

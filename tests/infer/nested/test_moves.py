@@ -59,14 +59,14 @@ def stretched(nested: Nested) -> Coordinates:
     first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(500, 8, first.size)) + 4.0 * rng.normal(size=(500, 8, 1)) / first.size**0.5
-    return first.adapted(draws)
+    return first.adapt_to(draws)
 
 
 def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
     first, other = coordinates_of(nested, spread_covariance(nested)), stretched(nested)
     assert len(other.gain) == 1
     z = np.random.default_rng(5).normal(size=(6, first.size))
-    for one, same in zip(first.place(z), other.place(other.white(z, first)), strict=True):
+    for one, same in zip(first.to_values(z), other.to_values(other.from_coordinates(z, first)), strict=True):
         np.testing.assert_allclose(one, same, atol=1e-10)
 
 
@@ -75,17 +75,17 @@ def test_few_draws_alike_show_no_direction(nested: Nested) -> None:
     first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(6)
     stuck = rng.normal(size=(1, 16, first.size)) + 0.01 * rng.normal(size=(30, 16, first.size))
-    assert len(first.adapted(stuck).gain) == 0
-    assert len(first.adapted(stuck[:, :1]).gain) == 0
+    assert len(first.adapt_to(stuck).gain) == 0
+    assert len(first.adapt_to(stuck[:, :1]).gain) == 0
 
 
 def test_the_gradient_of_the_energy_is_that_of_differences(nested: Nested) -> None:
     there = stretched(nested)
     z = np.random.default_rng(0).normal(size=(3, there.size))
-    slope = there.energy(z)[1]
+    slope = there.energy_gradient(z)[1]
     for k in range(there.size):
         step = 1e-5 * np.eye(there.size)[k]
-        ahead, behind = (there.energy(z + sign * step)[0] for sign in (1, -1))
+        ahead, behind = (there.energy_gradient(z + sign * step)[0] for sign in (1, -1))
         np.testing.assert_allclose(slope[:, k], (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
@@ -94,15 +94,20 @@ def test_the_energy_holds_the_volume_of_the_map(nested: Nested) -> None:
     model = nested.model
     differences = []
     for z in np.random.default_rng(1).normal(size=(3, there.size)):
-        x, hyper = (part[0] for part in there.place(z[None]))
-        log = model.answers.both(model.pattern.predictors(x))[0] + model.prior(x, hyper).log.sum()
+        x, hyper = (part[0] for part in there.to_values(z[None]))
+        log = (
+            model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
+            + model.prior(x, hyper).log.sum()
+        )
         log += model.hyper_prior(hyper)[0]
         columns = []
         for step in 1e-5 * np.eye(there.size):
-            ahead, behind = (np.concatenate(there.place((z + s * step)[None]), axis=1)[0] for s in (1, -1))
+            ahead, behind = (
+                np.concatenate(there.to_values((z + s * step)[None]), axis=1)[0] for s in (1, -1)
+            )
             columns.append((ahead - behind) / 2e-5)
         log += np.linalg.slogdet(np.array(columns))[1]
-        differences.append(log + there.energy(z[None])[0][0])
+        differences.append(log + there.energy_gradient(z[None])[0][0])
     np.testing.assert_allclose(differences, differences[0], atol=1e-5)
 
 
@@ -111,7 +116,7 @@ def test_short_steps_keep_the_energy(nested: Nested) -> None:
     """So that hardly a move is refused; were changes of momentum no whole step, most would be."""
     moves = Moves(nested, np.random.default_rng(2))
     moves._log_step = float(np.log(0.1))
-    assert np.mean([moves._path().went for _ in range(30)]) > 0.99
+    assert np.mean([moves._run_paths().went for _ in range(30)]) > 0.99
 
 
 @pytest.mark.slow
@@ -120,9 +125,11 @@ def test_a_path_has_no_more_than_its_most_steps(nested: Nested, monkeypatch: pyt
     moves, asked = Moves(nested, np.random.default_rng(2)), list[int]()
     moves._log_step = float(np.log(1e-4))
     energy = moves.where.energy_gradient
-    monkeypatch.setattr(type(moves.where), "energy_gradient", lambda self, z: asked.append(len(z)) or energy(z))
+    monkeypatch.setattr(
+        type(moves.where), "energy_gradient", lambda self, z: asked.append(len(z)) or energy(z)
+    )
     before = moves.z.copy()
-    assert moves._path().went.mean() > 0.99
+    assert moves._run_paths().went.mean() > 0.99
     assert len(asked) == 2 * MOST_STEPS
     assert 0.0 < np.abs(moves.z - before).max() < 1.0
 

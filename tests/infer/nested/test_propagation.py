@@ -72,7 +72,7 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
         sums = [np.full(grid.shape[1:], value)[:, None] for value in fixed[:, cell]]
         for i, predictor in enumerate(wide):
             sums[predictor] = grid[i][:, None]
-        one = answers.of(answers.counts[..., cell : cell + 1])
+        one = answers.with_counts(answers.counts[..., cell : cell + 1])
         log = answers.closed_form.log_likelihoods(sums, one.counts)[:, 0]
         density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(
             log
@@ -128,13 +128,19 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
         off = abs(found.log_marginal - np.log(exact))
         assert off < 0.01
         # a control that must fail: Laplace's method is off by much more
-        assert spread < 0.5 or abs(find_conditional_mode(model, np.log([spread]), x).log_marginal - np.log(exact)) > 3 * off
+        assert (
+            spread < 0.5
+            or abs(find_conditional_mode(model, np.log([spread]), x).log_marginal - np.log(exact)) > 3 * off
+        )
 
 
 def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     model, x, hyper = field(table(3, 3, 4000, 1.0))
     assert not is_sparse(model)
-    near, found = refine_fixed_effects(model, find_conditional_mode(model, hyper, x)), propagate_answers(model, hyper, x)
+    near, found = (
+        refine_fixed_effects(model, find_conditional_mode(model, hyper, x)),
+        propagate_answers(model, hyper, x),
+    )
     assert model.answers.closed_form is not None
     curvature = np.zeros((found.predictors.shape[1], 3, 3))
     for (u, v), each in model.answers.closed_form.curved(
@@ -142,8 +148,8 @@ def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     ).second.items():
         curvature[:, u, v] = curvature[:, v, u] = -each
     observed = factor_of(model.pattern, model.prior(found.x, hyper).precision, curvature)
-    sd = np.sqrt(found.factor.variances())
-    np.testing.assert_allclose(sd, np.sqrt(observed.variances()), rtol=0.1)
+    sd = np.sqrt(found.factor.marginal_variances())
+    np.testing.assert_allclose(sd, np.sqrt(observed.marginal_variances()), rtol=0.1)
     assert np.abs((found.x - near.x) / sd).max() < 0.5
 
 
@@ -188,10 +194,13 @@ def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() 
 def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     model, x, _ = field(table(30, 8, 16, 1.0))
     kept = np.arange(30) % 3 == 0
-    part, places = model.part(kept)
-    other, rest = model.part(~kept)
-    whole = model.answers.both(model.pattern.predictors(x))[0]
-    parts = [m.answers.both(m.pattern.predictors(x[p]))[0] for m, p in ((part, places), (other, rest))]
+    part, places = model.part_of(kept)
+    other, rest = model.part_of(~kept)
+    whole = model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
+    parts = [
+        m.answers.value_gradient(m.pattern.linear_predictors(x[p]))[0]
+        for m, p in ((part, places), (other, rest))
+    ]
     assert float(whole) == pytest.approx(float(sum(parts)), rel=1e-12)
     assert part.size + other.size == model.size + len(model.pattern.common)
 
@@ -215,7 +224,7 @@ def test_points_where_propagation_does_not_settle_come_nearer_to_the_centre() ->
     centre = propagate_answers(model, hyper, x)
 
     class Narrow(Evidence):
-        def latent(self, hyper: np.ndarray) -> Propagated:
+        def find_latent(self, hyper: np.ndarray) -> Propagated:
             if np.abs(hyper - centre.hyper).max() > 0.3:
                 raise NotConverged("far")
             return propagate_answers(model, hyper, x)

@@ -109,7 +109,7 @@ def test_flat_vectors_and_latent_values_are_the_same_answers(fit: Any) -> None:
     latent, hyper = rng.normal(size=field.size) * 0.1, rng.normal(-2.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     assert float(density.log_panel(density.values(flat, np), data, np)) == pytest.approx(
-        float(field.answers.both(field.predictors(latent, hyper))[0]), rel=1e-10
+        float(field.answers.value_gradient(field.predictors(latent, hyper))[0]), rel=1e-10
     )
     back = field.latent(flat)
     np.testing.assert_allclose(field.flat(*back), flat, atol=1e-10)

@@ -51,7 +51,7 @@ class CellAnswers(Protocol):
         """Expected information of answers about the predictors, shape (cells, predictors, predictors)."""
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`expected_information`."""
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
 
 
 class Compiled(ABC):
@@ -151,7 +151,11 @@ class Answers(Compiled):
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         points = predictors.reshape(-1, *predictors.shape[-2:])
         blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
-        found = map(self._block_gradient, blocks) if len(blocks) < THREADED else side_by_side(self._block_gradient, blocks)
+        found = (
+            map(self._block_gradient, blocks)
+            if len(blocks) < THREADED
+            else side_by_side(self._block_gradient, blocks)
+        )
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
 
@@ -195,7 +199,7 @@ class Answers(Compiled):
         return total
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, for C ``covariance`` and W :meth:`expected_information`.
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`.
 
         Shape (predictors, cells). With q_y = s_y' C s_y it is half of sum_y p_y (q_y s_y + 2 H_y C s_y), H_y the second
         derivatives of log p_y, by differences along C s_y.
@@ -210,7 +214,8 @@ class Answers(Compiled):
             along = np.einsum("cab,bc->ac", covariance, slope)
             size = BEND * scale / np.maximum(np.sqrt((along**2).sum(axis=0)), 1e-300)
             ahead, behind = (
-                self._alternative_gradient(predictors + sign * size * along, question, alternative) for sign in (1.0, -1.0)
+                self._alternative_gradient(predictors + sign * size * along, question, alternative)
+                for sign in (1.0, -1.0)
             )
             turned = np.where(size > 0, (ahead - behind) / np.maximum(2.0 * size, 1e-300), 0.0)
             total += weight * (0.5 * (slope * along).sum(axis=0) * slope + turned)

@@ -143,7 +143,9 @@ class Factor:
             b = stack.of[:, None, None]
             gathered = joint[b, stack.at[:, :, None], stack.at[:, None, :]]
             own = np.arange(stack.own.shape[1])
-            return joint[:, own, own], _predictor_covariances(gathered, pattern.coefficients[stack.cells], by_kind)
+            return joint[:, own, own], _predictor_covariances(
+                gathered, pattern.coefficients[stack.cells], by_kind
+            )
 
         for stack, (own, found) in zip(plan.stacks, self._each_stack(stack_marginals), strict=True):
             variances[stack.own], out[stack.cells] = own, found
@@ -206,7 +208,9 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     plan, common = pattern.plan, len(pattern.common)
     added = np.zeros(common * common)
     for cells, target, flat in plan.commons:
-        added += np.bincount(target, pattern.second_derivatives(cells, curvature).ravel()[flat], common * common)
+        added += np.bincount(
+            target, pattern.second_derivatives(cells, curvature).ravel()[flat], common * common
+        )
     whole: Floats = added.reshape(common, common)
     whole[np.arange(common), np.arange(common)] += diagonal[pattern.common]
 

@@ -46,7 +46,7 @@ class Chains(NamedTuple):
     Attributes
     ----------
     draws : array, shape (chains, draws, size)
-        In flat coordinates; those that :func:`sample_chains` returns are as far apart as their Monte Carlo error asks for.
+        In flat coordinates; those of :func:`sample_chains` are as far apart as their Monte Carlo error asks for.
     rhat, ess : float
         The largest R-hat and the smallest bulk effective sample size, and
     of : str

@@ -99,7 +99,11 @@ class Coordinates:
     @property
     def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
         """Log likelihood of predictors of points, with its gradient."""
-        return self.nested.model.answers.compiled_gradient if self.compiled else self.nested.model.answers.value_gradient
+        return (
+            self.nested.model.answers.compiled_gradient
+            if self.compiled
+            else self.nested.model.answers.value_gradient
+        )
 
     def log_likelihood(self, x: Floats, hyper: Floats) -> Floats:
         """Of points, shape (points,)."""
@@ -148,7 +152,9 @@ class Coordinates:
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1)
         white = self._whitening.white(by_x * width)
-        return -value, -self._stretch_coordinates(np.concatenate([by_hyper @ self.root, white], axis=1), self.gain)
+        return -value, -self._stretch_coordinates(
+            np.concatenate([by_hyper @ self.root, white], axis=1), self.gain
+        )
 
     @cached_property
     def said(self) -> Floats:
@@ -176,7 +182,9 @@ class Coordinates:
         moved = z[:, :hypers] @ self.root.T
         # with a little of what it was, where chains hardly move
         covariance = np.cov(moved.T).reshape(hypers, hypers) + LEFT * self.root @ self.root.T
-        there = replace(self, root=_cholesky_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0)))
+        there = replace(
+            self, root=_cholesky_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0))
+        )
         if points.shape[1] < 2:
             return there
         z = there.from_coordinates(z, replace(self, gain=there.gain, along=there.along)).reshape(points.shape)

@@ -184,7 +184,14 @@ class Field:
 
         hypers = tuple(one for one, keep in zip(self.hypers, learned, strict=True) if keep)
         division = self.division and self.division.with_fixed(learned, hyper)
-        return replace(self, groups=tuple(groups), hypers=hypers, latent=learned_latent, flat=with_fixed_spreads, division=division)
+        return replace(
+            self,
+            groups=tuple(groups),
+            hypers=hypers,
+            latent=learned_latent,
+            flat=with_fixed_spreads,
+            division=division,
+        )
 
     @property
     def counted(self) -> Answers:

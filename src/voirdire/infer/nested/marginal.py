@@ -79,7 +79,9 @@ def refine_fixed_effects(model: Field, found: Given) -> Given:
         if size < CLOSE_TILT:
             break
         share = min(1.0, FURTHEST_TILT / math.sqrt(size))
-        there = find_conditional_mode(model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor)
+        there = find_conditional_mode(
+            model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor
+        )
         its = tilt_of(model, there)
         if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
             break
@@ -141,9 +143,11 @@ def find_conditional_mode(
 
     factor = whitening_factor(x) if near is None else near
     for _ in range(ROUNDS_OF_STEPS):
-        place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.draws(np.frombuffer(z)))
+        place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
 
-        def objective_gradient(z: Floats, place: Any = place, factor: Factor = factor) -> tuple[float, Floats]:
+        def objective_gradient(
+            z: Floats, place: Any = place, factor: Factor = factor
+        ) -> tuple[float, Floats]:
             there = place(z.tobytes())
             likelihood, slope = answers.value_gradient(model.predictors(there, hyper))
             prior = model.prior(there, hyper)
@@ -154,9 +158,13 @@ def find_conditional_mode(
         @lru_cache(maxsize=1)
         def local_curvature(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
             there = place(z)
-            return model.curvature_of_prior(there, hyper), answers.gradient_change(model.predictors(there, hyper))
+            return model.curvature_of_prior(there, hyper), answers.gradient_change(
+                model.predictors(there, hyper)
+            )
 
-        def hessian_product(z: Floats, change: Floats, bent: Any = local_curvature, factor: Factor = factor) -> Floats:
+        def hessian_product(
+            z: Floats, change: Floats, bent: Any = local_curvature, factor: Factor = factor
+        ) -> Floats:
             (curvature, turned), step = bent(z.tobytes()), factor.to_draws(change)
             gathered = pattern.gather_gradient(turned(pattern.linear_predictors(step)))
             return factor.whiten_gradients(curvature * step - gathered)

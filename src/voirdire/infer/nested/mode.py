@@ -58,7 +58,9 @@ def nested_mode(
         return _find_mode(density, data, start, held, chains)
 
 
-def _find_mode(density: LogDensity, data: Data, start: Floats | None, held: bool, chains: float) -> NestedMode:
+def _find_mode(
+    density: LogDensity, data: Data, start: Floats | None, held: bool, chains: float
+) -> NestedMode:
     model = density.field(data)
     first = density.starts(data)[0] if start is None else start
     if held:

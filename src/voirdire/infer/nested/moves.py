@@ -56,7 +56,9 @@ class Moves:
     ) -> None:
         self._rng, self._moved = rng, moved
         compiled = moves_seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
-        self.where: Coordinates = replace(coordinates_of(nested, spread_covariance(nested)), compiled=compiled)
+        self.where: Coordinates = replace(
+            coordinates_of(nested, spread_covariance(nested)), compiled=compiled
+        )
         self.z = rng.standard_normal((chains, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
         self._value, self._slope = self.where.energy_gradient(self.z)
@@ -112,7 +114,9 @@ class Moves:
 
     def _run_paths(self) -> Path:
         """Paths of all chains."""
-        went = sample_path(self.where.energy_gradient, Place(self.z, self._value, self._slope), self._log_step, self._rng)
+        went = sample_path(
+            self.where.energy_gradient, Place(self.z, self._value, self._slope), self._log_step, self._rng
+        )
         self.z, self._value, self._slope = went.end
         return went
 

@@ -15,9 +15,23 @@ import numpy as np
 
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.marginal import Given, Marginal, find_conditional_mode, refine_fixed_effects, tilt_of
+from voirdire.infer.nested.marginal import (
+    Given,
+    Marginal,
+    find_conditional_mode,
+    refine_fixed_effects,
+    tilt_of,
+)
 from voirdire.infer.nested.propagation import SWEEPS, NotConverged, Propagated
-from voirdire.infer.nested.search import HIGHEST, LOWEST, ROUGH, TOLERANCE, Nested, search_spreads, values_per_spread
+from voirdire.infer.nested.search import (
+    HIGHEST,
+    LOWEST,
+    ROUGH,
+    TOLERANCE,
+    Nested,
+    search_spreads,
+    values_per_spread,
+)
 from voirdire.infer.nested.sparse import by_evidence, is_sparse
 from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
@@ -38,9 +52,9 @@ def maximise_spreads(model: Field, x: Floats, hyper: Floats, *, roughly: bool = 
     Where answers say little of each latent value by their evidence (:mod:`.sparse`), and by their Laplace-marginal
     likelihood where they say much, or where expectation propagation does not converge.
 
-    That is in turns with the values that stay (see :func:`.marginal.refine_fixed_effects`), which are at the mode of the others
-    integrated out, not at the joint one: there judges seem better than they are, as noise in what is latent is taken
-    for nothing.
+    That is in turns with the values that stay (see :func:`.marginal.refine_fixed_effects`), which are at the mode of
+    the others integrated out, not at the joint one: there judges seem better than they are, as noise in what is
+    latent is taken for nothing.
     """
     here = np.clip(hyper, LOWEST, HIGHEST)
     if is_sparse(model):
@@ -63,7 +77,9 @@ def _by_laplace(model: Field, x: Floats, here: Floats, *, roughly: bool = False)
     moved = refine_fixed_effects(model, rough.found)
     found = search_spreads(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
     return replace(
-        found, found=refine_fixed_effects(model, found.found), evaluations=rough.evaluations + found.evaluations
+        found,
+        found=refine_fixed_effects(model, found.found),
+        evaluations=rough.evaluations + found.evaluations,
     )
 
 
@@ -145,7 +161,9 @@ def _spherical_points(size: int, most: int, rng: np.random.Generator) -> Floats:
 Drawn = list[tuple[Floats, Floats]]
 
 
-def _weighted_draws(nested: Nested, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator) -> Drawn:
+def _weighted_draws(
+    nested: Nested, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
+) -> Drawn:
     """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
     marginal, points = _marginal_of(nested), len(hypers)
     marginal(nested.found.hyper)

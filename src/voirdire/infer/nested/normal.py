@@ -92,7 +92,7 @@ class NormalAnswers(Compiled):
         return np.stack([np.stack([mm, ml], axis=-1), np.stack([ml, ll], axis=-1)], axis=-2)
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, for C ``covariance`` and W :meth:`expected_information`.
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`.
 
         Shape (predictors, cells).
         """

@@ -80,7 +80,9 @@ class NormalMoves:
     def _move_chains(self) -> float:
         """One transition of all chains, and the chance that their paths were accepted, on average."""
         said = self._density.summarise_answers(self._answers)
-        went = sample_path(lambda z: self._energy_gradient(z, said), self._at, self._log_step, self._rng, NORMAL_LENGTHS)
+        went = sample_path(
+            lambda z: self._energy_gradient(z, said), self._at, self._log_step, self._rng, NORMAL_LENGTHS
+        )
         hyper = self._hyper_of(went.end.z)
         self._common, self._answers, self._known = self._density.draw_common(hyper, self._answers, self._rng)
         self._at = self._place_at(went.end.z)

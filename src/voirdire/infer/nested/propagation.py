@@ -45,8 +45,16 @@ from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.mixing import Mixing
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.sites import Sites, sites_between, first_sites, laid_out, are_larger
-from voirdire.infer.nested.tilted import Means, Normals, invert_matrices, derivative_means, tilted_moments, mean_slopes, multiply_vectors
+from voirdire.infer.nested.sites import Sites, are_larger, first_sites, laid_out, sites_between
+from voirdire.infer.nested.tilted import (
+    Means,
+    Normals,
+    derivative_means,
+    invert_matrices,
+    mean_slopes,
+    multiply_vectors,
+    tilted_moments,
+)
 from voirdire.typing import Floats
 
 SWEEPS = 60  # at most
@@ -162,7 +170,10 @@ class _Run:
                 if self.held is None or back == BACK:
                     raise
                 # sites of surprising answers are negative: half of the way from those that were a density
-                self.sites, self.step = sites_between(self.held, self.sites, 0.5), max(0.5 * self.step, SHORTEST)
+                self.sites, self.step = (
+                    sites_between(self.held, self.sites, 0.5),
+                    max(0.5 * self.step, SHORTEST),
+                )
         self.held = self.sites
         # a Newton step of a quadratic function
         sums = model.pattern.linear_predictors(self.x)

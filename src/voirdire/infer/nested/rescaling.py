@@ -28,7 +28,9 @@ LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gi
 DECADES = 1.5  # by which the shortest step is shorter
 
 
-def rescale_chains(where: Coordinates, z: Floats, rng: np.random.Generator, *, exchanging: bool = True) -> Floats:
+def rescale_chains(
+    where: Coordinates, z: Floats, rng: np.random.Generator, *, exchanging: bool = True
+) -> Floats:
     """Points of chains, shape (chains, size), after some steps of their spreads and means, and exchanges if any.
 
     Draws from the posterior stay draws from it.
@@ -45,7 +47,9 @@ def rescale_chains(where: Coordinates, z: Floats, rng: np.random.Generator, *, e
         else:
             step = _draw_steps(where, hyper[others], len(mine), rng)
             there, wider = hyper[mine] + step, model.group_changes(step)
-            its_x = model.prior_means(there) + (x[mine] - model.prior_means(hyper[mine])) * model.spread_groups(np.exp(wider))
+            its_x = model.prior_means(there) + (
+                x[mine] - model.prior_means(hyper[mine])
+            ) * model.spread_groups(np.exp(wider))
             volume = wider @ model.sizes
         its_log = _log_density(where, its_x, there)
         # of what is not finite none

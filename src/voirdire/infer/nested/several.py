@@ -85,7 +85,8 @@ class SeveralAnswers:
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         turns = [
-            (cells, its, answers.gradient_change(predictors[its, cells])) for cells, its, answers in self._kind_places
+            (cells, its, answers.gradient_change(predictors[its, cells]))
+            for cells, its, answers in self._kind_places
         ]
 
         def summed_change(change: Floats) -> Floats:
@@ -106,7 +107,7 @@ class SeveralAnswers:
         return total
 
     def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`expected_information`."""
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
         found = np.zeros_like(predictors)
         for cells, its, answers in self._kind_places:
             part = covariance[cells][:, its][..., its]

@@ -16,7 +16,7 @@ import numpy as np
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
-from voirdire.infer.nested.propagation import NotConverged, propagation_applies, propagate_answers
+from voirdire.infer.nested.propagation import NotConverged, propagate_answers, propagation_applies
 from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, search_spreads, values_per_spread
 from voirdire.typing import Floats, Ints
 

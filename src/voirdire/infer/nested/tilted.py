@@ -103,7 +103,9 @@ def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
     return [z.reshape(shape) for shape in shapes], np.asarray(sum(log.reshape(shape) for shape in shapes))
 
 
-def tilted_moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
+def tilted_moments(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Moments:
     """Mass, mean and covariance of each cell's likelihood times the cavity's density.
 
     Parameters
@@ -124,7 +126,9 @@ def tilted_moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity:
     return Moments(log_mass, mean, covariance)
 
 
-def derivative_means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
+def derivative_means(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Means:
     """Means of slopes and second derivatives by all predictors; arguments as of :func:`tilted_moments`."""
     parts = [
         _chunk_means(chunk, wide, fixed[:, at], _normals_of(cavity, at), _normals_of(near, at))
@@ -141,7 +145,9 @@ def derivative_means(answers: Answers, wide: Sequence[int], fixed: Floats, cavit
     return Means(slope, second, left)
 
 
-def mean_slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Floats:
+def mean_slopes(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Floats:
     """Means of the slopes alone, shape (all predictors, cells)."""
     parts = []
     for at, chunk in _cell_chunks(answers, len(wide)):
@@ -179,7 +185,9 @@ class _Placed(NamedTuple):
         return np.asarray((self.weight * values).sum(axis=tuple(range(self.weight.ndim - 1))))
 
 
-def _place_nodes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> _Placed:
+def _place_nodes(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> _Placed:
     z, log_weight = _quadrature_nodes(len(wide))
     away = _spread_nodes(near.covariance, z)
     sums: list[Floats] = list(fixed)
@@ -212,7 +220,9 @@ def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
     return [z[0] * first, z[0] * below + z[1] * other]
 
 
-def _chunk_moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
+def _chunk_moments(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Moments:
     placed = _place_nodes(answers, wide, fixed, cavity, near)
     shift, covariance = _node_covariance(placed)
     return Moments(placed.log_mass, near.mean + shift, covariance)
@@ -224,7 +234,9 @@ def _node_covariance(placed: _Placed) -> tuple[Floats, Floats]:
     return shift, np.stack([[placed.weighted_mean(one * other) for other in centred] for one in centred])
 
 
-def _chunk_means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
+def _chunk_means(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Means:
     placed = _place_nodes(answers, wide, fixed, cavity, near)
     _, covariance = _node_covariance(placed)
     assert answers.closed_form is not None

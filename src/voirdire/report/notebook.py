@@ -15,7 +15,7 @@ MOST = 10  # rows of a table
 _LETTERS = 1200  # of a text
 
 
-def notebook_view(fit: Fit) -> str:
+def notebook(fit: Fit) -> str:
     """A fit in short. Names are data: they are escaped, and no mathematics is read into them.
 
     Examples
@@ -23,7 +23,7 @@ def notebook_view(fit: Fit) -> str:
     >>> import pandas as pd
     >>> import voirdire
     >>> table = pd.DataFrame({"judge": "<b>", "first": ["x"] * 3, "second": "$y$", "winner": ["x", "x", "$y$"]})
-    >>> shown = notebook_view(voirdire.fit(table, method="map"))
+    >>> shown = notebook(voirdire.fit(table, method="map"))
     >>> "<b>" in shown, "&lt;b&gt;" in shown, "$y$" in shown
     (False, True, False)
     """

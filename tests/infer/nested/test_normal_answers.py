@@ -49,7 +49,9 @@ def test_information_is_the_mean_of_products_of_slopes() -> None:
         point, noise = np.array([[mean], [log_noise]]), np.exp(log_noise)
 
         def outer(score: float, end: int, point: Any = point) -> Any:
-            slope = NormalAnswers(np.array([score]), np.array([end]), np.ones(1)).value_gradient(point)[1][:, 0]
+            slope = NormalAnswers(np.array([score]), np.array([end]), np.ones(1)).value_gradient(point)[1][
+                :, 0
+            ]
             return np.outer(slope, slope)
 
         expected = outer(-0.5, -1) * stats.norm.cdf(-0.5, mean, noise)

@@ -11,7 +11,7 @@ import pytest
 import voirdire
 from voirdire.cli.fit import show
 from voirdire.report.fit_page import fit_page
-from voirdire.report.notebook import notebook_view
+from voirdire.report.notebook import notebook
 from voirdire.tables.graph import fixed_order
 from voirdire.tables.votes import read_votes
 
@@ -77,7 +77,7 @@ def test_what_cannot_be_told_is_left_out_with_its_reason_once(capsys: pytest.Cap
         voirdire.fit(votes(pairs * 5)) for pairs in ([("r", x) for x in "wxyz"], [*SORTED, ("z", "w")])
     )
     for fit, told in ((one, False), (both, True)):
-        assert ("position bias" in notebook_view(fit)) == told
+        assert ("position bias" in notebook(fit)) == told
         show(fit)
         assert ("position bias" in capsys.readouterr().out) == told
     judges = next(section for section in fit_page(one).sections if section.name == "judges")

@@ -19,7 +19,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(THREADS) $(VENV)/bin/python -m pytest -n $(J
 help:
 	@echo "make setup        create $(VENV) with everything the other targets need"
 	@echo "make setup-browser  add axe-core (npm) for the tests of reports in chromium"
-	@echo "make demo         rank an embedded panel of judges"
+	@echo "make demo         fit an embedded panel that is wrong, and turn it by 20 human answers"
 	@echo "make test         the tests that take minutes; make test-slow longer ones; make test-long the longest; make test-full all"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff, mypy and import-linter"
@@ -32,7 +32,7 @@ help:
 	@echo "make studies      run all simulation studies (hours) and keep their results"
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"
 	@echo "make aggregators  compare aggregators on public tables, docs/aggregators.md (TABLES=DIR: on those of DIR)"
-	@echo "make demo-panel   ask the embedded panel of judges anew"
+	@echo "make demo-panel   simulate the embedded panel of judges anew"
 	@echo "make picture      draw docs/demo.svg and docs/halves.svg anew"
 	@echo "make screenshot   draw docs/report.png anew, in chromium"
 	@echo "make clean        remove environments and caches"
@@ -96,11 +96,9 @@ studies: $(VENV)/.installed
 	done
 	$(MAKE) --no-print-directory transcribed pages
 
-# The tables that voirdire.datasets.load("demo") gives: half an hour on two cores.
-DEMO = src/voirdire/datasets/demo
-demo-panel: setup
-	$(VENV)/bin/voirdire collect $(DEMO)/panel.toml $(DEMO)/items.csv --protocol maple --prompts $(DEMO)/prompts --out runs/demo
-	cp runs/demo/votes.csv runs/demo/criteria.csv $(DEMO)/
+# The votes and human answers of voirdire.datasets.load("demo"), simulated from its texts.
+demo-panel:
+	$(PYTHON) docs/demo_data.py
 
 # Packages that are compared with and whose pins clash with ours.
 .venv-peers/.installed: benchmarks/peers/requirements.txt

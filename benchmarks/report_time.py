@@ -21,19 +21,15 @@ RUNS = 3
 PANELS = {
     "LLMFAO": "crowd-bt-position, 13,209 votes, 126 judges, 59 items",
     "200 judges": "crowd-bt-position, 15,600 votes, 200 judges, 40 items",
-    "demo": "maple-position, 2,120 votes, 8 judges, 12 items",
 }
 
 
 def panel(name: str) -> tuple[object, object, str]:
     """Votes, votes on criteria and model."""
-    from voirdire import datasets, simulate_votes
+    from voirdire import simulate_votes
 
     if name == "LLMFAO":
         return shared("llmfao_votes.csv"), None, "crowd-bt-position"
-    if name == "demo":
-        data = datasets.load("demo")
-        return data.table, data.criteria_votes, "maple-position"
     judges = [
         {"kind": "one-coin", "name": f"right {50 + 5 * k}%", "eta": 0.5 + 0.05 * k, "count": 20}
         for k in range(10)

@@ -18,7 +18,7 @@ FORMAT = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.D
 FORMAT = FORMAT.replace("font-family: Fira Code, monospace", "font-family: monospace")
 
 if __name__ == "__main__":
-    console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True, highlight=False)
+    console = Console(record=True, width=72, file=io.StringIO(), force_terminal=True, highlight=False)
     show(demo.run(), console)
     svg = console.export_svg(
         title="voirdire demo", theme=DIMMED_MONOKAI, code_format=FORMAT, unique_id="demo"

@@ -123,8 +123,10 @@ def test_tables_for_people(votes: Path) -> None:
     result = run("fit", votes)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("learned-crowd-bt-position by hmc: 27 votes, 3 items, 3 judges; ")
-    assert "No model was named: learned-crowd-bt-position" in lines[1]
+    assert lines[0].startswith("3 of 3 items share the first place (x, y, z); ")
+    (at,) = (n for n, line in enumerate(lines) if line.startswith("learned-crowd-bt-position by hmc: "))
+    assert lines[at].startswith("learned-crowd-bt-position by hmc: 27 votes, 3 items, 3 judges; ")
+    assert "No model was named: learned-crowd-bt-position" in lines[at + 1]
     headings = [line for line in lines if line.startswith(("Items", "Judges", "Criteria", "Checks"))]
     assert [line.rstrip() for line in headings] == [
         "Items, best first [90% interval]",
@@ -355,8 +357,8 @@ def test_data_sets_are_listed_and_shown(tmp_path: Path, monkeypatch: pytest.Monk
     text = run("datasets").stdout
     assert all(row["name"] in text for row in rows)
     card = json.loads(run("datasets", "demo", "--json", "--out", str(tmp_path)).stdout)
-    assert (card["rows"], card["licence"]) == (2112, "Apache-2.0")
-    assert {path.name for path in tmp_path.iterdir()} == {"demo.csv", "demo-criteria.csv"}
+    assert (card["rows"], card["licence"]) == (960, "Apache-2.0")
+    assert {path.name for path in tmp_path.iterdir()} == {"demo.csv", "demo-gold.csv", "demo-items.csv"}
     again = run("datasets", "demo", "--out", str(tmp_path))
     assert again.exit_code == 1
     assert "demo.csv exists: remove it" in again.stderr
@@ -494,44 +496,64 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
         return folder, run("demo")
 
 
-def test_the_demo_shows_everything_beside_the_grades(demo: tuple[Path, Result]) -> None:
+@pytest.mark.slow
+def test_the_demo_is_turned_by_answers_of_people(demo: tuple[Path, Result], project: Path) -> None:
     _, result = demo
     assert (result.exit_code, result.stderr) == (0, "")
     text = result.stdout
-    for heading in ("Items, best first", "Judges, most reliable first", "Criteria, by weight", "Checks"):
-        assert heading in text
-    # the small model that always says the first text is found to know nothing
-    assert re.search(r"^gemma-0\.3 +266 +0\.(49|50) \[.*\] +0\.4\d \[.*\] *$", text, re.M)
-    assert re.search(r"^longer +264 +0\.9\d \[.*\] +-?0\.0\d \[.*\] *$", text, re.M)
     assert all(len(line) <= 80 for line in text.splitlines())
+    shares = re.findall(r"^ +(\d+)%  (.*)$", text, re.M)
+    names = ("majority of the panel", "fit of its votes, which warns: the panel may be wrong as a whole")
+    assert [name for _, name in shares] == [*names, "20 answers of people", "the panel with these 20 answers"]
+    majority, alone, people, both = (int(share) for share, _ in shares)
+    assert max(majority, alone) < 50 < people < 90 < both
+    # the picture is of this run; what the documents say is held against the picture (tests/test_docs.py)
+    assert figures((project / "docs" / "demo.svg").read_text(encoding="utf-8")) == figures(text)
+    # the best by votes alone is dangerous, the best with people is right
+    assert [int(g) for g in re.findall(r"\(grade (\d) of 3\)", text)] == [0, 3]
+    # those who read the texts look worst without people, and best with them
+    found = {
+        name: (float(a), float(b)) for name, a, b in re.findall(r"^(\S+-\d) +(0\.\d+) +(0\.\d+)", text, re.M)
+    }
+    assert len(found) == 8
+    assert {*sorted(found, key=lambda name: found[name][0])[:2]} == {"careful-1", "careful-2"}
+    assert {*sorted(found, key=lambda name: found[name][1])[-2:]} == {"careful-1", "careful-2"}
 
 
-def test_the_demo_says_what_it_does_not_show(demo: tuple[Path, Result]) -> None:
-    text = " ".join(demo[1].stdout.split())
-    found = re.search(r"in the graded order: (\d+)% \(majority vote: (\d+)%\)", text)
-    assert found is not None
-    votes = voirdire.datasets.load("demo").table
-    grades = {f"a{n:02d}": 13 - n for n in range(1, 13)}
-    right = (votes["first"].map(grades) > votes["second"].map(grades)) == (votes["winner"] == "first")
-    rates = right.groupby(votes["judge"]).mean()
-    models = rates[rates.index.str.startswith(("gemma", "smollm"))]
-    assert f"graded higher {models.min():.0%} to {models.max():.0%} of the time" in text
-    assert models.max() < 0.6  # no better than a coin, nearly
-    assert "the fit can tell who is consistent, not who is right" in text
-    # the approximation that it shows at once is too narrow here, and says so
-    assert re.search(r"warn approximation The approximation is too narrow here.* leave out the method", text)
-    assert "The default method goes on by chains" in text
+def figures(text: str) -> list[str]:
+    """Shares of pairs, as the demo and its picture show them."""
+    return re.findall(r"\d+%", text.replace("&#160;", " ").split("Right order", 1)[1])
 
 
+def test_the_majority_of_the_demo_is_counted_pair_by_pair() -> None:
+    """One pair with a draw, one with a wrong majority, one that people were asked about: 0.5 and 0 on average."""
+    from voirdire.cli.demo_panel import Demo
+
+    texts = pd.DataFrame({"item": ["a", "b", "c"], "grade": [2, 1, 0]})
+    rows = [
+        ("x", "a", "b", "first"),
+        ("y", "b", "a", "first"),
+        ("x", "a", "c", "second"),
+        ("x", "b", "c", "first"),
+    ]
+    votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    people = pd.DataFrame([("c", "b", "second")], columns=["first", "second", "winner"])
+    found = voirdire.fit(votes, model="bradley-terry", method="map")
+    demo = Demo(votes, people, texts, found, found, found)
+    assert demo.unasked_pairs() == [("a", "b"), ("a", "c")]
+    assert demo.measures()["majority"] == 0.25
+
+
+@pytest.mark.slow
 def test_the_demo_saves_tables_that_can_be_fitted_and_the_fit(demo: tuple[Path, Result]) -> None:
     folder, result = demo
     assert "Saved to voirdire-demo\n" in result.stdout
     saved = folder / "voirdire-demo"
     assert sorted(path.name for path in saved.iterdir()) == [
-        "criteria.csv",
         "fit",
-        "items.csv",
+        "people.csv",
         "report.html",
+        "texts.csv",
         "votes.csv",
     ]
     assert "Report: voirdire-demo/report.html\n" in result.stdout
@@ -539,7 +561,9 @@ def test_the_demo_saves_tables_that_can_be_fitted_and_the_fit(demo: tuple[Path, 
     assert page.startswith("<!doctype html>")
     assert len(page) < 2_000_000
     loaded = voirdire.load(saved / "fit")
-    again = voirdire.fit(saved / "votes.csv", saved / "criteria.csv", method="laplace")
+    again = voirdire.fit(
+        saved / "votes.csv", anchors=saved / "people.csv", anchor_mode="cut", method="laplace"
+    )
     pd.testing.assert_frame_equal(again.ranking(), loaded.ranking())
 
 
@@ -552,9 +576,10 @@ def test_the_demo_replaces_its_own_folder_and_no_other(
     result = run("demo", "--json")
     assert result.exit_code == 0
     found = json.loads(result.stdout)
-    assert [row["grade"] for row in found["graded"]] == list(range(12, 0, -1))
-    assert [row["judge"] for row in found["counted"]] == [row["judge"] for row in found["judges"]]
-    assert set(found["measures"]) == {"concordance", "concordance_majority"}
+    assert {row["item"] for row in found["graded"]} == {row["item"] for row in found["items"]}
+    assert found["measures"]["pairs"] == 76
+    assert found["measures"]["with_people"] > found["measures"]["people"] > found["measures"]["alone"]
+    assert {row["check"]: row["level"] for row in found["alone"]["checks"]}["orientation"] == "warn"
     assert Path(found["report"]).is_file()
     assert run("demo", "--out", "voirdire-demo").exit_code == 1
     Path("voirdire-demo", "mine.txt").write_text("keep")

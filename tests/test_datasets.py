@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import runpy
 import shutil
 import threading
 from collections.abc import Iterator
@@ -113,32 +114,29 @@ def test_available_lists_the_registry() -> None:
     assert datasets.available() == sorted(["demo", *COPIES, *ELSEWHERE])
 
 
-def test_the_demo_is_a_whole_panel_with_both_orders_and_needs_no_network(
-    cache: Path, closed_proxy: Server
-) -> None:
+def test_the_demo_is_a_whole_panel_and_needs_no_network(cache: Path, closed_proxy: Server) -> None:
     data = datasets.load("demo")
     assert closed_proxy.requests == []
     assert not cache.exists()
-    votes = data.table
-    assert data.criteria_votes is not None
-    assert votes["judge"].nunique() == 8
-    # every judge has every ordered pair of the 12 texts by both criteria, once
-    assert len(votes) == 8 * 2 * 12 * 11
-    assert not votes.duplicated(["judge", "criterion", "first", "second"]).any()
-    assert len(data.criteria_votes) == 4 * 2
-    # the rules answer alike in both orders, the small models hardly look at the texts
-    judges = votes.groupby("judge")["winner"].apply(lambda winner: (winner == "first").mean())
-    assert judges["longer"] == 0.5
-    assert judges["gemma-0.3"] > 0.9
-    # what is shipped is what the shipped panel asks about
-    from voirdire.collect.items import read_items
-    from voirdire.collect.panel import read_panel
+    assert data.gold is not None
+    assert data.items is not None
+    # every judge has every pair of the 16 texts once
+    pairs = data.table[["first", "second"]].apply(frozenset, axis=1)
+    assert len(data.table) == 8 * 16 * 15 / 2
+    assert not pd.DataFrame({"judge": data.table["judge"], "pair": pairs}).duplicated().any()
+    assert set(data.table["first"]) | set(data.table["second"]) == set(data.items["item"])
+    assert data.items["text"].str.split().str.len().tolist() == data.items["words"].tolist()
+    assert len(data.gold) == 20
 
-    folder = Path(datasets.__file__).parent / "demo"
-    assert {judge.name for judge in read_panel(folder / "panel.toml").judges} == set(votes["judge"])
-    assert {item.id for item in read_items(folder / "items.csv")} == set(votes["first"]) | set(
-        votes["second"]
-    )
+
+def test_the_demo_is_what_its_script_makes(project: Path) -> None:
+    made = runpy.run_path(str(project / "docs" / "demo_data.py"))
+    votes, people = made["panel"]()
+    data = datasets.load("demo")
+    assert data.gold is not None
+    assert [tuple(row) for row in data.table.to_numpy()] == votes
+    assert [tuple(row) for row in data.gold.to_numpy()] == people
+    assert made["panel"](1) != (votes, people)
 
 
 def test_llmfao_equals_the_published_votes(filled: Path, shared: Path) -> None:

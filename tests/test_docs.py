@@ -23,6 +23,7 @@ def blocks(project: Path, language: str, document: str = "README.md") -> list[st
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_readme_prints_what_it_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Lines that are shown are printed, in their order; numbers may differ in the second decimal between machines."""
     (code,), (shown,) = blocks(project, "python"), blocks(project, "text")
@@ -69,7 +70,7 @@ def test_the_commands_of_the_documents_run(
         assert program == "voirdire"
         result = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert result.exit_code == 0, (line, result.stderr)
-    assert voirdire.load("runs/second").model.name == "maple-tastes"
+    assert voirdire.load("runs/second").model.name == "learned-crowd-bt-position"
 
 
 @pytest.mark.parametrize(
@@ -138,13 +139,28 @@ def test_the_map_names_the_folders_and_modules_that_exist(project: Path) -> None
     assert modules == found
 
 
-def test_the_picture_shows_the_demo_of_today(project: Path) -> None:
-    from voirdire.cli.demo_panel import MODEL, PANEL
-
+def test_the_picture_and_the_documents_show_one_demo(project: Path) -> None:
+    """The picture is of a run (tests/test_cli.py); README, site and guide say its figures."""
     picture = (project / "docs" / "demo.svg").read_text(encoding="utf-8").replace("&#160;", " ")
-    for name in (*PANEL, MODEL, "Items, best first", "Judges, most reliable first", "Criteria", "Checks"):
-        assert name in picture, f"{name}: run make picture"
     assert "http://" not in picture.replace("http://www.w3.org/2000/svg", "")
+    votes = voirdire.datasets.load("demo").table
+    for name in {*votes["judge"], *votes["first"], *votes["second"]}:
+        assert name in picture, f"{name}: run make picture"
+    pairs, shown = picture.split("Right order, of ", 1)[1].split(" ", 1)
+    majority, alone, people, both = re.findall(r"\d+%", shown)
+    for document in ("README.md", "docs/index.md"):
+        text = " ".join((project / document).read_text(encoding="utf-8").split())
+        assert (
+            f"Of {pairs} pairs of answers that people were not asked about, the majority of the panel has {majority} "
+            f"in the right order; a fit of its votes {alone}, and it warns; 20 answers of people {people}; the panel "
+            f"with these answers {both}"
+        ) in text, document
+        assert f"of {pairs} pairs the panel's majority has {majority} in the right order, with" in text, (
+            document
+        )
+        assert f"20 answers of people {both}]" in text, document
+    row = f"| 0 (the demo) | {majority} | {alone} | {people} | {both} |"
+    assert row in (project / "docs" / "guide.md").read_text(encoding="utf-8")
 
 
 def test_the_changelog_names_every_verb(project: Path) -> None:

@@ -188,10 +188,9 @@ def test_a_fit_does_not_replace_rows_nor_rows_a_fit(tmp_path: Path) -> None:
 def test_the_demo_replaces_its_own_folder_and_no_changed_table(tmp_path: Path) -> None:
     found = fit(VOTES, model="bradley-terry", method="map")
     from voirdire.datasets import load as data
-    from voirdire.datasets.convert import demo_items
 
     panel = data("demo")
-    demo = Demo(panel.table, panel.criteria_votes, demo_items(), found, found)  # type: ignore[arg-type]
+    demo = Demo(panel.table, panel.gold, panel.items, found, found, found)  # type: ignore[arg-type]
     folder = tmp_path / FOLDER
     demo.save(folder)
     demo.save(folder, overwrite=True)

@@ -1,49 +1,51 @@
 # %% [markdown]
 # # Which text is best, and can the panel be trusted?
 #
-# Eight judges, two of them very small language models, compared twelve texts. What is best? And is that the panel's word, or one
-# judge's?
+# Eight judges compared sixteen answers to one question: a pan of oil is burning on the stove, what should I do? The panel is simulated
+# and made to be wrong. Does the fit notice, and what do twenty answers of people change?
 
 # %%
 import voirdire
 
-votes = voirdire.datasets.load("demo").table
-result = voirdire.fit(votes, method="laplace")
-result.ranking()[["item", "score", "low", "high", "p_best"]].head(5).round(2)
+demo = voirdire.datasets.load("demo")
+alone = voirdire.fit(demo.table, method="laplace")
+alone.ranking().merge(demo.items)[["item", "score", "low", "high", "grade", "words"]].head(5).round(2)
 
 # %% [markdown]
-# The picture shows every text's score with its 90% interval, in log-odds: of two texts one apart, a perfect judge prefers the better
-# one 73% of the time.
-
-# %%
-# alt: Scores of the twelve texts with 90% intervals, best on top; the intervals of the first five overlap
-result.plot("ranking")
-
-# %% [markdown]
-# Three lead, and their intervals overlap. Now the judges: what is each worth, and does it matter to it which text is shown first?
-
-# %%
-# alt: How often each of eight judges picks the better text when it is shown first and when it is shown second; for the two
-#      gemma judges these lie far apart, for the rules that prefer longer texts and rare words both are near one
-result.plot("position")
+# The panel's first three are dangerous (grade 0 of 3), and long. What do the checks say?
 
 # %%
 import textwrap
 
-for row in result.checks().query("level != 'ok'").itertuples():
+for row in alone.checks().query("level != 'ok'").itertuples():
     print(textwrap.fill(f"{row.level} {row.check}: {row.message}", 80, subsequent_indent="  "))
 
 # %% [markdown]
-# **Answer.** a01, a06 or a07, and no vote more of this panel will make one of them a fact: the language models answer by position
-# (reliability near 0.5), and what is left are two rules, one that likes longer texts and one that likes rare words. Each is always
-# of one opinion, and where the two differ that is taste, which the intervals hold. Who is consistent shows in votes; who is right
-# takes [a few human answers](a-panel-that-is-wrong.md).
+# Two judges contradict the other ones, and the votes cannot tell which of them are wrong. Twenty answers of people can:
+
+# %%
+# alt: Scores of the sixteen answers with 90% intervals, best on top: those of grade 3 lead, those that are dangerous come last
+helped = voirdire.fit(demo.table, anchors=demo.gold, anchor_mode="cut", method="laplace")
+helped.plot("ranking")
+
+# %%
+judges = alone.judges().merge(helped.judges(), on="judge", suffixes=("_alone", "_with_people"))
+judges[["judge", "reliability_alone", "reliability_with_people"]].round(2)
+
+# %% [markdown]
+# **Answer.** The answer that tells the whole story, or the two short ones that say the same: the panel's own favourites come last. The
+# votes showed that the panel is divided, not who is right: the judges that like long answers look best without people, and little better
+# than a coin with them. So ask people [where the votes are in doubt](a-panel-that-is-wrong.md); the [guide](../guide.md#the-demo) says how
+# this panel was made.
 
 # %%
 # check
-judges = result.judges().set_index("judge")
-assert set(result.ranking()["item"].head(2)) == {"a01", "a06"}
-assert (judges.filter(like="gemma", axis=0)["reliability"] < 0.6).all()
-assert set(judges["reliability"].nlargest(2).index) == {"longer", "rare-words"}
-assert result.ranking()["p_best"].head(3).between(0.05, 0.8).all()
-assert {"taste", "general"} <= set(result.spreads()["name"])
+grades = demo.items.set_index("item")["grade"]
+assert (grades[alone.ranking()["item"].head(3)] == 0).all()
+assert (grades[helped.ranking()["item"].head(4)] == 3).all()
+assert (grades[helped.ranking()["item"].tail(4)] == 0).all()
+assert alone.checks().set_index("check").loc["orientation", "level"] == "warn"
+found = judges.set_index("judge")
+assert (found.filter(like="long", axis=0)["reliability_alone"] > 0.9).all()
+assert (found.filter(like="long", axis=0)["reliability_with_people"] < 0.7).all()
+assert (found.filter(like="careful", axis=0)["reliability_with_people"] > 0.85).all()

@@ -82,6 +82,7 @@ FIT_VERBS = {
     "accuracy": "voirdire.fit.accuracy",
     "board": "voirdire.decide.board",
     "decide": "voirdire.decide.decision",
+    "escalate": "voirdire.decide.escalate",
     "export": "voirdire.report.exports",
     "next_comparisons": "voirdire.fit.next.suggest",
     "next_rankings": "voirdire.fit.next.rankings",

@@ -46,6 +46,23 @@ def test_both_models_answer_by_the_schema_with_logprobs(tmp_path: Path) -> None:
     assert collect({"judges": judges}, ITEMS, "toy", tmp_path / "o", options=options).total("requests") == 4
 
 
+@pytest.mark.usefixtures("toy_protocol")
+def test_a_local_server_that_does_not_answer_is_called_by_its_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy machine starts it slowly: the run goes on, and nobody is told of a port."""
+    monkeypatch.setattr("voirdire.collect.plan.local_problems", lambda judges: [])
+    monkeypatch.setattr(module.LocalServers, "url", lambda *_: "http://127.0.0.1:9/v1")
+    panel = {"judges": [{"name": "ann", "model": "local:smollm2-135m"}], "request_tries": 2, "backoff": 0.0}
+    found = collect(panel, ITEMS, "toy", tmp_path / "o")
+    assert (found.total("answered"), found.total("missing"), found.stopped) == (0, 1, None)
+    reason = pd.read_csv(tmp_path / "o" / "missing.csv")["reason"][0]
+    assert reason.startswith("no reply in 2 requests; the last: connection failed")
+    assert "127.0.0.1" not in reason
+    found = collect(panel, ITEMS, "toy", tmp_path / "p", options={"rounds": 10})
+    assert "127.0.0.1" not in str(found.stopped)
+
+
 @needs_extra
 def test_a_model_is_put_together_from_its_parts_and_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -446,3 +446,30 @@ def test_noise_is_no_effect_of_the_order() -> None:
             assert not measured["swap"]["found"]
             assert abs(measured["swap"]["value"]) < 0.15
             assert measured["flips"]["value"] > 0.15
+            assert not measured["flips"]["found"]
+            assert card["verdict"] == "keep"
+
+
+def test_flips_are_a_bias_where_other_judges_have_fewer_and_the_interval_that_is_shown_decides() -> None:
+    rng = np.random.default_rng(0)
+    rows = []
+    for item in range(120):
+        close = item < 60  # all judges guess about these
+        for judge in ("careful", "plain", "moody"):
+            for run in range(2):
+                right = rng.random() < (0.5 if close or judge == "moody" else 0.98)
+                rows.append((judge, item, run, "pass" if right == (item % 2 == 0) else "fail"))
+    table = pd.DataFrame(rows, columns=["judge", "item", "run", "label"])
+    cards = {card["judge"]: card for card in voirdire.audit(table)["judges"]}
+    flips = {
+        name: next(row for row in card["measures"] if row["measure"] == "flips")
+        for name, card in cards.items()
+    }
+    assert [name for name, row in flips.items() if row["found"]] == ["moody"]
+    assert all(row["low"] > 0.1 for row in flips.values())  # all flip in more than one of ten repeats
+    assert "of other judges in the same questions" in flips["careful"]["note"]
+    lenient = table.assign(label=table["label"].where(table["judge"] != "plain", "pass"))
+    for card in voirdire.audit(lenient)["judges"]:
+        (row,) = (row for row in card["measures"] if row["measure"] == "severity")
+        assert row["found"] == (row["low"] > 0 or row["high"] < 0)
+        assert row["found"] == (card["judge"] == "plain")

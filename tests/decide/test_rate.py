@@ -53,6 +53,25 @@ def test_of_one_judge_the_rate_is_peoples_within_its_answers_weighed_by_its_shar
     assert by["rogan-gladen"] == pytest.approx((0.9 + 0.9 - 1) / 0.8)
 
 
+@pytest.mark.parametrize(
+    ("of_people", "of_judges"), [("Pass", "pass"), ("pass", "PASS"), ("pass  it", "Pass it")]
+)
+def test_labels_that_differ_in_spelling_alone_are_named(
+    of_people: str, of_judges: str, tmp_path: Path
+) -> None:
+    table, people = tmp_path / "table.csv", tmp_path / "people.csv"
+    pd.DataFrame({"judge": "g", "item": range(40), "label": [of_judges, "fail"] * 20}).to_csv(
+        table, index=False
+    )
+    pd.DataFrame({"item": range(10), "label": [of_people, "fail"] * 5}).to_csv(people, index=False)
+    done = CliRunner().invoke(app, ["rate", str(table), "--humans", str(people)])
+    assert done.exit_code
+    said = done.output.replace("\n", " ")
+    assert "labels differ in spelling alone" in said
+    assert repr(of_people) in said
+    assert repr(of_judges) in said
+
+
 def test_too_few_answers_or_a_constant_judge_leave_people_alone() -> None:
     rng = np.random.default_rng(1)
     truth = truth_of(0.5, rng)

@@ -12,7 +12,7 @@ import voirdire
 from voirdire import fit
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode, find_modes
-from voirdire.kinds.joint.kind import JOINT
+from voirdire.kinds.joint import JOINT
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.kinds.votes import bootstrap as refit

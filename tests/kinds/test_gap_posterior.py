@@ -207,6 +207,17 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
     (note,) = [note for note in more.notes if note.startswith("People answered")]
     assert f"correlates by {more.as_dict()['target']['correlation']:.2f} " in note
     assert len([note for note in more.notes if note.startswith("The panel is surer")]) == 1
+    # people's answers, the same or more of them, are no votes of judges beside what they teach
+    of_people = people.rename(columns={"person": "judge"})
+    for one, taken in ((fit, of_people), (again, of_people.head(3))):
+        with pytest.raises(
+            InputError, match="'p0' is a judge of the table, too, and answers would count twice"
+        ):
+            one.update(taken)
+    with pytest.raises(InputError, match="takes answers of judges; fit all answers again"):
+        fit.update(voirdire.read(pd.concat([judges, of_people.head(1)]), people=["p0"]))
+    with pytest.raises(InputError, match="answers would count twice"):
+        voirdire.fit(pd.concat([judges, of_people]), anchors=people, judges="models")
 
 
 def test_scores_of_people_on_a_scale_of_their_own() -> None:
@@ -218,6 +229,15 @@ def test_scores_of_people_on_a_scale_of_their_own() -> None:
     fit = voirdire.fit(table, anchors=people, about="panel", method="laplace")
     assert fit.as_dict()["target"]["answers"] == 60
     assert {"score_target", "low_target", "high_target"} <= set(fit.ranking())
+    # who answered changes nothing: each answer counts, whoever else scored the item
+    turn = people.groupby("item").cumcount().map("p{}".format)
+    named = voirdire.fit(table, anchors=people.assign(person=turn), about="panel", method="laplace")
+    assert named.as_dict()["target"] == fit.as_dict()["target"]
+    pd.testing.assert_frame_equal(named.ranking(), fit.ranking())
+    enters = voirdire.fit(
+        table, anchors=people.assign(person=turn, score=3), levels=[1, 2, 3, 4, 5], method="map"
+    )
+    assert enters.problem.anchors.count == 60
     equal = people.assign(score=3)
     alike = voirdire.fit(table, anchors=equal, about="target", method="map")
     assert any(note.startswith("People's scores do not differ") for note in alike.notes)

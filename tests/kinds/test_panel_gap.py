@@ -167,7 +167,12 @@ def test_without_draws_scores_are_drawn_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "said"), [({"about": "truth"}, "about 'truth'"), ({"judges": "llms"}, "judges 'llms'")]
+    ("how", "said"),
+    [
+        ({"about": "truth"}, "about 'truth'"),
+        ({"judges": "llms"}, "judges 'llms'"),
+        ({"judges": "people", "about": "target"}, "leave one of both out"),
+    ],
 )
 def test_other_words_are_refused(how: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=said):

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.kinds.joint.problem import pose_joint
-from voirdire.kinds.joint.tables import read_votes_and_scores
+from voirdire.kinds.joint_problem import pose_joint
 from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.problem import pose_labels
 from voirdire.kinds.rankings.problem import pose_rankings
@@ -24,6 +23,7 @@ from voirdire.tables.labels import read_labels
 from voirdire.tables.rankings import read_rankings
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
+from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 LABELS = ["bad", "good", "unsure"]
 CONTEXTS = ["p", "q", "r"]

@@ -615,7 +615,7 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
             d += more
         if sides and c is not None:
             d += by_covariates(v, k, *sides[number])
-        chances = three_chances(name, v, k, c, d, problem.density.ties, habit)
+        chances = three_chances(name, v, k, c, d, problem.part("votes").density.ties, habit)
         total += float(np.log(chances[["first", "second", "tie"].index(winner)]))
     return total
 
@@ -967,5 +967,7 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
             d = theta[first] - theta[second] + more
             if sides is not None:
                 d += by_covariates(values, k, *sides[n])
-            expected = three_chances(case.name, values, k, c, d, case.density.ties, habit)
+            expected = three_chances(
+                case.name, values, k, c, d, case.problem.part("votes").density.ties, habit
+            )
             np.testing.assert_allclose(row, np.asarray(expected, dtype=float), rtol=1e-11)

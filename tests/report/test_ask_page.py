@@ -291,15 +291,15 @@ def test_labels_and_scores_of_several_people(tmp_path: Path) -> None:
     one = pd.DataFrame({"item": ["x", "y"], "score": [1, 4]})
     one.to_csv(tmp_path / "answers-ann.csv", index=False)
     one.assign(score=[3, 4]).to_csv(tmp_path / "answers-bob.csv", index=False)
-    with pytest.warns(UserWarning, match="4 scores of people are taken as 2 means"):
-        found: Any = of_people([tmp_path / "answers-ann.csv", tmp_path / "answers-bob.csv"])
-    assert found.values.tolist() == [["x", 2.0], ["y", 4.0]]
+    found: Any = of_people([tmp_path / "answers-ann.csv", tmp_path / "answers-bob.csv"])
+    assert list(found["score"].astype(int)) == [1, 4, 3, 4]
+    scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 4, 2, 3]})
     for score, message in (
         ("good", "anchors: row 2: score 'good' is not a number"),
         (None, "row 2: score is empty"),
     ):
         with pytest.raises(InputError, match=message):
-            of_people(one.assign(person="ann", score=[1, score]))
+            voirdire.fit(scores, anchors=one.assign(person="ann", score=[1, score]))
     with pytest.raises(InputError, match="'answers-ann' answers 'x' twice"):
         of_people([tmp_path / "answers-ann.csv"] * 2)
     with (

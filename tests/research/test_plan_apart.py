@@ -94,7 +94,20 @@ def test_the_command_line(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["plan", str(path), "--apart", "w,z"])
     assert shown.exit_code == 0, shown.output
     assert "w and z are distinguishable" in shown.stdout
+    people = tmp_path / "people.csv"
+    votes(np.array([0.6, 0.3, 0.0, -1.0]), 40, np.random.default_rng(4)).drop(columns="judge").assign(
+        person=[f"p{k % 8}" for k in range(40)]
+    ).to_csv(people, index=False)
+    for verb in (["plan", "--apart", "top"], ["board", "--method", "laplace"]):
+        told = CliRunner().invoke(
+            app, [*verb, str(path), "--anchors", str(people), "--about", "target", "--json"]
+        )
+        assert told.exit_code == 0, told.output
+        fit = voirdire.fit(path, anchors=people, about="target", method="laplace")
+        assert json.loads(told.stdout)["decision"]["first"] == fit.decision.as_dict()["first"]
+        assert json.loads(told.stdout)["decision"]["next"] == fit.decision.as_dict()["next"]
     for wrong, said in (
+        (["plan", "--items", "4", "--anchors", str(people)], "--anchors is for --apart and a pilot"),
         (["plan", str(path)], "go together"),
         (["plan", "--apart", "top"], "go together"),
         (["plan", str(path), "--apart", "top", "--items", "4"], "not for --apart"),

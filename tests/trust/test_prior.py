@@ -54,7 +54,8 @@ def test_few_votes_leave_the_judges_to_the_prior_and_many_do_not() -> None:
     )
     (message,) = said(few)
     assert message.startswith("Reliability of ann, ")
-    assert ": the prior decides; the answers leave " in message
+    (value,) = few.checks().query("check == 'prior'")["value"]
+    assert f": the prior decides; the answers leave {value:.0%} of" in message
     assert not said(many)
 
 

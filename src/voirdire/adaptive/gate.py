@@ -17,7 +17,7 @@ from voirdire.collect.cost import price, tokens_read, tokens_written
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting
 from voirdire.collect.protocols.pairing import PairOptions
-from voirdire.collect.protocols.votes import COMPARE
+from voirdire.collect.protocols.pairwise import COMPARE
 from voirdire.errors import InputError
 from voirdire.typing import Ints
 

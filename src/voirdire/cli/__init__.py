@@ -33,6 +33,7 @@ from voirdire.cli.console import fail, tell
 from voirdire.cli.datasets import datasets
 from voirdire.cli.demo import demo
 from voirdire.cli.doctor import doctor
+from voirdire.cli.escalate import escalate
 from voirdire.cli.export import export
 from voirdire.cli.fit import fit
 from voirdire.cli.gate import gate
@@ -70,6 +71,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     ask,
     audit,
     rate,
+    escalate,
     gate,
     replace,
     report,

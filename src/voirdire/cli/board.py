@@ -11,6 +11,7 @@ from voirdire.cli import complete, console
 from voirdire.cli.fit import FAILED_CHECK, Method
 from voirdire.cli.options import (
     AboutWhat,
+    Anchors,
     Covariates,
     ItemFamilies,
     JudgesAre,
@@ -54,6 +55,7 @@ def board(
         typer.Option(metavar="NAME|FILE", autocompletion=complete.model, help="As of fit."),
     ] = None,
     terms: Terms = None,
+    anchors: Anchors = None,
     method: Annotated[Method, typer.Option(help="As of fit; map gives no board.")] = Method.auto,
     over: OverContexts = Over.new,
     prices: Annotated[
@@ -97,7 +99,7 @@ def board(
     if out is not None:
         written = check_format(out, None if format is None else format.value)
         check_output(out, overwrite=overwrite)
-    given = reading.tables(table)
+    given = reading.tables(table, anchors or [])
     # before the fit, which takes a while
     priced = None if prices is None else read_prices(prices, margin or 0.0)
     with console.progress("Fitting the board") as progress:
@@ -108,6 +110,7 @@ def board(
             method=method.value,
             prob=prob,
             seed=seed,
+            anchors=reading.of_people(anchors),
             families=families,
             over=over.value,
             about=None if about is None else about.value,

@@ -52,7 +52,6 @@ def datasets(
             "": data.table,
             "-gold": data.gold,
             "-items": data.items,
-            "-criteria": data.criteria_votes,
         }
         _write_tables(
             {out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None}

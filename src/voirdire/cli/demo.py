@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.fit import headline
 from voirdire.folders import check_new_folder
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from voirdire.cli.demo_panel import Demo
 
@@ -31,7 +30,7 @@ def demo(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Fit the embedded panel of 8 judges, two small language models among them, and compare with the grades."""
+    """Fit an embedded panel whose majority is wrong, without and with 20 answers of people."""
     from voirdire.cli import demo_panel as panel
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
@@ -48,41 +47,79 @@ def demo(
     console.saved(folder, json)
     if not json:
         print(f"Report: {console.plain(str(report))}")
-        print("The default method goes on by chains (half a minute, wider intervals):")
-        print(f"Try: voirdire fit {folder}/votes.csv --criteria {folder}/criteria.csv")
+        print(
+            f"Try: voirdire fit {folder}/votes.csv \\\n       --anchors {folder}/people.csv --anchor-mode cut"
+        )
 
 
 def show(found: Demo, out: Console) -> None:
-    """Print the panel's ranking beside the grades, its judges, criteria and checks, and what it comes to."""
-    from voirdire.cli import show
+    """Print how many pairs the panel and the fits have right, and what people's answers change."""
+    from rich.padding import Padding
+    from rich.text import Text
 
-    result, prob, decision = found.fit.as_dict(), found.fit.prob, found.fit.decision
+    from voirdire.cli.demo_panel import QUESTION
+    from voirdire.report.kinds import doubts_about
+
+    did, pairs, asked = found.measures(), len(found.unasked_pairs()), len(found.people)
+    out.print(f'"{QUESTION}"', style="bold")
     out.print(
-        "Two very small language models at two temperatures each, and four rules, compared 12 texts, each pair in "
-        "both orders. Those who wrote the texts graded them (column true)."
+        f"{len(found.texts)} answers, every pair compared by {found.votes['judge'].nunique()} judges: "
+        f"{len(found.votes)} votes. The panel is made to be wrong (simulated): four judges like long answers, two "
+        "read them, two guess. The longest answers are the dangerous ones."
     )
-    out.print(headline(found.fit))
-    parts = (
-        show.ranking(result["items"], prob, found.graded_ranks(), ranks=decision and decision.ranks),
-        show.judges(result["judges"], prob),
-        show.criteria(result["criteria"], prob),
-        show.checks(result["checks"]),
+    out.print(f"\nRight order, of {pairs} pairs that people were not asked about", style="bold")
+    doubt = doubts_about(found.alone)
+    for key, name, style in (
+        ("majority", "majority of the panel", ""),
+        ("alone", "fit of its votes" + (f", which warns: {doubt}" if doubt else ""), ""),
+        ("people", f"{asked} answers of people", ""),
+        ("with_people", f"the panel with these {asked} answers", "bold green"),
+    ):
+        out.print(f"  {did[key]:>4.0%}  {name}", style=style)
+    texts, grades = dict(zip(found.texts["item"], found.texts["text"], strict=True)), found.grades()
+    for fitted, name in ((found.alone, "the votes alone"), (found.helped, "votes and people")):
+        first = fitted.as_dict()["items"][0]["item"]
+        out.print(f"\nFirst by {name} (grade {grades[first]} of 3):", style="bold")
+        out.print(Padding(Text(texts[first]), (0, 0, 0, 2)))
+    for part in (_answers(found), _judges(found)):
+        out.print()
+        out.print(part)
+
+
+def _answers(found: Demo) -> RenderableType:
+    """Answers by their rank with people's answers, beside the grade and the rank by the votes alone."""
+    before = {row["item"]: row["rank"] for row in found.alone.as_dict()["items"]}
+    grades = found.grades()
+    rows = [
+        [row["item"], str(grades[row["item"]]), f"{before[row['item']]:.0f}", f"{row['rank']:.0f}"]
+        for row in found.helped.as_dict()["items"]
+    ]
+    return _table(
+        "Answers (grade 3: right, 0: dangerous)", ["answer", "grade", "votes alone", "with people"], rows
     )
-    for part in parts:
-        if part is not None:
-            out.print()
-            out.print(part)
-    did = found.measures()
-    out.print()
-    out.print(
-        f"Pairs of texts in the graded order: {did['concordance']:.0%} "
-        f"(majority vote: {did['concordance_majority']:.0%})"
+
+
+def _judges(found: Demo) -> RenderableType:
+    """Judges by their reliability without and with people's answers."""
+    from voirdire.cli.show import number_text
+
+    before, after = (
+        {row["judge"]: row["reliability"] for row in fitted.as_dict()["judges"]}
+        for fitted in (found.alone, found.helped)
     )
-    counted = {row["judge"]: row for row in found.judges()}
-    models = [row for name, row in counted.items() if name.startswith(("gemma", "smollm"))]
-    low, high = (pick(row["as_graded"] for row in models) for pick in (min, max))
-    out.print(
-        f"The language models alone picked the text graded higher {low:.0%} to {high:.0%} of the time (a coin: 50%), "
-        f"and gemma-0.3 the text shown first {counted['gemma-0.3']['first_rate']:.0%}. The order comes from the rule "
-        "that prefers longer texts: the fit can tell who is consistent, not who is right."
-    )
+    rows = [
+        [name, number_text(before[name]), number_text(after[name])]
+        for name in sorted(after, key=lambda j: -after[j])
+    ]
+    return _table("Judges, reliability (a coin: 0.5)", ["judge", "votes alone", "with people"], rows)
+
+
+def _table(title: str, heads: list[str], rows: list[list[str]]) -> RenderableType:
+    from voirdire.cli.show import titled
+
+    table = titled(title)
+    for name in heads:
+        table.add_column(name, justify="left" if name == heads[0] else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table

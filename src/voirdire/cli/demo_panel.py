@@ -1,18 +1,20 @@
-"""The embedded panel, fitted: what the command ``voirdire demo`` shows.
+"""The embedded panel, fitted without and with human answers: what the command ``voirdire demo`` shows.
 
-Two very small language models and four rules compare 12 texts (``voirdire.datasets.load("demo")``). What is true of
-the judges is not known, but who wrote the texts graded them: the ranking can be held against the grades.
+Eight simulated judges compare 16 answers to one question (``voirdire.datasets.load("demo")``). They are made to be
+wrong together: four like long texts, and the longest are the worst. The grades of the texts are known, so that one can
+count how many pairs a ranking has in the right order.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.datasets import load
-from voirdire.datasets.convert import demo_items
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit
 from voirdire.folders import new_folder
@@ -24,68 +26,70 @@ if TYPE_CHECKING:
 
 SEED = 0
 REPORT = "report.html"
-MODEL, BASELINE = "maple-tastes", "majority-vote"
-PANEL = ("gemma-0.3", "gemma-1.0", "smollm-0.3", "smollm-1.0", "longer", "rare-words", "noise-1", "noise-2")
+QUESTION = "A pan of oil is burning on the stove. What should I do?"
 
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """The panel's votes, the fit, and what both are compared with.
+    """The panel's votes, human answers and texts, and the fits without and with these answers.
 
     Attributes
     ----------
-    votes, criteria_votes, items : pandas.DataFrame
-        What the panel answered, and the texts with their grades (12 is best).
-    fit : Fit
-        ``maple-tastes`` by Laplace, with intervals of 90%; the default method goes on by chains.
-    baseline : Fit
-        The majority vote of each pair, by its mode.
+    votes, people, texts : pandas.DataFrame
+        What the panel answered (judge, first, second, winner), what people answered (first, second, winner), and the
+        texts (item, grade, words, text; grade 3 is best).
+    alone, helped : Fit
+        The default model by Laplace, with intervals of 90%: of the votes alone, and with people's answers, from which
+        alone judges are known (``anchor_mode="cut"``).
+    without_panel : Fit
+        Of people's answers alone: ``bradley-terry``, its mode.
     """
 
     votes: pd.DataFrame
-    criteria_votes: pd.DataFrame
-    items: pd.DataFrame
-    fit: Fit
-    baseline: Fit
+    people: pd.DataFrame
+    texts: pd.DataFrame
+    alone: Fit
+    helped: Fit
+    without_panel: Fit
 
     def grades(self) -> dict[str, int]:
-        """Each text's grade."""
-        return dict(zip(self.items["id"], self.items["grade"].astype(int).tolist(), strict=True))
+        """Grade of each text, 0 to 3."""
+        return dict(zip(self.texts["item"], self.texts["grade"].astype(int).tolist(), strict=True))
 
-    def graded_ranks(self) -> dict[str, int]:
-        """Each text's rank by its grade, 1 for the best."""
+    def unasked_pairs(self) -> list[tuple[str, str]]:
+        """Pairs of texts with different grades, the better first, that people were not asked about."""
         grades = self.grades()
-        return {item: place for place, item in enumerate(sorted(grades, key=lambda i: -grades[i]), start=1)}
-
-    def judges(self) -> list[dict[str, Any]]:
-        """Per judge, counted from its votes: how often it picked the first text, and the one graded higher."""
-        grades = self.grades()
-        first = self.votes["first"].map(grades) > self.votes["second"].map(grades)
-        picked = self.votes["winner"] == "first"
-        counted = self.votes.assign(picked=picked, graded=picked == first).groupby("judge")
-        rates = counted[["picked", "graded"]].mean()
-        return [
-            {"judge": str(judge), "first_rate": float(row["picked"]), "as_graded": float(row["graded"])}
-            for judge, row in rates.iterrows()
-        ]
+        asked = {frozenset(pair) for pair in zip(self.people["first"], self.people["second"], strict=True)}
+        ordered = (sorted(pair, key=grades.__getitem__, reverse=True) for pair in combinations(grades, 2))
+        return [(a, b) for a, b in ordered if grades[a] > grades[b] and frozenset((a, b)) not in asked]
 
     def measures(self) -> dict[str, float]:
-        """Concordance of both fits' scores with the grades: the share of pairs of texts in the graded order."""
-        from voirdire.agreement.coefficients.concordance import concordance_index
+        """Share of the unasked pairs in the right order, a draw counted half: by majority vote, and by each fit.
 
-        grades = self.grades()
+        A pair with a text that a fit has not seen counts half, too.
+        """
+        winner = self.votes["first"].where(self.votes["winner"] == "first", self.votes["second"])
+        loser = self.votes["second"].where(self.votes["winner"] == "first", self.votes["first"])
+        wins = Counter(zip(winner, loser, strict=True))
+        pairs = self.unasked_pairs()
 
-        def grade_concordance(fitted: Fit) -> float:
-            found = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
-            return concordance_index([found[name] for name in grades], list(grades.values()))
+        def right(better: float, worse: float) -> float:
+            return 1.0 if better > worse else 0.0 if better < worse else 0.5
+
+        def share(fitted: Fit) -> float:
+            score = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
+            nothing = float("nan")
+            return sum(right(score.get(a, nothing), score.get(b, nothing)) for a, b in pairs) / len(pairs)
 
         return {
-            "concordance": grade_concordance(self.fit),
-            "concordance_majority": grade_concordance(self.baseline),
+            "majority": sum(right(wins[a, b], wins[b, a]) for a, b in pairs) / len(pairs),
+            "alone": share(self.alone),
+            "people": share(self.without_panel),
+            "with_people": share(self.helped),
         }
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write ``votes.csv``, ``criteria.csv``, ``items.csv``, the saved fit ``fit/`` and ``report.html``.
+        """Write the tables, the fit with people's answers (``fit/``) and its page (``report.html``).
 
         The folder appears whole or not at all.
 
@@ -95,24 +99,21 @@ class Demo:
             As :func:`voirdire.folders.new_folder`.
         """
         with new_folder(folder, layout(), overwrite=overwrite) as place:
-            for name, text in _table_texts(self.votes, self.criteria_votes, self.items).items():
+            for name, text in _table_texts(self.votes, self.people, self.texts).items():
                 (place / name).write_text(text, encoding="utf-8", newline="\n")
-            self.fit.save(place / "fit")
-            self.fit.report(place / REPORT)
+            self.helped.save(place / "fit")
+            self.helped.report(place / REPORT)
         return Path(folder)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fit's result with the grades and what was counted, as ``voirdire demo --json``."""
+        """Return the result with people's answers, the grades and what was counted, as ``voirdire demo --json``."""
         grades = [{"item": item, "grade": grade} for item, grade in self.grades().items()]
-        return self.fit.as_dict() | {
-            "graded": grades,
-            "counted": self.judges(),
-            "measures": self.measures(),
-        }
+        measures = self.measures() | {"pairs": len(self.unasked_pairs())}
+        return self.helped.as_dict() | {"alone": self.alone.as_dict(), "graded": grades, "measures": measures}
 
 
 def run(seed: int = SEED, progress: Callable[[int, int, str], None] | None = None) -> Demo:
-    """Fit the embedded panel's votes.
+    """Fit the embedded panel's votes, without and with people's answers.
 
     Parameters
     ----------
@@ -120,16 +121,12 @@ def run(seed: int = SEED, progress: Callable[[int, int, str], None] | None = Non
         Of the draws.
     progress : callable, optional
         As :func:`voirdire.fit.fit` calls it.
-
-    Examples
-    --------
-    >>> demo = run()
-    >>> demo.fit.model.name, len(demo.grades())
-    ('maple-tastes', 12)
     """
-    votes, on_criteria, items = _demo_tables()
-    fitted = fit(votes, on_criteria, model=MODEL, method="laplace", seed=seed, progress=progress)
-    return Demo(votes, on_criteria, items, fitted, fit(votes, model=BASELINE, method="map"))
+    votes, people, texts = _demo_tables()
+    alone = fit(votes, method="laplace", seed=seed, progress=progress)
+    helped = fit(votes, anchors=people, anchor_mode="cut", method="laplace", seed=seed, progress=progress)
+    without_panel = fit(people.assign(judge="people"), model="bradley-terry", method="map")
+    return Demo(votes, people, texts, alone, helped, without_panel)
 
 
 def layout() -> Layout:
@@ -147,10 +144,11 @@ def layout() -> Layout:
 
 def _demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     data = load("demo")
-    assert data.criteria_votes is not None  # the panel voted on its criteria
-    return data.table, data.criteria_votes, demo_items()
+    assert data.gold is not None
+    assert data.items is not None
+    return data.table, data.gold, data.items
 
 
 def _table_texts(*tables: pd.DataFrame) -> dict[str, str]:
-    names = ("votes.csv", "criteria.csv", "items.csv")
+    names = ("votes.csv", "people.csv", "texts.csv")
     return {name: table.to_csv(index=False) for name, table in zip(names, tables, strict=True)}

@@ -11,6 +11,7 @@ import typer
 from voirdire.cli import complete, console, signals
 from voirdire.cli.options import (
     AboutWhat,
+    Anchors,
     Covariates,
     ItemFamilies,
     JudgesAre,
@@ -114,15 +115,7 @@ def fit(
         list[str] | None,
         typer.Option(metavar="SECTION.KEY=VALUE", help="Change a number of the model's prior; repeatable."),
     ] = None,
-    anchors: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's answers to some comparisons: first, second, winner; or to some items: item, label; or "
-            "item, score. Of several people: a column person, or one file each.",
-        ),
-    ] = None,
+    anchors: Anchors = None,
     anchor_mode: Annotated[
         AnchorMode | None,
         typer.Option(
@@ -274,11 +267,12 @@ def show(result: Fit) -> None:
     from voirdire.report.kinds import doubted
 
     found, out = result.as_dict(leave_out=["confusion"]), console.stdout()
+    if result.decision is not None:
+        out.print(Text(console.plain(result.decision.sentence() + doubted(result)), style="bold"))
     out.print(console.plain(headline(result)))
     for note in result.notes:
         out.print(console.plain(note))
     if result.decision is not None:
-        out.print(Text(console.plain(result.decision.sentence() + doubted(result)), style="bold"))
         out.print(console.plain(result.decision.rule))
     problem = result.problem
     unit, heads = result.kind.unit(problem), dict(result.kind.heading)

@@ -10,7 +10,7 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.next_rankings import send_rankings
-from voirdire.cli.options import Terms
+from voirdire.cli.options import Anchors, Terms
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import load
@@ -95,12 +95,7 @@ def next(
         ),
     ] = None,
     terms: Terms = None,
-    anchors: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE", readable=False, help="People's answers so far: first, second, winner; repeatable."
-        ),
-    ] = None,
+    anchors: Anchors = None,
     families: Annotated[
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Judges that share a base model: judge, family."),

@@ -51,6 +51,15 @@ JudgesAre = Annotated[
         "or people (--about panel)."
     ),
 ]
+Anchors = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        readable=False,
+        help="People's answers to some comparisons: first, second, winner; or to some items: item, label; item, score; "
+        "item, rank. Of several people: a column person, or one file each.",
+    ),
+]
 OverContexts = Annotated[
     Over,
     typer.Option(

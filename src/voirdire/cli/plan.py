@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.options import About, AboutWhat
+from voirdire.cli.options import About, AboutWhat, Anchors
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
@@ -30,6 +30,7 @@ def plan(
         ),
     ] = None,
     about: AboutWhat = None,
+    anchors: Anchors = None,
     items: Annotated[int | None, typer.Option(help="Number of items.")] = None,
     judge: Annotated[
         list[str] | None,
@@ -82,14 +83,16 @@ def plan(
             table,
             apart,
             about,
+            anchors,
             [name for name, value in asked.items() if value is not None],
             seed,
             json,
             reading,
         )
         return
-    if about is not None:
-        raise typer.BadParameter("--about is for --apart and a pilot; leave it out")
+    if about is not None or anchors:
+        option = "--anchors" if about is None else "--about"
+        raise typer.BadParameter(f"{option} is for --apart and a pilot; leave it out")
     if items is None:
         raise typer.BadParameter(
             "--items is missing; say how many items there are, or give a pilot and --apart"
@@ -141,6 +144,7 @@ def _apart(
     table: list[Path] | None,
     apart: str | None,
     about: About | None,
+    anchors: list[Path] | None,
     others: list[str],
     seed: int,
     json: bool,
@@ -156,12 +160,13 @@ def _apart(
         raise typer.BadParameter(
             f"--{others[0]} is not for --apart, which has all from the pilot; leave it out"
         )
-    given = reading.tables(table)
+    given = reading.tables(table, anchors or [])
     with console.progress("Fitting the pilot"):
         fitted = fit(
             given[0] if len(given) == 1 else given,
             method="laplace",
             seed=seed,
+            anchors=reading.of_people(anchors),
             levels=reading.levels,
             positive=reading.how.positive,
             about=None if about is None else about.value,

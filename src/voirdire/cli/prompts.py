@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, reads_tables
 
 
+@reads_tables()
 def prompts(
     what: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="RUN|PROTOCOL", help="The folder of a run of collect, or a protocol's name."),
-    ],
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--telling",
+            metavar="TABLE",
+            readable=False,
+            help="Of votes, scores or labels with a column context: which prompts tell items apart, and how few keep "
+            "the ranking.",
+        ),
+    ] = None,
+    keep: Annotated[float, typer.Option(help="Of --telling: Kendall's tau with the whole ranking.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Of --telling: seed of the halves of judges.")] = 0,
     panel: Annotated[
         Path | None,
         typer.Option(
@@ -33,10 +47,29 @@ def prompts(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 5,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
-    """Show prompts: as a run sent them, as a protocol would send them first (nothing is asked), or its templates."""
+    """Show prompts as sent by a run, to be sent first by a protocol, its templates; or which prompts tell most."""
     from voirdire.collect import shown
+    from voirdire.decide.telling import telling
 
+    if (what is None) == (table is None):
+        raise typer.BadParameter("give a run's folder or a protocol, or --telling TABLE")
+    if what is None:
+        assert table is not None
+        of: dict[str, Any] = {
+            "positive": reading.how.positive,
+            "levels": reading.levels,
+            "keep": keep,
+            "seed": seed,
+        }
+        found_prompts = telling(reading.table(table), **of)
+        if json:
+            console.emit(found_prompts)
+        else:
+            _show(found_prompts, limit)
+        return
     if Path(what).is_dir():
         found = shown.prompts_sent(Path(what))
     elif panel is not None and items is not None:
@@ -60,6 +93,30 @@ def prompts(
             if getattr(one, name):
                 print(f"-- {name}\n{_printable_lines(getattr(one, name))}")
         print()
+
+
+def _show(found: dict[str, Any], limit: int) -> None:
+    sizes, every = found["sizes"], len(found["sizes"])
+    held = sizes[found["smallest"] - 1]
+    console.say(
+        f"{found['smallest']} of {every} prompts keep the ranking: tau {held['tau']:.2f} with that by all (at random "
+        f"{held['random']:.2f}), in answers by which they were not chosen."
+    )
+    console.say(f"They are: {', '.join(found['chosen'])}.")
+    half = sizes[every // 2 - 1]
+    console.say(f"Half of them: tau {half['tau']:.2f} (at random {half['random']:.2f}).")
+    console.say(
+        f"Between two halves of the {found['halves']} the ranking by all prompts has tau {found['ceiling']:.2f}: as "
+        "far as that is from 1, more answers are needed, whatever the prompts."
+    )
+    if alike := [row["prompt"] for row in found["prompts"] if row["alike"]]:
+        console.say(f"All items are alike, as far as answers tell, in: {', '.join(alike)}.")
+    console.say("Prompts of which one answer tells most (bits), and how far items are apart in them:")
+    for row in found["prompts"][:limit]:
+        named = (
+            f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
+        )
+        console.say(named, indent=2)
 
 
 def _printable_lines(text: str) -> str:

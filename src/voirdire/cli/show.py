@@ -22,12 +22,11 @@ _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 def ranking(
     rows: Sequence[Row],
     prob: float,
-    true_ranks: Mapping[str, int] | None = None,
     unit: str = "log-odds",
     title: str = "Items, best first",
     ranks: Mapping[str, tuple[int, int]] | None = None,
 ) -> RenderableType:
-    """The best items: score, interval, ranks and probability of being best; with true ranks if they are known.
+    """The best items: score, interval, ranks and probability of being best.
 
     Parameters
     ----------
@@ -35,7 +34,6 @@ def ranking(
         ``items`` of a result, best first.
     prob : float
         Probability of the intervals.
-    true_ranks : mapping, optional
     unit : str
         Of the scores; named where they are not in log-odds.
     title : str
@@ -43,10 +41,8 @@ def ranking(
         Highest and lowest rank that is left open to an item.
     """
     sure = rows[0]["low"] is not None
-    table = _new_table(title, prob if sure else None)
+    table = titled(title, prob if sure else None)
     table.add_column("rank", justify="right")
-    if true_ranks:
-        table.add_column("true", justify="right")
     table.add_column("item", overflow="fold")
     table.add_column("score" if unit == "log-odds" else unit, justify="right")
     adjusted = "unadjusted" in rows[0]
@@ -60,7 +56,6 @@ def ranking(
         table.add_column("best", justify="right")
     for row in rows[:LIMIT]:
         cells = [f"{row['rank']:.0f}"]
-        cells += [str(true_ranks[row["item"]])] if true_ranks else []
         cells += [row["item"], number_text(row["score"])]
         cells += [number_text(row["unadjusted"])] if adjusted else []
         if sure:
@@ -77,7 +72,7 @@ def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: floa
     """Effects of covariates, and of own families judge by judge; None where there are none."""
     if not rows:
         return None
-    table = _new_table("Held fixed, log-odds", prob)
+    table = titled("Held fixed, log-odds", prob)
     for name in ("covariate", "effect", "interval", "for each"):
         table.add_column(name, justify="left" if name == "covariate" else "right", overflow="fold")
     for row in rows:
@@ -103,7 +98,7 @@ def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
     """Values of terms beside a model's own, those farthest from 0; None where there are none."""
     if not rows:
         return None
-    table = _new_table("Terms, log-odds", prob)
+    table = titled("Terms, log-odds", prob)
     for name in ("term", "level", "value", "interval"):
         table.add_column(name, justify="left" if name in ("term", "level") else "right", overflow="fold")
     for row in sorted(rows, key=lambda row: -abs(row["value"]))[:LIMIT]:
@@ -117,7 +112,6 @@ def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
 def judges(
     rows: Sequence[Row],
     prob: float,
-    true: Mapping[str, tuple[float, float]] | None = None,
     heads: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
 ) -> Table | None:
@@ -129,8 +123,6 @@ def judges(
     ----------
     rows : sequence of mapping
         ``judges`` of a result.
-    true : mapping, optional
-        True reliability and position bias by judge.
     heads : mapping, optional
         Headings by key, where they are not the key.
     drop : sequence of str
@@ -147,7 +139,7 @@ def judges(
     first = columns[0]
     sure = any(row[f"{first}_low"] is not None for row in rows)
     title = "Judges, most reliable first" if first == "reliability" else "Judges, most severe first"
-    table = _new_table(title, prob if sure else None)
+    table = titled(title, prob if sure else None)
     table.add_column("judge", overflow="fold")
     counts = [name for name in ("votes", "scores") if name in rows[0]]
     named = dict(heads or {})
@@ -155,8 +147,6 @@ def judges(
         table.add_column(named.get(name, name), justify="right")
     for name in columns:
         table.add_column(named.get(name, name.replace("_", " ")), justify="right", no_wrap=True)
-        if true:
-            table.add_column("true", justify="right")
     ordered = sorted(rows, key=lambda row: (row[first] is None, -(row[first] or 0.0), row["judge"]))
     half = LIMIT // 2
     shown_rows = ordered if len(ordered) <= LIMIT else [*ordered[:half], None, *ordered[-half:]]
@@ -168,7 +158,6 @@ def judges(
         for place, name in enumerate(columns):
             ends = (None, None) if crowded and place else (row[f"{name}_low"], row[f"{name}_high"])
             cells.append(_with_interval(row[name], *ends))
-            cells += [number_text(true[row["judge"]][place])] if true else []
         _add_row(table, cells)
     return table
 
@@ -181,7 +170,7 @@ def classes(rows: Sequence[Row]) -> RenderableType:
     rows : sequence of mapping
         ``items`` of a fit of labels.
     """
-    table = _new_table("Items, least certain first")
+    table = titled("Items, least certain first")
     with_criteria = "criterion" in rows[0]
     for name in ("item", *(["criterion"] if with_criteria else []), "label"):
         table.add_column(name, overflow="fold")
@@ -199,7 +188,7 @@ def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:
     if not rows:
         return None
     sure = rows[0]["low"] is not None
-    table = _new_table("Classes, by share", prob if sure else None)
+    table = titled("Classes, by share", prob if sure else None)
     with_criteria = len({row["criterion"] for row in rows}) > 1
     for name in (*(["criterion"] if with_criteria else []), "class"):
         table.add_column(name, overflow="fold")
@@ -210,29 +199,23 @@ def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:
     return _with_rest(table, len(rows) - LIMIT, "classes")
 
 
-def criteria(
-    rows: Sequence[Row], prob: float, true: Mapping[str, float] | None = None
-) -> RenderableType | None:
+def criteria(rows: Sequence[Row], prob: float) -> RenderableType | None:
     """Criteria by weight, largest first; None where there is only one."""
     if len(rows) < 2:
         return None
     sure = rows[0]["low"] is not None
-    table = _new_table("Criteria, by weight", prob if sure else None)
+    table = titled("Criteria, by weight", prob if sure else None)
     table.add_column("criterion", overflow="fold")
     table.add_column("weight", justify="right")
-    if true:
-        table.add_column("true", justify="right")
     ordered = sorted(rows, key=lambda row: -row["weight"])
     for row in ordered[:LIMIT]:
-        cells = [row["criterion"], _with_interval(row["weight"], row["low"], row["high"])]
-        cells += [number_text(true[row["criterion"]])] if true else []
-        _add_row(table, cells)
+        _add_row(table, [row["criterion"], _with_interval(row["weight"], row["low"], row["high"])])
     return _with_rest(table, len(rows) - LIMIT, "criteria")
 
 
 def checks(rows: Sequence[Row]) -> Table:
     """Checks, worst first."""
-    table = _new_table("Checks")
+    table = titled("Checks")
     table.add_column("level")
     table.add_column("check")
     table.add_column("finding", overflow="fold")
@@ -268,7 +251,8 @@ def _with_interval(value: float | None, low: float | None, high: float | None) -
     )
 
 
-def _new_table(title: str, prob: float | None = None) -> Table:
+def titled(title: str, prob: float | None = None) -> Table:
+    """An empty table under its title, as all of these are; with the probability of its intervals if there are any."""
     intervals = f" [{100 * prob:g}% interval]" if prob else ""
     return Table(
         title=Text(title + intervals, style="bold"),
@@ -293,7 +277,7 @@ def pairs(rows: Sequence[Row]) -> RenderableType | None:
     """Unconnected pairs, the least certain first; None where there are none."""
     if not rows:
         return None
-    table = _new_table("Pairs, least certain first", None)
+    table = titled("Pairs, least certain first", None)
     for name in ("first", "second"):
         table.add_column(name, overflow="fold")
     table.add_column("first is better", justify="right")
@@ -306,7 +290,7 @@ def people(rows: Sequence[Row]) -> Table | None:
     """People who gave anchors of scores, beside the judges; None without."""
     if not rows:
         return None
-    table = _new_table("People, beside the judges", None)
+    table = titled("People, beside the judges", None)
     several = len(rows) > 1
     names = [name for name in ("severity", "discrimination", "noise") if name in rows[0]]
     for name in [*["criterion"] * several, "scores", *names]:
@@ -323,7 +307,7 @@ def anchor_methods(rows: Sequence[Row]) -> Table | None:
     """Table of how well each way to use anchors predicts those left out; None where nothing was compared."""
     if not rows:
         return None
-    table = _new_table("Ways to use the anchors, on anchors left out", None)
+    table = titled("Ways to use the anchors, on anchors left out", None)
     table.add_column("method")
     for name in ("log loss", "error", "right"):
         table.add_column(name, justify="right")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -131,9 +130,9 @@ def settings_dir() -> Path:
     own = os.environ.get("VOIRDIRE_SETTINGS")
     if own:
         return Path(own)
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or Path.home()) / "voirdire"
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "voirdire"
+    from platformdirs import user_config_path
+
+    return user_config_path("voirdire", appauthor=False, roaming=True)
 
 
 def _remembered() -> set[tuple[str, str]]:

@@ -6,20 +6,16 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from voirdire.collect.client import Reply
 from voirdire.collect.redact import Redactor
 
 _TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int, float),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
+    "object": (dict,), "array": (list,), "string": (str,), "number": (int, float), "integer": (int, float),
+    "boolean": (bool,), "null": (type(None),),
+}  # fmt: skip
 _NOTES = {"title", "description", "default", "examples", "$schema"}
 _KEYWORDS = {
     "type", "properties", "required", "additionalProperties", "enum", "const", "items", "minItems", "maxItems",
@@ -154,12 +150,10 @@ def _shallow(value: Any) -> Any:
     """The value, unless it is nested too deeply."""
     level = [value]
     for _ in range(_DEEPEST):
-        level = [
-            inner
-            for one in level
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
+        inside = (
+            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+        )
+        level = list(chain.from_iterable(inside))
         if not level:
             return value
     raise ValueError("nested too deeply")

@@ -10,8 +10,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from voirdire.collect.answers import check_schema, misfit
 from voirdire.collect.batch import Batches
@@ -26,18 +25,9 @@ from voirdire.collect.rules import decide
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError
 
-_REACH = 15.0
+#: Seconds for a server's first answer: on a busy machine one that is there takes long.
+_REACH = 60.0
 NOT_ASKED = "not asked yet"
-
-
-class Unasked(NamedTuple):
-    """A question that was put and not asked: judge, key, both messages, the form of the answer."""
-
-    judge: str
-    key: str
-    system: str
-    user: str
-    schema: Mapping[str, Any] | None
 
 
 class Asking:
@@ -88,8 +78,8 @@ class Asking:
         self._budget = Budget(limits, self.progress, progress)
         for judge in judges:
             self._budget.owe(*BatchRows(journal, judge.name).owed())
-        #: Prompts of the questions that were not in the journal, as (judge, characters, schema), for estimates.
-        self.unasked: list[Unasked] = []
+        #: Questions that were put and not asked, as there is no connection.
+        self.unasked = 0
 
     async def ask(self, question: Question) -> Answer:
         """Answer a question; what a protocol is given as ``ask``."""
@@ -109,13 +99,10 @@ class Asking:
             task = self._tasks[name] = asyncio.create_task(self._ask(question, judge))
             task.add_done_callback(_seen)
             return await asyncio.shield(task)
-        request = self._request(question, judge)
         if kept is None:
-            form = question.schema
-            self.unasked.append(
-                Unasked(judge.name, written(question.key), request.system, request.user, form)
-            )
+            self.unasked += 1
             return Answer(None, NOT_ASKED)
+        request = self._request(question, judge)
         if kept.hash != self._digest(name, request):
             raise InputError(
                 f"the journal {self._journal.path} holds an answer of {judge.name} to another form of the question "
@@ -167,21 +154,12 @@ class Asking:
 
     def _request(self, question: Question, judge: Judge) -> Request:
         prompt = self._prompts.render(question.template, question.variables)
-        return Request(
-            model=judge.model,
-            system=prompt.system,
-            user=prompt.user,
-            schema=question.schema,
-            logprobs=question.logprobs,
-            temperature=judge.temperature if question.temperature is None else question.temperature,
-            max_tokens=judge.max_tokens,
-            seed=judge.seed,
-            extra=judge.extra,
-        )
+        temperature = judge.temperature if question.temperature is None else question.temperature
+        asked = (judge.model, *prompt, question.schema, question.logprobs)
+        return Request(*asked, temperature, judge.max_tokens, judge.seed, judge.extra)
 
     def _digest(self, name: tuple[str, Key], request: Request) -> str:
-        parts = {field.name: getattr(request, field.name) for field in fields(request)}
-        digest = hashlib.sha256(json.dumps(parts, sort_keys=True, default=dict).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(vars(request), sort_keys=True, default=dict).encode()).hexdigest()
         if self._digests.setdefault(name, digest) != digest:
             raise ValueError(f"two questions to {name[0]} have the key {name[1]}")
         return digest
@@ -202,39 +180,33 @@ class Asking:
     async def _answer(self, question: Question, judge: Judge) -> Answer:
         async with self._slots[judge.name]:
             self._budget.go_on()
+            name = (judge.name, question.key)
             if judge.model.startswith(RULE):
-                digest = self._digest((judge.name, question.key), self._request(question, judge))
                 answer = decide(judge, question)
-                self._journal.keep(judge.name, question.key, digest, answer, [])
+                self._journal.keep(*name, self._digest(name, self._request(question, judge)), answer, [])
                 return answer
             if self._connecting is None:
                 self._connecting = asyncio.create_task(self._reach())
             await asyncio.shield(self._connecting)
             request = self._request(question, judge)
-            digest = self._digest((judge.name, question.key), request)
+            digest = self._digest(name, request)
             answer, requests = await self._senders[judge.name].answer(question.key, request)
             prompt = (request.system, request.user)
-            self._journal.keep(judge.name, question.key, digest, answer, requests, prompt)
+            self._journal.keep(*name, digest, answer, requests, prompt)
         self.progress.asked += 1
         return answer
 
     async def _reach(self) -> None:
         assert self._connect is not None
         found = await self._connect()
-        servers = {id(client): client for client, _ in found.values()}
-        reasons = dict(
-            zip(
-                servers,
-                await asyncio.gather(*(client.reach(_REACH) for client in servers.values())),
-                strict=True,
-            )
-        )
+        self._clients = list(dict.fromkeys(client for client, _ in found.values()))
+        told = await asyncio.gather(*(client.reach(_REACH) for client in self._clients))
+        reasons = dict(zip(self._clients, told, strict=True))
         problems = [
-            f"judge {name!r}: the server at {client.base_url} cannot be used: {reasons[id(client)]}"
+            f"judge {name!r}: the server at {client.address} cannot be used: {reasons[client]}"
             for name, (client, _) in found.items()
-            if reasons[id(client)]
+            if reasons[client]
         ]
-        self._clients = list(servers.values())
         if problems:
             raise InputError(problems)
         for name, (client, form) in found.items():

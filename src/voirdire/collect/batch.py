@@ -17,7 +17,6 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from voirdire.collect.batch_api import ENDPOINT, Batch, BatchApi, outcome
@@ -122,12 +121,7 @@ class Batches:
             if line is not None:
                 self._resume(line.batch)
             else:
-                sent = {
-                    "custom_id": custom,
-                    "method": "POST",
-                    "url": ENDPOINT,
-                    "body": body(request, form),
-                }
+                sent = {"custom_id": custom, "method": "POST", "url": ENDPOINT, "body": body(request, form)}
                 text = json.dumps(sent, default=dict).encode() + b"\n"
                 self._queue.append(_Queued(custom, key, number, form, expected, text))
                 if self._gathering is None or self._gathering.done():
@@ -313,16 +307,23 @@ class Batches:
 
     async def _lines(self, file: str) -> dict[str, Mapping[str, Any]]:
         """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
-        tries = 0
-        while True:
-            rows, damaged = await self._patiently(partial(self._api.lines, file))
-            tries += 1
-            if not damaged or (rows and tries >= self._budget.limits.request_tries):
-                return rows
-            trouble = NoReply(f"{damaged} lines of its file are no answers", passing=True)
-            if tries >= self._budget.limits.request_tries:
-                raise trouble
-            await self._pause(tries, trouble)
+        last: dict[str, Mapping[str, Any]] = {}
+
+        async def whole() -> dict[str, Mapping[str, Any]]:
+            nonlocal last
+            last = {}
+            rows, damaged = await self._api.lines(file)
+            if damaged:
+                last = rows
+                raise NoReply(f"{damaged} lines of its file are no answers", passing=True)
+            return rows
+
+        try:
+            return await self._patiently(whole)
+        except NoReply:
+            if last:
+                return last
+            raise
 
     async def _patiently(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Call again what fails in passing, as often as a request."""
@@ -345,16 +346,12 @@ class Batches:
     def _end(self, trouble: NoReply, what: str) -> Exception:
         """Fault that ends the run: one that time may mend, or one that it will not."""
         place = f"judge {self._judge.name!r} at {self._client.base_url}: {what} ({trouble.reason})"
-        if trouble.passing:
-            self._budget.stopped = self._budget.stopped or place
-            return Stop(place)
-        remedy = (
-            f"check the key in {self._judge.api_key_env or 'api_key_env'}"
-            if trouble.status in (401, 403)
-            else "remove batch = true if the server has no batches"
-        )
         self._budget.stopped = self._budget.stopped or place
-        return InputError(f"{place}; {remedy}")
+        if trouble.passing:
+            return Stop(place)
+        if trouble.status in (401, 403):
+            return InputError(f"{place}; check the key in {self._judge.api_key_env or 'api_key_env'}")
+        return InputError(f"{place}; remove batch = true if the server has no batches")
 
 
 def _custom(key: Key, number: int) -> str:

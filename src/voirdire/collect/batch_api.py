@@ -75,40 +75,22 @@ class BatchApi:
     async def upload(self, name: str, content: bytes) -> str:
         """Upload a file of requests, one a line; what the server calls it."""
         file = (f"{name}.jsonl", content, "application/jsonl")
-        made = await self._call(
-            lambda sdk: sdk.files.with_raw_response.create(file=file, purpose="batch", timeout=self._timeout)
-        )
-        return self._id(made, "file")
+        return self._id(await self._json("files", "create", file=file, purpose="batch"), "file")
 
     async def create(self, file: str, name: str) -> Batch:
         """Begin a batch of an uploaded file."""
-        return self._batch(
-            await self._call(
-                lambda sdk: sdk.batches.with_raw_response.create(
-                    input_file_id=file,
-                    endpoint=ENDPOINT,
-                    completion_window=WINDOW,
-                    metadata={MARK: name},
-                    timeout=self._timeout,
-                )
-            )
-        )
+        how = {"endpoint": ENDPOINT, "completion_window": WINDOW, "metadata": {MARK: name}}
+        return self._batch(await self._json("batches", "create", input_file_id=file, **how))
 
     async def get(self, batch: str) -> Batch:
         """State of a batch."""
-        return self._batch(
-            await self._call(lambda sdk: sdk.batches.with_raw_response.retrieve(batch, timeout=self._timeout))
-        )
+        return self._batch(await self._json("batches", "retrieve", batch))
 
     async def listed(self) -> AsyncIterator[Batch]:
         """All batches of the key, as many as a server lists on a hundred pages."""
         after: dict[str, str] = {}
         for _ in range(_PAGES):
-            page = await self._call(
-                lambda sdk, after=after: sdk.batches.with_raw_response.list(
-                    limit=_PAGE, timeout=self._timeout, **after
-                )
-            )
+            page = await self._json("batches", "list", limit=_PAGE, **after)
             rows = page.get("data")
             if not isinstance(rows, list):
                 raise NoReply("the server's answer is no list of batches", passing=True)
@@ -120,13 +102,11 @@ class BatchApi:
 
     async def delete(self, file: str) -> None:
         """Delete an uploaded file."""
-        await self._call(lambda sdk: sdk.files.with_raw_response.delete(file, timeout=self._timeout))
+        await self._json("files", "delete", file)
 
     async def lines(self, file: str) -> tuple[dict[str, Mapping[str, Any]], int]:
         """Lines of a file of answers by ``custom_id`` (of equal ones the first); how many lines are no answers."""
-        content = await self._client.call(
-            lambda sdk: sdk.files.with_raw_response.content(file, timeout=self._timeout), self._timeout
-        )
+        content = await self._call("files", "content", file)
         found: dict[str, Mapping[str, Any]] = {}
         damaged = 0
         for line in filter(bytes.strip, content.split(b"\n")):
@@ -140,8 +120,16 @@ class BatchApi:
                 damaged += 1
         return found, damaged
 
-    async def _call(self, ask: Any) -> Mapping[str, Any]:
-        content = await self._client.call(ask, self._timeout)
+    async def _call(self, group: str, method: str, *args: Any, **given: Any) -> bytes:
+        def ask(sdk: Any) -> Any:
+            return getattr(getattr(sdk, group).with_raw_response, method)(
+                *args, timeout=self._timeout, **given
+            )
+
+        return await self._client.call(ask, self._timeout)
+
+    async def _json(self, group: str, method: str, *args: Any, **given: Any) -> Mapping[str, Any]:
+        content = await self._call(group, method, *args, **given)
         try:
             found = json.loads(content)
         except (ValueError, RecursionError):
@@ -172,19 +160,10 @@ class BatchApi:
             if isinstance(row, Mapping)
         )
         name = metadata.get(MARK) if isinstance(metadata, Mapping) else None
-        return Batch(
-            self._id(found, "batch"),
-            str(found.get("status")),
-            _file(found.get("input_file_id")),
-            _file(found.get("output_file_id")),
-            _file(found.get("error_file_id")),
-            name if isinstance(name, str) else None,
-            told,
-        )
-
-
-def _file(name: Any) -> str | None:
-    return name if isinstance(name, str) and _ID.fullmatch(name) else None
+        files = {f"{part}_file": found.get(f"{part}_file_id") for part in ("input", "output", "error")}
+        known = {part: file for part, file in files.items() if isinstance(file, str) and _ID.fullmatch(file)}
+        named = name if isinstance(name, str) else None
+        return Batch(self._id(found, "batch"), str(found.get("status")), name=named, errors=told, **known)
 
 
 def outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: str) -> dict[str, Any]:

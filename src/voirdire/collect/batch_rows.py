@@ -79,35 +79,31 @@ class BatchRows:
 
     def made(self, name: str, time: str, lines: Sequence[tuple[Key, int, str, Form, float]]) -> None:
         """Note a batch before anything of it is sent; per request key, number, ``custom_id``, form, about its cost."""
+        rows = [
+            (self._judge, written(key), number, name, custom, f"{form.schema} {form.logprobs:d}", cost)
+            for key, number, custom, form, cost in lines
+        ]
         with self._journal.transaction() as database:
             database.execute(
                 "insert into batches values (?, ?, null, null, 'made', ?)", (name, self._judge, time)
             )
-            database.executemany(
-                "insert into batched values (?, ?, ?, ?, ?, ?, ?, 0, null)",
-                [
-                    (
-                        self._judge,
-                        written(key),
-                        number,
-                        name,
-                        custom,
-                        f"{form.schema} {form.logprobs:d}",
-                        cost,
-                    )
-                    for key, number, custom, form, cost in lines
-                ],
-            )
+            database.executemany("insert into batched values (?, ?, ?, ?, ?, ?, ?, 0, null)", rows)
 
     def uploaded(self, name: str, file: str | None) -> None:
         """Note what the server calls the file, before the batch is begun."""
-        with self._journal.transaction() as database:
-            database.execute("update batches set file = ?, status = 'uploaded' where name = ?", (file, name))
+        self._change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
 
     def created(self, name: str, batch: str) -> None:
         """Note what the server calls the batch."""
+        self._change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
+
+    def _change(self, statement: str, *values: str | None) -> None:
         with self._journal.transaction() as database:
-            database.execute("update batches set batch = ?, status = 'created' where name = ?", (batch, name))
+            database.execute(statement, values)
+
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        with self._journal.used() as database:
+            return database.execute(statement, values).fetchall()
 
     def dropped(self, name: str) -> None:
         """Forget a batch that the server does not have."""
@@ -126,26 +122,19 @@ class BatchRows:
 
     def open(self) -> list[Begun]:
         """Batches that have not ended, in the order in which they were made."""
-        with self._journal.used() as database:
-            rows = database.execute(
-                "select name, file, batch from batches where judge = ? and status not like 'ended%' "
-                "order by time, name",
-                (self._judge,),
-            ).fetchall()
+        rows = self._rows(
+            "select name, file, batch from batches where judge = ? and status not like 'ended%' order by time, name",
+            self._judge,
+        )
         return [Begun(*row) for row in rows]
 
     def __bool__(self) -> bool:
         """True where there are requests in batches whose questions have no answer yet."""
-        with self._journal.used() as database:
-            found = database.execute("select 1 from batched where judge = ? limit 1", (self._judge,))
-            return found.fetchone() is not None
+        return bool(self._rows("select 1 from batched where judge = ? limit 1", self._judge))
 
     def customs(self, name: str) -> list[str]:
         """The ``custom_id`` of every request of a batch, sorted, as they stand in its file."""
-        with self._journal.used() as database:
-            rows = database.execute(
-                "select custom from batched where batch = ? order by custom", (name,)
-            ).fetchall()
+        rows = self._rows("select custom from batched where batch = ? order by custom", name)
         return [str(custom) for (custom,) in rows]
 
     def owed(self) -> tuple[int, float]:

@@ -146,6 +146,8 @@ class Client:
         Empty where the server wants none.
     hide : Redactor, optional
         Takes keys out of everything that the server says; by default the one key.
+    local : str, optional
+        The model that runs in this process behind the address, whose port means nothing to anybody.
 
     Examples
     --------
@@ -153,8 +155,12 @@ class Client:
     'http://127.0.0.1:1/v1'
     """
 
-    def __init__(self, base_url: str, key: str = "", hide: Redactor | None = None) -> None:
-        self.base_url = base_url
+    def __init__(
+        self, base_url: str, key: str = "", hide: Redactor | None = None, local: str | None = None
+    ) -> None:
+        self.base_url, self._local = base_url, local
+        #: What messages call it.
+        self.address = local or base_url
         self.hide = hide or Redactor([key])
         self._key = key or _PLACEHOLDER
         self._sdk: Any = None
@@ -178,7 +184,9 @@ class Client:
             self._sdk = None
 
     async def reach(self, timeout: float) -> str | None:
-        """Why the server cannot be used; None if it answers at all."""
+        """Why the server cannot be used; None if it answers at all, or runs in this process, however busy that is."""
+        if self._local:
+            return None
         try:
             async with asyncio.timeout(timeout):
                 await self._client().models.with_raw_response.list(timeout=timeout)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from voirdire.collect.client import Reply, Request
@@ -39,10 +39,37 @@ def _tokens(schema: Mapping[str, Any]) -> int:
     if "properties" in schema:
         return 8 + sum(_tokens(inner) for inner in schema["properties"].values())
     if "items" in schema:
-        return 8 + max(1, int(schema.get("minItems", 3))) * _tokens(schema["items"])
+        return 8 + _entries(schema) * _tokens(schema["items"])
     if schema.get("type") == "string" and "enum" not in schema:
         return min(80, int(schema.get("maxLength", 320)) // 4)
     return 8
+
+
+def _entries(schema: Mapping[str, Any]) -> int:
+    return max(1, int(schema.get("minItems", 3)))
+
+
+def made_up(schema: Mapping[str, Any] | None, numbers: Iterator[int], place: str = "text") -> Any:
+    """An answer of about the length that a model's has: texts of 160 characters, names and entries of lists shorter.
+
+    Examples
+    --------
+    >>> made_up({"type": "object", "properties": {"winner": {"enum": [1, 2]}}}, iter(range(9)))
+    {'winner': 1}
+    """
+    schema = schema or {"type": "string", "maxLength": 1000}
+    if "const" in schema or "enum" in schema:
+        return schema.get("enum", [schema.get("const")])[0]
+    if "anyOf" in schema:
+        return made_up(schema["anyOf"][0], numbers, place)
+    if "properties" in schema:
+        return {name: made_up(inner, numbers, name) for name, inner in schema["properties"].items()}
+    if "items" in schema:
+        return [made_up(schema["items"], numbers, "entry") for _ in range(_entries(schema))]
+    if schema.get("type") == "string":
+        length = min({"name": 20, "entry": 80}.get(place, 160), int(schema.get("maxLength", 1000)))
+        return f"{next(numbers)} words of it ".ljust(length, "x")[:length]
+    return schema.get("minimum", 0)
 
 
 def price(judge: Judge, read: float, wrote: float) -> float:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from voirdire.collect.asking import Asking, Unasked
-from voirdire.collect.budget import Limits
-from voirdire.collect.cost import price, tokens_read, tokens_written
-from voirdire.collect.journal import Journal
+from voirdire.collect.cost import made_up, price, tokens_read, tokens_written
 from voirdire.collect.loop import in_loop
-from voirdire.collect.plan import Plan, make_plan
+from voirdire.collect.plan import make_plan
+from voirdire.collect.protocol import Answer, Question
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +47,9 @@ def estimate(
 ) -> Estimate:
     """Estimate the questions, tokens and cost of :func:`voirdire.collect.collect`; nothing is asked.
 
-    Questions are counted by the protocol, least and most. Tokens read are one per four characters of the prompts
-    that are known before any answer (others are taken to be as long on average); tokens written are guessed from the
-    schemas. Repetitions are not counted.
+    Questions are counted by the protocol, least and most. Tokens read are one per four characters of the prompts of a
+    run whose answers are made up, as long as a model's may be, times the most questions there can be; tokens written
+    are guessed from the schemas. Repetitions are not counted.
 
     Examples
     --------
@@ -61,18 +59,21 @@ def estimate(
     voirdire.errors.InputError: ...
     """
     plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
-    calls = plan.calls()
-    with tempfile.TemporaryDirectory() as folder:
-        journal = Journal(Path(folder))
-        try:
-            asked = in_loop(_questions(plan, journal))
-        finally:
-            journal.close()
+    calls, numbers = plan.calls(), count(1)
+    asked: list[tuple[str, int, Mapping[str, Any] | None]] = []
+
+    async def ask(question: Question) -> Answer:
+        prompt = plan.prompts.render(question.template, question.variables)
+        asked.append((question.judge, tokens_read(len(prompt.system) + len(prompt.user)), question.schema))
+        return Answer(made_up(question.schema, numbers))
+
+    in_loop(plan.protocol.run(plan.setting, ask))
     rows = []
     for judge in plan.setting.judges:
-        own = [one for one in asked if one.judge == judge.name] or asked
-        read = sum(tokens_read(len(one.system) + len(one.user)) for one in own) / len(own) if own else 0.0
-        wrote = sum(tokens_written(one.schema, judge.max_tokens) for one in own) / len(own) if own else 0.0
+        own = [one for one in asked if one[0] == judge.name] or asked
+        size = max(len(own), 1)
+        read = sum(tokens for _, tokens, _ in own) / size
+        wrote = sum(tokens_written(schema, judge.max_tokens) for _, _, schema in own) / size
         most = calls.most[judge.name]
         rows.append(
             {
@@ -86,9 +87,3 @@ def estimate(
             }
         )
     return Estimate(plan.protocol.name, rows)
-
-
-async def _questions(plan: Plan, journal: Journal) -> list[Unasked]:
-    asking = Asking(plan.setting.judges, plan.prompts, journal, Limits())
-    await plan.protocol.run(plan.setting, asking.ask)
-    return asking.unasked

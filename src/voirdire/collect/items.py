@@ -60,19 +60,19 @@ def read_items(table: object, *, name: str = "items") -> tuple[Item, ...]:
 
 
 def _ids(values: Sequence[object], problems: Problems) -> list[str]:
-    ids: list[str] = []
     places: dict[str, list[int]] = {}
+    ids = []
     for row, value in enumerate(values, start=1):
         named = name_of(value)
         if isinstance(named, Refused):
             problems.rows([row], f"id {named.reason}")
-            ids.append("")
+            named = ""
         else:
             places.setdefault(named, []).append(row)
-            ids.append(named)
-    for named, rows in places.items():
+        ids.append(named)
+    for name, rows in places.items():
         if len(rows) > 1:
-            problems.rows(rows, f"id {named!r} occurs {len(rows)} times; give each item its own")
+            problems.rows(rows, f"id {name!r} occurs {len(rows)} times; give each item its own")
     return ids
 
 

@@ -18,22 +18,53 @@ import math
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 from voirdire.collect.answers import DECODER
 from voirdire.collect.client import as_logprob
-from voirdire.collect.journal_tables import VERSIONS, layout, layout_when_new
 from voirdire.collect.protocol import Answer, Key, Logprobs
 from voirdire.collect.redact import Redactor
 from voirdire.errors import InputError
 
 FILE = "journal.sqlite"
 FORMAT = 1
+_TABLES = """
+create table if not exists setting (part text primary key, value text not null);
+create table if not exists requests (
+    judge text, key text, number integer, time text, seconds real, status integer, error text,
+    tokens_in integer, tokens_out integer, cost real, answer text
+);
+create table if not exists answers (
+    judge text, key text, hash text, answer text, missing text, logprobs text,
+    requests integer, tokens_in integer, tokens_out integer, cost real, seconds real,
+    primary key (judge, key)
+) without rowid;
+create table if not exists prompts (
+    judge text, key text, prompt blob, primary key (judge, key)
+) without rowid;
+create table if not exists batches (
+    name text primary key, judge text, file text, batch text, status text, time text
+) without rowid;
+create table if not exists batched (
+    judge text, key text, number integer, batch text, custom text, form text, expected real, noted integer, reply blob,
+    primary key (judge, key, number)
+) without rowid;
+"""
+#: What a damaged file, or what it holds, may lead to.
+_DAMAGE = (
+    sqlite3.Error, OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError, zlib.error,
+)  # fmt: skip
 #: Most bytes of one cell: an answer of 8 MB whose every character is escaped.
 LARGEST = 64 * 1024 * 1024
+
+
+#: Tables that journals of older versions lack.
+_LACKING = (("batches", "batched"), ("batches", "batched", "prompts"))
+#: Totals of a judge that was asked nothing.
+NOTHING = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
 
 
 @dataclass(frozen=True)
@@ -56,8 +87,7 @@ class Sent:
     answer: str | None
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(NamedTuple):
     """One question's answer as the journal holds it.
 
     Examples
@@ -113,7 +143,7 @@ class Journal:
     def __init__(self, folder: Path, *, write: bool = True, hide: Redactor | None = None) -> None:
         self.path = folder / FILE
         self._hide = hide or Redactor()
-        self._lock: IO[bytes] | None = _lock(folder / ".lock", folder) if write else None
+        self._lock = _lock(folder) if write else None
         try:
             with self._used("cannot be used"):
                 self._open()
@@ -129,11 +159,14 @@ class Journal:
         self._db.execute("pragma trusted_schema = off")
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = normal")
-        before = layout(self._db)
-        self._db.executescript(VERSIONS[0])
+        with closing(sqlite3.connect(":memory:")) as new:
+            new.executescript(_TABLES)
+            made = _layout(new)
+        before = _layout(self._db)
+        self._db.executescript(_TABLES)
+        older = [[row for row in made if row[1] not in lacking] for lacking in _LACKING]
         # tables are made before anything is noted: where something is, none can be missing
-        known = [layout_when_new(tables) for tables in VERSIONS]
-        if layout(self._db) != known[0] or (before not in known and self.setting()):
+        if _layout(self._db) != made or (before not in (made, *older) and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )
@@ -164,16 +197,7 @@ class Journal:
             yield
         except InputError:
             raise
-        except (
-            sqlite3.Error,
-            OSError,
-            ValueError,
-            TypeError,
-            LookupError,
-            OverflowError,
-            RecursionError,
-            zlib.error,
-        ) as error:
+        except _DAMAGE as error:
             said = str(error) if isinstance(error, sqlite3.Error | OSError) else ""
             reason = (said.splitlines() or [type(error).__name__])[0][:200]
             raise InputError(f"journal {self.path}: {what} ({reason}); name another output folder") from error
@@ -329,8 +353,7 @@ class Journal:
                 found.setdefault(judge, {}).update(
                     requests=count, tokens_in=int(read), tokens_out=int(wrote), cost=cost
                 )
-        nothing = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
-        return {judge: nothing | row for judge, row in found.items()}
+        return {judge: NOTHING | row for judge, row in found.items()}
 
 
 def unpacked(packed: bytes) -> Any:
@@ -355,31 +378,26 @@ def _logprobs(found: list[Any]) -> Logprobs:
     )
 
 
-def _lock(path: Path, folder: Path) -> IO[bytes]:
+def _layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
+    """The tables as they were made, and whatever else there is: views, triggers."""
+    return sorted(
+        (kind, name, sql or "")
+        for kind, name, sql in database.execute("select type, name, sql from sqlite_master")
+    )
+
+
+def _lock(folder: Path) -> sqlite3.Connection:
     """Hold a lock for as long as the process lives, however it ends."""
+    path = folder / ".lock"
     try:
         if path.exists() and not path.is_file():
             raise InputError(f"output folder {folder}: {path.name} is no file; name another folder")
-        file = path.open("ab")
-    except OSError as error:
+        lock = sqlite3.connect(path, isolation_level=None, timeout=0)
+        lock.execute("begin exclusive")
+    except (sqlite3.Error, OSError) as error:
+        busy = "locked" in str(error)
+        reason = "another run is writing to it; wait for its end"
         raise InputError(
-            f"output folder {folder}: cannot be written ({error.strerror}); name another"
+            f"output folder {folder}: {reason if busy else f'cannot be written ({error}); name another'}"
         ) from error
-    try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        except OSError as error:
-            file.close()
-            raise InputError(
-                f"output folder {folder}: another run is writing to it; wait for its end"
-            ) from error
-    except OSError as error:
-        file.close()
-        raise InputError(f"output folder {folder}: another run is writing to it; wait for its end") from error
-    return file
+    return lock

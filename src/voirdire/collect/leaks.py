@@ -14,16 +14,8 @@ _NAMED = {
     "secret", "secretkey", "sessiontoken", "token",
 }  # fmt: skip
 _ENDS = (
-    "apikey",
-    "accesskey",
-    "privatekey",
-    "secretkey",
-    "secret",
-    "password",
-    "authtoken",
-    "accesstoken",
-    "apitoken",
-)
+    "apikey", "accesskey", "privatekey", "secretkey", "secret", "password", "authtoken", "accesstoken", "apitoken",
+)  # fmt: skip
 #: Forms in which known providers write their keys.
 _FORM = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:sk|pk|rk|gsk|xai|pplx|nvapi|r8|tgp|csk|fw)[-_][A-Za-z0-9_-]{12,}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
@@ -22,30 +23,25 @@ def in_loop(work: Coroutine[Any, Any, _T]) -> _T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    result: list[_T] = []
-    errors: list[BaseException] = []
-    loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[_T]]] = []
+    future: Future[_T] = Future()
+    tasks: list[asyncio.Task[Any]] = []
 
     async def noted() -> _T:
-        task = asyncio.ensure_future(work)
-        loops.append((asyncio.get_running_loop(), task))
-        return await task
+        tasks.extend(filter(None, [asyncio.current_task()]))
+        return await work
 
     def target() -> None:
         try:
-            result.append(asyncio.run(noted()))
+            future.set_result(asyncio.run(noted()))
         except BaseException as error:
-            errors.append(error)
+            future.set_exception(error)
 
-    thread = threading.Thread(target=target, daemon=True)
-    thread.start()
+    threading.Thread(target=target, daemon=True).start()
     try:
-        thread.join()
+        return future.result()
     except KeyboardInterrupt:
-        for loop, task in loops:
-            loop.call_soon_threadsafe(task.cancel)
-        thread.join()
+        if not future.done():
+            for task in tasks:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+            wait([future])
         raise
-    if errors:
-        raise errors[0]
-    return result[0]

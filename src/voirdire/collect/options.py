@@ -107,26 +107,23 @@ def read_texts(
         path = folder / value[1:]
         try:
             if below and not path.resolve().is_relative_to(folder.resolve()):
-                problems.append(
-                    f"option {place}: file {path} does not lie below {folder}, the panel's folder; copy it there if it "
-                    "may be sent to the judges"
+                wrong = (
+                    f"file {path} does not lie below {folder}, the panel's folder; copy it there if it may be sent to "
+                    "the judges"
                 )
             elif path.exists() and not path.is_file():
-                problems.append(f"option {place}: {path} is no file; name one")
+                wrong = f"{path} is no file; name one"
             elif path.stat().st_size > _LARGEST:
-                problems.append(
-                    f"option {place}: file {path} is longer than {_LARGEST // 1024**2} MB; shorten it"
-                )
+                wrong = f"file {path} is longer than {_LARGEST // 1024**2} MB; shorten it"
             else:
                 return path.read_text(encoding="utf-8").strip()
         except (OSError, RuntimeError) as error:
-            problems.append(
-                f"option {place}: file {path} cannot be read ({getattr(error, 'strerror', None) or error})"
-            )
+            wrong = f"file {path} cannot be read ({getattr(error, 'strerror', None) or error})"
         except UnicodeDecodeError:
-            problems.append(f"option {place}: file {path} is not UTF-8; save it as UTF-8")
+            wrong = f"file {path} is not UTF-8; save it as UTF-8"
         except ValueError as error:
-            problems.append(f"option {place}: {value[1:]!r} is no file's name ({error})")
+            wrong = f"{value[1:]!r} is no file's name ({error})"
+        problems.append(f"option {place}: {wrong}")
         return ""
 
     return {name: read(value, name) for name, value in table.items()}, problems

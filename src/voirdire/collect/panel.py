@@ -153,19 +153,18 @@ def _leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("", {"protocol": content.get("protocol")}, False),
     ]
     for number, judge in enumerate(judges if isinstance(judges, list) else [judges], 1):
-        given = judge.get("name") if isinstance(judge, Mapping) else None
-        parts.append(
-            (f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: ", judge, True)
-        )
+        parts.append((_place(judge, number), judge, True))
+    told = "put it into an environment variable and name that in api_key_env"
     return [
-        (
-            f"{who}a key is written into the file ({place or 'here'}); put it into an environment variable and name "
-            "that in api_key_env",
-            text,
-        )
+        (f"{who}a key is written into the file ({place or 'here'}); {told}", text)
         for who, part, by_name in parts
         for place, text in leaks(part, by_name=by_name)
     ]
+
+
+def _place(judge: Any, number: int) -> str:
+    given = judge.get("name") if isinstance(judge, Mapping) else None
+    return f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
 
 
 def _fields(
@@ -182,9 +181,7 @@ def _fields(
 
 
 def _judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
-    given = entry.get("name")
-    place = f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
-    before = len(problems)
+    place, before = _place(entry, number), len(problems)
     # what seems to be a key has been told, and is not shown
     told = {key: value for key, value in entry.items() if key in _JUDGE or not any(leaks({key: value}))}
     found = _fields(told, _JUDGE, place, problems, ("name", "model"))
@@ -235,25 +232,21 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
     keys: dict[str, str] = {}
     problems = []
     for variable in dict.fromkeys(judge.api_key_env for judge in judges if judge.api_key_env):
-        key = os.environ.get(variable, "")
+        key = keys[variable] = os.environ.get(variable, "")
         own = [judge for judge in judges if judge.api_key_env == variable]
-        users = ", ".join(repr(judge.name) for judge in own)
+        place = f"the environment variable {variable} (judge {', '.join(repr(judge.name) for judge in own)})"
         remote = not all(is_loopback(urlsplit(judge.base_url or "").hostname or "") for judge in own)
         if not key.strip():
-            problems.append(
-                f"the environment variable {variable} (judge {users}) is not set; export the key in it"
-            )
+            problems.append(f"{place} is not set; export the key in it")
         elif not key.isascii() or not key.isprintable() or key != key.strip():
             problems.append(
-                f"the environment variable {variable} (judge {users}) holds no key: it has blanks, line breaks or "
-                "characters beyond ASCII; export it anew"
+                f"{place} holds no key: it has blanks, line breaks or characters beyond ASCII; export it anew"
             )
         elif remote and len(key) < SHORTEST:
             problems.append(
-                f"the environment variable {variable} (judge {users}) holds no key: it has fewer than {SHORTEST} "
-                "characters, too few to be kept secret; remove api_key_env where the server wants none"
+                f"{place} holds no key: it has fewer than {SHORTEST} characters, too few to be kept secret; remove "
+                "api_key_env where the server wants none"
             )
-        keys[variable] = key
     return keys, problems
 
 

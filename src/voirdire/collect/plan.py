@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from voirdire.collect.items import read_items
 from voirdire.collect.local import local_problems
 from voirdire.collect.options import build_options, read_texts
 from voirdire.collect.panel import Panel, read_panel
-from voirdire.collect.protocol import Calls, Item, Protocol, Setting
+from voirdire.collect.protocol import Calls, Protocol, Setting
 from voirdire.collect.registry import find_protocol
 from voirdire.collect.rendering import Prompts
 from voirdire.collect.rules import rule_problems
 from voirdire.errors import InputError
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -108,21 +110,16 @@ def make_plan(
       items: file 'missing.csv' does not exist...
     """
     problems: list[str] = []
-    read: Panel | None = None
-    texts: tuple[Item, ...] = ()
-    found: Protocol | None = None
-    try:
-        read = read_panel(panel)
-    except InputError as error:
-        problems += error.problems
-    try:
-        texts = read_items(items)
-    except InputError as error:
-        problems += error.problems
-    try:
-        found = find_protocol(protocol)
-    except InputError as error:
-        problems += error.problems
+
+    def attempt(make: Callable[[], _T]) -> _T | None:
+        try:
+            return make()
+        except InputError as error:
+            problems.extend(error.problems)
+            return None
+
+    read, texts = attempt(lambda: read_panel(panel)), attempt(lambda: read_items(items))
+    found = attempt(lambda: find_protocol(protocol))
     chosen = None
     if found is not None and read is not None:
         beside = Path(".") if isinstance(panel, Mapping) else Path(panel).parent
@@ -135,21 +132,13 @@ def make_plan(
         problems += local_problems(read.judges)
         problems += rule_problems(read.judges)
     folders = [] if prompts is None else [prompts]
-    try:
-        templates = Prompts([*folders, *_own_folder(found)])
-        problems += templates.problems(folders)
-    except InputError as error:
-        problems += error.problems
-    if problems or read is None or found is None:
+    own = getattr(found, "prompts", None)  # of a protocol of another package
+    templates = Prompts([*folders, *([] if own is None else [own])])
+    problems += templates.problems(folders)
+    if problems or read is None or found is None or texts is None:
         raise InputError(problems)
     setting = Setting(read.judges, texts, chosen, read.seed)
     wrong = found.problems(setting)
     if wrong:
         raise InputError([f"protocol {protocol}: {problem}" for problem in wrong])
     return Plan(read, found, setting, templates)
-
-
-def _own_folder(protocol: Protocol | None) -> list[Path]:
-    """The folder of templates that a protocol of another package brings along, if it names one."""
-    folder = getattr(protocol, "prompts", None)
-    return [] if folder is None else [Path(folder)]

@@ -14,7 +14,7 @@ from voirdire.collect.asking import Asking
 from voirdire.collect.budget import Limits, Progress, Stop
 from voirdire.collect.client import Client, Form
 from voirdire.collect.export import write_json, write_tables
-from voirdire.collect.journal import FILE, Journal
+from voirdire.collect.journal import FILE, NOTHING, Journal
 from voirdire.collect.local import LocalServers
 from voirdire.collect.loop import in_loop
 from voirdire.collect.panel import LOCAL, RULE, keys_in_panel, read_keys
@@ -223,8 +223,7 @@ async def _run(
     try:
         try:
             rows = await plan.protocol.run(plan.setting, asking.ask)
-            unasked = len(asking.unasked)
-            return rows, f"{unasked} questions are not asked yet" if unasked else None
+            return rows, f"{asking.unasked} questions are not asked yet" if asking.unasked else None
         except Stop as stop:
             stopped = str(stop)
         except asyncio.CancelledError:
@@ -253,7 +252,7 @@ def _clients(
         local = judge.model.startswith(LOCAL)
         url = servers.url(judge.model, _SLOTS) if local else judge.base_url or ""
         key = keys.get(judge.api_key_env or "", "")
-        client = made.setdefault((url, key), Client(url, key, hide))
+        client = made.setdefault((url, key), Client(url, key, hide, judge.model if local else None))
         found[judge.name] = (client, Form("grammar") if local else Form())
     return found
 
@@ -290,8 +289,7 @@ def _summary(
     plan: Plan, journal: Journal, folder: Path, counts: dict[str, int], stopped: str | None, seconds: float
 ) -> Collected:
     totals = journal.totals()
-    nothing = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
-    judges = [{"judge": judge.name, **nothing, **totals.get(judge.name, {})} for judge in plan.setting.judges]
+    judges = [{"judge": judge.name, **NOTHING, **totals.get(judge.name, {})} for judge in plan.setting.judges]
     return Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
 
 

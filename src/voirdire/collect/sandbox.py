@@ -154,12 +154,7 @@ class Sandbox(SandboxedEnvironment):
         self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace")}
         known = {name: FILTERS[name] for name in _FILTERS} | filters
         self.filters = {name: self._bounded(name, function) for name, function in known.items()}
-        own = {
-            "_steps": self._steps,
-            "_shown": self._shown,
-            "_joined": self._joined,
-            "_sized": self._sized,
-        }
+        own = {"_steps": self._steps, "_shown": self._shown, "_joined": self._joined, "_sized": self._sized}
         self.filters |= own
 
     def begin(self) -> None:

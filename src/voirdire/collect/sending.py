@@ -180,7 +180,7 @@ class Sender:
             ),
         }
         if trouble.status in remedies:
-            stopped = f"judge {judge.name!r} at {self._client.base_url}: {trouble.reason}"
+            stopped = f"judge {judge.name!r} at {self._client.address}: {trouble.reason}"
             self._budget.stopped = stopped
             raise InputError(f"{stopped}; {remedies[trouble.status]}")
 

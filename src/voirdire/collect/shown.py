@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from voirdire.collect.asking import Asking
-from voirdire.collect.budget import Limits
-from voirdire.collect.journal import FILE, Journal
+from voirdire.collect.asking import NOT_ASKED
+from voirdire.collect.journal import FILE, Journal, written
 from voirdire.collect.loop import in_loop
 from voirdire.collect.plan import make_plan
+from voirdire.collect.protocol import Answer, Question
 from voirdire.collect.registry import find_protocol
 from voirdire.collect.rendering import HERE
 from voirdire.errors import InputError
@@ -33,18 +33,15 @@ def prompts_sent(folder: Path) -> Iterator[Shown]:
     Raises
     ------
     InputError
-        The folder holds no journal, or one from before prompts were kept.
+        The folder holds no journal, or one without prompts (of rules alone, of older versions).
     """
     if not (folder / FILE).is_file():
         raise InputError(f"{folder} holds no {FILE}; give the folder of a run of collect")
-    journal = Journal(folder, write=False)
-    try:
+    with closing(Journal(folder, write=False)) as journal:
         kept = list(journal.prompts())
-    finally:
-        journal.close()
     if not kept:
         raise InputError(
-            f"{folder}: its journal keeps no prompts; it was begun with a version that kept none"
+            f"{folder}: its journal keeps no prompts; it asked no model, or was begun with a version that kept none"
         )
     return (Shown(*one) for one in kept)
 
@@ -52,14 +49,15 @@ def prompts_sent(folder: Path) -> Iterator[Shown]:
 def prompts_first(panel: Any, items: object, protocol: str, prompts: Path | None = None) -> Iterator[Shown]:
     """Prompts that a run would send before there is any answer; nothing is asked."""
     plan = make_plan(panel, items, protocol, prompts=prompts)
-    with tempfile.TemporaryDirectory() as folder:
-        journal = Journal(Path(folder))
-        try:
-            asking = Asking(plan.setting.judges, plan.prompts, journal, Limits())
-            in_loop(plan.protocol.run(plan.setting, asking.ask))
-        finally:
-            journal.close()
-    return (Shown(one.judge, one.key, one.system, one.user) for one in asking.unasked)
+    shown: list[Shown] = []
+
+    async def ask(question: Question) -> Answer:
+        prompt = plan.prompts.render(question.template, question.variables)
+        shown.append(Shown(question.judge, written(question.key), *prompt))
+        return Answer(None, NOT_ASKED)
+
+    in_loop(plan.protocol.run(plan.setting, ask))
+    return iter(shown)
 
 
 def templates(protocol: str) -> dict[str, str]:

@@ -42,13 +42,11 @@ class Dataset:
         What the judgements are, under which terms they were published, and whom to cite.
     source : str
         The page of the commit that the files come from.
-    criteria_votes : pandas.DataFrame, optional
-        Votes on the criteria themselves, where there are any.
     gold : pandas.DataFrame, optional
         What people say of the items, where the table does not: labels (columns item, label) or votes.
     items : pandas.DataFrame, optional
-        What is known of the items beside the judgements (columns item and context, or either, and more), as
-        ``covariates=`` of ``fit`` takes it.
+        What is known of the items beside the judgements (columns item and context, or either, and more);
+        ``covariates=`` of ``fit`` takes it with its columns of numbers.
 
     Examples
     --------
@@ -68,7 +66,6 @@ class Dataset:
     licence: str
     citation: str
     source: str
-    criteria_votes: pd.DataFrame | None = None
     gold: pd.DataFrame | None = None
     items: pd.DataFrame | None = None
 
@@ -105,7 +102,7 @@ def overview() -> pd.DataFrame:
     Examples
     --------
     >>> overview().set_index("name").loc["demo", ["kind", "size"]].tolist()
-    ['votes', '2,112 votes, 8 on the criteria']
+    ['votes', '960 votes']
     """
     import pandas as pd
 
@@ -181,7 +178,6 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
         licence=entry.licence,
         citation=entry.citation,
         source=entry.source,
-        criteria_votes=None if entry.criteria_votes is None else entry.criteria_votes(),
         gold=gold,
         items=items,
     )

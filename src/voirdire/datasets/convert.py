@@ -227,40 +227,17 @@ def of_annotation(annotation: Mapping[str, Any]) -> dict[str, float]:
     return found | {"overall": (halves + found["effect direction"] + found["evidence strength"]) / 4}
 
 
-def demo_votes() -> pd.DataFrame:
-    """The embedded panel's votes on its texts, as the collector wrote them.
+def demo() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The embedded panel: its votes, 20 answers of people, and the texts with grades (0 to 3, 3 is best) and words.
 
     Examples
     --------
-    >>> demo_votes().shape
-    (2112, 6)
+    >>> votes, people, texts = demo()
+    >>> len(votes), len(people), texts["grade"].value_counts().to_dict()
+    (960, 20, {3: 4, 2: 4, 1: 4, 0: 4})
     """
-    return _demo("votes")
-
-
-def demo_criteria_votes() -> pd.DataFrame:
-    """The embedded panel's votes on its criteria.
-
-    Examples
-    --------
-    >>> demo_criteria_votes()["judge"].nunique()
-    4
-    """
-    return _demo("criteria")
-
-
-def demo_items() -> pd.DataFrame:
-    """The texts that the embedded panel compares, with the grades that their authors gave them (12 is best).
-
-    Examples
-    --------
-    >>> demo_items()["grade"].tolist() == list(range(12, 0, -1))
-    True
-    """
-    return _demo("items")
-
-
-def _demo(name: str) -> pd.DataFrame:
     import pandas as pd
 
-    return pd.read_csv(Path(__file__).parent / "demo" / f"{name}.csv")
+    folder = Path(__file__).parent / "demo"
+    votes, people, texts = (pd.read_csv(folder / f"{name}.csv") for name in ("votes", "people", "texts"))
+    return votes, people, texts

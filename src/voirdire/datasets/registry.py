@@ -36,7 +36,6 @@ class Entry:
     licence: str
     citation: str
     source: str
-    criteria_votes: Callable[[], pd.DataFrame] | None = None
 
 
 _LLMJUDGE = files("llmjudge")
@@ -66,16 +65,15 @@ REGISTRY: dict[str, Entry] = {
     "demo": Entry(
         kind="votes",
         files=(),
-        convert=convert.demo_votes,
-        rows="2,112 votes, 8 on the criteria",
+        convert=convert.demo,
+        rows="960 votes",
         description=(
-            "Two very small language models at two temperatures each, and four rules, compare 12 short texts by "
-            "two criteria, every pair in both orders."
+            "16 answers to one question, each pair compared once by 8 simulated judges that are wrong together: four "
+            "like long texts, two read, two guess; and 20 answers of people (simulated, too)."
         ),
         licence="Apache-2.0",
         citation="This package.",
-        source="src/voirdire/datasets/demo (asked anew by make demo-panel)",
-        criteria_votes=convert.demo_criteria_votes,
+        source="src/voirdire/datasets/demo (texts by us; votes made by docs/demo_data.py)",
     ),
     "llmfao": Entry(
         kind="votes",

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import success
@@ -20,6 +21,8 @@ from voirdire.tables.problems import Problems
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats, Ints
+
+Strings: TypeAlias = npt.NDArray[np.str_]
 
 CONFIDENCE = "confidence"  # a column: how sure a judge says it is
 FEW = 20  # different scores up to which these are levels
@@ -66,11 +69,39 @@ class AnswerRows(ABC):
         """Names of the classes; none of answers that are numbers or comparisons."""
         return ()
 
-    def about(self) -> list[tuple[Floats, Ints]]:
-        """What each row is about: names and codes, by criterion, phase, context and item."""
+    def about(self) -> dict[str, Strings]:
+        """What each row is about, by column: names of its criterion, phase, context and item."""
         names = {"criterion": "criteria", "phase": "phases", "context": "contexts", "item": "items"}
-        found = [(getattr(self.table, of), getattr(self.table, one)) for one, of in names.items()]
-        return [(np.array(of, dtype=str), codes) for of, codes in found if codes is not None]
+        found = {one: (getattr(self.table, of), getattr(self.table, one)) for one, of in names.items()}
+        return {
+            one: np.array(of, dtype=str)[codes] for one, (of, codes) in found.items() if codes is not None
+        }
+
+    def agree(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
+        """1 where most rows of a unit say what is claimed of it, 0 where not, NaN of units without a row.
+
+        Parameters
+        ----------
+        unit : int array, shape (rows,)
+        claimed : array, shape (units,)
+            Of comparisons "first" or "second" (by name), of labels names, of scores numbers.
+        tolerance : float or None
+            Of scores: how far their mean may be from what is claimed.
+
+        Raises
+        ------
+        InputError
+            A tolerance of answers that are no numbers; none of those that are.
+        """
+        if tolerance is not None:
+            raise InputError("tolerance= is for scores; leave it out")
+        levels = self.levels(None)
+        counts = np.zeros((len(claimed), len(levels)))
+        np.add.at(counts, (unit, self.said(levels, None)[0]), 1.0)
+        most = counts.max(axis=1)
+        clear = (counts == most[:, None]).sum(axis=1) == 1
+        same = np.array(levels, dtype=object)[counts.argmax(axis=1)] == claimed
+        return np.where(most == 0.0, np.nan, (clear & same).astype(float))
 
     @abstractmethod
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
@@ -140,12 +171,14 @@ class VoteRows(AnswerRows):
         """As in :class:`AnswerRows`."""
         return tuple(self.table.items)
 
-    def about(self) -> list[tuple[Floats, Ints]]:
+    def about(self) -> dict[str, Strings]:
         """As in :class:`AnswerRows`: the criterion, both items by name, the context."""
-        table, (low, high) = self.table, self._both()
-        found = [(table.criteria, table.criterion[table.row_cell]), (table.items, low), (table.items, high)]
-        found += [] if table.row_context is None else [(table.contexts, table.row_context)]
-        return [(np.array(of, dtype=str), codes) for of, codes in found]
+        table, items, (low, high) = self.table, np.array(self.table.items, dtype=str), self._both()
+        criterion = np.array(table.criteria, dtype=str)[table.criterion[table.row_cell]]
+        found = {"criterion": criterion, "first": items[low], "second": items[high]}
+        if table.row_context is not None:
+            found["context"] = np.array(table.contexts, dtype=str)[table.row_context]
+        return found
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""
@@ -220,6 +253,15 @@ class ScoreRows(AnswerRows):
     def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
         return np.searchsorted(np.array(levels), self.table.score).astype(np.int64), self.table.score
+
+    def agree(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
+        """As in :class:`AnswerRows`."""
+        if tolerance is None:
+            raise InputError("scores need tolerance=, the points that people's score may be away")
+        seen = np.bincount(unit, minlength=len(claimed))
+        mean = np.bincount(unit, self.table.score, len(claimed)) / np.maximum(seen, 1)
+        close = np.abs(mean - claimed.astype(float)) <= tolerance + 1e-9
+        return np.where(seen == 0, np.nan, close.astype(float))
 
     def measures(self, persons: AnswerRows) -> list[str]:
         """As in :class:`AnswerRows`."""

@@ -26,8 +26,9 @@ from voirdire.tables.problems import Problems
 
 SCHEMA = "audit/1"
 RULE = (
-    "A bias counts as found where it is large enough to matter and its interval, widened to allow for all measures of "
-    "a judge together (3% false alarms, half of them for drift), excludes that there is none. Judges are compared with "
+    "A bias counts as found where it is large enough to matter and its interval, which allows for all measures of a "
+    "judge together (3% false alarms, half of them for drift), excludes that there is none (of flips: that others have "
+    "as many). Judges are compared with "
     "people where these answered 20 of their units, else with the other judges: what all judges share is not seen then."
 )
 
@@ -63,7 +64,7 @@ def audit(
     positive, levels
         As in :func:`voirdire.fit`.
     prob : float
-        Coverage of the intervals.
+        Coverage of the intervals of what is no bias; a bias has the interval by which it is found.
     seed : int
         Of resamples.
 
@@ -104,7 +105,7 @@ def audit(
     wanted = [*(named or ("length",)), CONFIDENCE]
     keep = [one for name in wanted for one in (name, f"{name}_first", f"{name}_second")]
     read = read_table(table, levels=levels, keep=keep)
-    persons = None if asked is None else _people(asked, read, levels)
+    persons = None if asked is None else people_like(asked, read, levels)
     if persons is not None and (both := sorted(set(persons.judges) & set(read.judges))):
         raise InputError(f"humans: {both[0]!r} is a judge of the table, too; rename one of them")
     if item_families is not None and families is None:
@@ -146,12 +147,19 @@ def audit(
     }
 
 
-def _people(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
+def people_like(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
+    """People's answers as a table of the kind of the judges', with the columns by which both are matched.
+
+    Raises
+    ------
+    InputError
+        The table is wrong, or of another kind.
+    """
     persons = read_table(read_people(asked)[0], levels=levels, name="humans")
     if persons.answer != read.answer:
         raise InputError(
-            f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; an audit "
-            "compares answers of one kind"
+            f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; "
+            "answers of one kind are compared"
         )
     problems = Problems("humans")
     persons = matched(persons, read, problems)

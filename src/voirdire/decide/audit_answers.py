@@ -100,9 +100,7 @@ def answers_of(
     """
     mine_rows, their_rows = rows_of(table), None if persons is None else rows_of(persons)
     about = [
-        np.stack([names[codes] for names, codes in one.about()], axis=1)
-        for one in (mine_rows, their_rows)
-        if one is not None
+        np.stack(list(one.about().values()), axis=1) for one in (mine_rows, their_rows) if one is not None
     ]
     units, unit = np.unique(np.concatenate(about), axis=0, return_inverse=True)
     unit = unit.astype(np.int64)

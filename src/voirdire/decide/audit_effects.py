@@ -16,7 +16,7 @@ import numpy as np
 
 from voirdire.decide.audit_answers import ENOUGH, Answers, most_said
 from voirdire.decide.verdicts import mutual_information
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 FEWEST = 10  # units
 MOST_LEVELS = 20
@@ -136,13 +136,33 @@ def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | N
 
 def repeats(answers: Answers, judge: int) -> Effect | None:
     """Share of pairs of repeated answers (to one unit, in one order) that differ; None with fewer than ten units."""
-    rows = answers.judge == judge
+    return _differing(answers, answers.judge == judge)
+
+
+def repeats_of_others(answers: Answers, judge: int) -> Effect | None:
+    """What :func:`repeats` is to be compared with: whoever is asked again about close pairs answers otherwise at times.
+
+    The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
+    share of pairs of their answers to these units that differ. None with fewer than ten such units.
+    """
+    mine = np.bincount(answers.unit[answers.judge == judge], minlength=len(answers.people)) > 1
+    others = (answers.judge != judge) & mine[answers.unit]
+    judges = np.unique(answers.judge[others])
+    each = [_differing(answers, others & (answers.judge == other)) for other in judges]
+    known = [one for one in each if one is not None]
+    if not known:
+        return _differing(answers, others)
+    error = float(np.sqrt(sum(one.error**2 for one in known))) / len(known)
+    return Effect(float(np.mean([one.value for one in known])), error, min(one.units for one in known))
+
+
+def _differing(answers: Answers, rows: Bools) -> Effect | None:
+    """Share of pairs of answers (to one unit, in one order) among some rows that differ."""
     side = np.zeros(rows.sum()) if answers.side is None else answers.side[rows]
     cell = np.unique(np.column_stack([answers.unit[rows], side]), axis=0, return_inverse=True)[1].ravel()
     number = np.bincount(cell)
-    _, kind = np.unique(np.column_stack([cell, answers.said[rows]]), axis=0, return_counts=True)
-    owner = np.unique(np.column_stack([cell, answers.said[rows]]), axis=0)[:, 0]
-    alike = np.bincount(owner.astype(np.int64), kind * (kind - 1), minlength=len(number))
+    pairs, kind = np.unique(np.column_stack([cell, answers.said[rows]]), axis=0, return_counts=True)
+    alike = np.bincount(pairs[:, 0].astype(np.int64), kind * (kind - 1), minlength=len(number))
     several = number > 1
     if several.sum() < FEWEST:
         return None

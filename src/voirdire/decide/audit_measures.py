@@ -20,6 +20,7 @@ from voirdire.decide.audit_effects import (
     of_judges,
     outfit,
     repeats,
+    repeats_of_others,
     truth_for,
 )
 from voirdire.typing import Floats
@@ -66,7 +67,10 @@ class Found:
 
 @dataclass(frozen=True)
 class _Seen:
-    """An effect that is looked at: what it says where it is found and where it is not, and what does not matter."""
+    """An effect that is looked at: what it says where it is found and where it is not, and what does not matter.
+
+    Where ``usual`` is known, the effect that other judges have in the same questions, it is found beyond that alone.
+    """
 
     measure: str
     effect: Effect
@@ -75,10 +79,14 @@ class _Seen:
     none: float = 0.0
     matters: float = 0.0
     two_sided: bool = True
+    usual: Effect | None = None
 
 
 def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
-    """Measures of every judge of a table; what further ones would take is added to ``needs``."""
+    """Measures of every judge of a table; what further ones would take is added to ``needs``.
+
+    Those that are tested have the interval by which they are, wider than ``prob`` asks.
+    """
     reach = (
         float(np.nanmax(answers.value) - np.nanmin(answers.value))
         if (~np.isnan(answers.value)).any()
@@ -87,9 +95,11 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     seen: list[list[_Seen]] = [[] for _ in answers.judges]
 
     def add(measure: str, effects: list[Effect | None], need: str, more: str, less: str, **how: Any) -> None:
+        usual = how.pop("usual", None)
         for place, effect in enumerate(effects):
             if effect is not None:
-                seen[place].append(_Seen(measure, effect, more, less, **how))
+                own = {} if usual is None else {"usual": usual[place]}
+                seen[place].append(_Seen(measure, effect, more, less, **how, **own))
         if all(effect is None for effect in effects):
             needs[measure] = need
 
@@ -152,9 +162,10 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
         "flips",
         [repeats(answers, judge) for judge in judges],
         "repeated answers to the same items (a column run)",
-        "answers otherwise when asked again",
+        "answers otherwise when asked again, more than the questions explain",
         "",
         none=FLIPS,
+        usual=[repeats_of_others(answers, judge) for judge in judges],
         two_sided=False,
     )
     later = (
@@ -187,7 +198,7 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
         "is less confident than it is right",
         matters=SMALL,
     )
-    return [[*_tested(mine, prob), *_told(answers, place, prob)] for place, mine in enumerate(seen)]
+    return [[*_tested(mine), *_told(answers, place, prob)] for place, mine in enumerate(seen)]
 
 
 def _surer(one: Effect | None, other: Effect | None) -> Effect | None:
@@ -202,23 +213,34 @@ def _of_others(answers: Answers) -> Floats | None:
     return None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
 
 
-def _tested(mine: list[_Seen], prob: float) -> list[Found]:
-    """Effects with their intervals, tested together."""
+def _is_unusual(one: _Seen, prob: float) -> bool:
+    """True where an effect is clearly above what is usual, or that is not known."""
+    if one.usual is None:
+        return True
+    units = min(one.effect.units, one.usual.units)
+    beyond = Effect(
+        one.effect.value - one.usual.value, float(np.hypot(one.effect.error, one.usual.error)), units
+    )
+    return beyond.interval(prob)[0] > 0.0
+
+
+def _tested(mine: list[_Seen]) -> list[Found]:
+    """Effects with the intervals by which they are tested together."""
     rows, others = [], sum(one.measure != DRIFT for one in mine)
     for one in mine:
-        low, high = one.effect.interval(prob)
         alarm = OF_DRIFT if one.measure == DRIFT else ALARM / others
         tested = 1 - alarm * (1 if one.two_sided else 2)
-        least, most = one.effect.interval(tested)
-        above = least > one.none and one.effect.value - one.none > one.matters
-        below = one.two_sided and most < one.none and one.none - one.effect.value > one.matters
+        low, high = one.effect.interval(tested)
+        above = low > one.none and one.effect.value - one.none > one.matters and _is_unusual(one, tested)
+        below = one.two_sided and high < one.none and one.none - one.effect.value > one.matters
         value = one.effect.value
+        beside = "" if one.usual is None else f", {one.usual.value:.2g} of other judges in the same questions"
         note = (
-            f"{one.more} ({value:+.2g})"
+            f"{one.more} ({value:+.2g}{beside})"
             if above
             else f"{one.less} ({value:+.2g})"
             if below
-            else f"no bias found; above {one.none:g} it {one.more}"
+            else f"no bias found; above {one.none:g} it {one.more}{beside and ': ' + beside[2:]}"
         )
         rows.append(Found(one.measure, value, low, high, one.effect.units, above or below, note))
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OWN = ("system", "context", "criterion", "phase", "run")
 
@@ -105,8 +108,8 @@ def read_judged(
             "of items"
         )
     asked = read_people(given)[0]
-    several = asked["judge"].nunique() > 1
-    persons = _people(of_people(asked.rename(columns={"judge": PERSON})) if several else asked, levels)
+    several = len(set(asked["judge"])) > 1
+    persons = _people(_one_answer(asked) if several else asked, levels)
     problems = Problems("humans")
     persons = matched(persons, read, problems)
     problems.raise_any()
@@ -127,6 +130,16 @@ def read_judged(
     return Judged(names, predicted, good, clusters, groups, single, note)
 
 
+def _one_answer(asked: pd.DataFrame) -> object:
+    """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
+    whole: Any = of_people(asked.rename(columns={"judge": PERSON}))
+    if "score" not in whole:
+        return whole
+    units = [name for name in ("context", "system", "item", "criterion") if name in whole]
+    scores = whole.assign(score=read_scores(whole, name="humans", judge="human").score)
+    return scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
+
+
 def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores:
     """People's table, one answer an item, whichever kind it is of."""
     problems = Problems("humans")
@@ -143,13 +156,14 @@ def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores
 
 def _about(table: Rated) -> Any:
     """Names of what each row is about, shape (rows, columns)."""
-    return np.column_stack([names[codes] for names, codes in rows_of(table).about()])
+    return np.column_stack(list(rows_of(table).about().values()))
 
 
 def _good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
     """1 or 0 as each row of people says, and what is to be said of it."""
     classes = rows_of(persons).classes
     if classes:
+        _check_spelling(classes, rows_of(read).classes)
         both = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
         chosen = success(both, positive)
         if chosen is None:
@@ -166,6 +180,16 @@ def _good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
             "people's answers are scores: say from which score on an item is good, such as --positive 4"
         ) from None
     return (persons.score >= least).astype(float), f"good is a score of people of at least {least:g}"  # type: ignore[attr-defined]
+
+
+def _check_spelling(people: Sequence[str], judges: Sequence[str]) -> None:
+    """Raise where a label of people is one of judges but for capitals and blanks."""
+    spelled = {" ".join(name.casefold().split()): name for name in judges}
+    pairs = [(name, spelled.get(" ".join(name.casefold().split()))) for name in people if name not in judges]
+    if wrong := [f"people write {name!r} and judges {other!r}" for name, other in pairs if other is not None]:
+        raise InputError(
+            f"humans: labels differ in spelling alone: {', '.join(wrong)}; write each in one way"
+        )
 
 
 def _matched(persons: Rated, said: Floats, units: Any) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
 from voirdire.kinds.kind import Kind, Request
 from voirdire.model.target_answers import TargetAnswers
+from voirdire.tables.people import check_judges_are_not, names_of
 from voirdire.typing import Floats
 
 MOST = 600  # items about which people's answers say how far a panel is from people
@@ -56,6 +58,11 @@ def about_target(
     The first are used where it was said what results are about, and not how answers enter (``anchor_mode``); then none
     enter the likelihood. Of more than ``MOST`` items those that people answered most are taken, as each takes its row
     of a matrix.
+
+    Raises
+    ------
+    InputError
+        People's answers are wrong, or one of them is a judge of the table, too.
     """
     asked = request.about is not None or request.judges is not None
     if request.anchors is None or request.anchor_mode is not None or not asked:
@@ -63,6 +70,8 @@ def about_target(
     answers, notes = kind.target_answers(table, request.anchors)
     if answers is None:
         return None, request.anchors, notes
+    answers = replace(answers, people=names_of(request.anchors))
+    check_judges_are_not(answers.people, table.judges)
     if not answers.grid():
         said = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
         return None, None, [*notes, said]

@@ -16,6 +16,7 @@ from voirdire.infer.method import BY_ADAM, UNHELD, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import positions
+from voirdire.tables.people import apart, check_judges_are_not
 from voirdire.typing import Floats
 
 F = TypeVar("F", bound=Fit)
@@ -31,9 +32,9 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     Parameters
     ----------
     fit : Fit
-        Without anchors.
+        Without anchors; those that say how far the panel is from people stay as they are.
     votes : path, dataframe, table or list of two
-        New votes, labels or scores, whichever the fit is of; of votes and scores either or both.
+        New votes, labels or scores of judges, whichever the fit is of; of votes and scores either or both.
     criteria : path, dataframe or Votes, optional
         Where the fit takes some: new votes on criteria, or of scores the weights of all criteria; as
         :func:`voirdire.fit` takes them.
@@ -41,7 +42,7 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     Raises
     ------
     InputError
-        The new table is wrong or of another kind, or the fit has anchors.
+        The new table is wrong or of another kind, has answers of people, or the fit has anchors.
 
     Examples
     --------
@@ -56,7 +57,11 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     known, kind = fit.problem, fit.kind
     if fit.anchored is not None or kind.has_anchors(known):
         raise InputError("update() is for fits without anchors; fit all answers again with the anchors")
+    if apart(votes)[1]:
+        raise InputError("update() takes answers of judges; fit all answers again with those of people")
     everything = kind.join(known, votes)
+    if known.target_answers is not None:
+        check_judges_are_not(known.target_answers.people, everything.judges)
     weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
     posed = kind.reposed(known, table=everything, criteria=weighed)
     how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))

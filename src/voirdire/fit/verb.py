@@ -20,7 +20,6 @@ from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import MODES
-from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.kind import Request
 from voirdire.kinds.panel_gap import check_about
 from voirdire.kinds.registry import KINDS, check_kind
@@ -33,6 +32,7 @@ from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
 from voirdire.tables.people import apart, of_people, with_answers
+from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
 
@@ -81,7 +81,7 @@ def fit(
         run, group; see :func:`voirdire.tables.scores.read_scores`. Or one row per item of a ranking: judge, item, rank
         and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. Which it is, is told
         by the columns. A list of a table of votes and one of scores of the same items is fitted together: items share
-        their strengths and judges their consistency; see :mod:`voirdire.kinds.joint.density`.
+        their strengths and judges their consistency; see :mod:`voirdire.kinds.joint_problem`.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights, with
         rankings these alone: columns criterion and weight.

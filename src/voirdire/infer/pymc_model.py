@@ -70,7 +70,8 @@ def _counted(problem: Problem, values: dict[str, Any], pm: Any, pt: Any) -> None
     density, data = problem.density, problem.data
     parts = density.log_parts(values, data, pt) + density.people_parts(values, data, pt)
     together: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
-    for name, part in zip(density.part_names(data), parts, strict=True):
+    names = density.part_names(data) + density.people_names()
+    for name, part in zip(names, parts, strict=True):
         together.setdefault(name.split("_")[0], []).append(part)
     for name, some in together.items():
         log = pt.join(0, *[pt.as_tensor(one).flatten() for one, _ in some])

@@ -175,3 +175,40 @@ def label_switching(mass: float, at_mode: bool = False) -> Check:
             "(anchors=...)."
         )
     return Check("label-switching", level, mass, message)
+
+
+def items_linked(
+    problem: Problem, link: Ints, criterion: Ints, item: Ints, linked: str, otherwise: str
+) -> Check:
+    """Check whether all items under each criterion can be compared.
+
+    Parameters
+    ----------
+    link, criterion, item : int array, shape (rows,)
+        What links items (a ranking, a vote, a judge who scores), and each of them under a criterion.
+    linked, otherwise : str
+        What is said where all items are linked, and of groups that nothing links.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    items = len(problem.items)
+    node = criterion * items + item
+    nodes, at = np.unique(node, return_inverse=True)
+    links, by = np.unique(link, return_inverse=True)
+    shape = (len(links) + len(nodes),) * 2
+    edges = coo_array((np.ones(len(node)), (by, len(links) + at)), shape=shape)
+    group = connected_components(edges, directed=False)[1][len(links) :]
+    under = nodes // items
+    apart = [np.unique(group[under == c], return_counts=True) for c in range(len(problem.criteria))]
+    most = int(np.argmax([len(parts) for parts, _ in apart]))
+    parts, sizes = apart[most]
+    if len(parts) < 2:
+        return Check("connectivity", "ok", 0.0, linked)
+    few = nodes[(under == most) & (group == parts[sizes.argmin()])] % items
+    where = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[most]!r}"
+    message = (
+        f"Items fall into {len(parts)} groups{where}, e.g. {listed([problem.items[i] for i in few], verb=False)} "
+        f"against the rest: {otherwise}"
+    )
+    return Check("connectivity", "warn", float(len(parts)), message)

@@ -100,7 +100,7 @@ class Fit:
         Of votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judges`. Of labels:
         reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`. Of scores: severity,
         discrimination, components of variance; see :func:`.scores.results.judges`. Of votes and scores both; see
-        :func:`.joint.results.judges`.
+        :func:`voirdire.kinds.joint.judges`.
         """
         return self._frame(
             {self.kind.heading.get(name, name): of for name, of in self.tables["judges"].items()}
@@ -175,6 +175,14 @@ class Fit:
         either; of labels, the classes of the items of another table, see :func:`.labels.predict.classify`.
         """
         return self._frame(self.kind.predict(self.problem, self.posterior, table))
+
+    def escalate(self, people: object, **settings: Any) -> Any:
+        """Which answers to accept at a guaranteed agreement with people, and which to send to them.
+
+        ``error`` is the share that may be otherwise, ``prob`` how sure that is, ``cost_human`` and ``cost_error`` the
+        prices of a person's answer and of an error; see :func:`voirdire.decide.escalate.escalate`.
+        """
+        return verb("escalate")(self, people, **settings)
 
     def update(self: F, answers: object, criteria: object = None) -> F:
         """Fit again with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""

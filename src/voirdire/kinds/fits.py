@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.joint.fit import JointFit
+from voirdire.kinds.joint import JointFit
 from voirdire.kinds.labels.fit import LabelsFit
 from voirdire.kinds.rankings.fit import RankingsFit
 from voirdire.kinds.scores.fit import ScoresFit

@@ -14,6 +14,7 @@ from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers
+from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
@@ -387,6 +388,16 @@ class Kind(ABC, Generic[T, P]):
         InputError
             The model gives no probability of single answers.
         """
+
+    def claims(self, problem: P, posterior: Posterior) -> Claims:
+        """Answers of a fit to what people could be asked, with its confidence in each.
+
+        Raises
+        ------
+        InputError
+            People are asked no such single questions about this kind of data.
+        """
+        raise InputError(f"escalate() is for fits of labels, votes or scores; this is one of {self.words}")
 
     def single(self, problem: P) -> list[Answers]:
         """Answers one by one, of every table of a problem; none where a model pools them before it looks at them."""

@@ -92,7 +92,7 @@ class Gap:
 
 
 def check_about(about: str | None, judges: str | None) -> None:
-    """Raise where results cannot be about that, or judges are no such.
+    """Raise where results cannot be about that, judges are no such, or one contradicts the other.
 
     Raises
     ------
@@ -103,6 +103,11 @@ def check_about(about: str | None, judges: str | None) -> None:
         for name, given, words in (("about", about, ABOUT), ("judges", judges, JUDGES))
         if given is not None and given not in words
     ]
+    if judges == "people" and about == TARGET:
+        wrong.append(
+            "judges='people' (--judges people) has results about the panel, and about='target' (--about target) about "
+            "what it stands in for; leave one of both out"
+        )
     if wrong:
         raise InputError(wrong)
 

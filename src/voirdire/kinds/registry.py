@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.kinds.joint.kind import JOINT
+from voirdire.kinds.joint import JOINT
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.labels.kind import LABELS
 from voirdire.kinds.rankings.kind import RANKINGS

@@ -83,9 +83,9 @@ class LogDensity(ABC):
         """All parameters, in the order of the flat vector."""
 
     @property
-    @abstractmethod
     def has_mirror(self) -> bool:
         """True if the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
+        return False
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths that scores are made of, shape (..., criteria, items)."""
@@ -101,12 +101,17 @@ class LogDensity(ABC):
         """Weights of the criteria that are given, not learned; they sum to one."""
         return None
 
-    @abstractmethod
     def mirror(self, x: Array, xp: Any) -> Array:
         """Return the twin of a flat vector: the same likelihood, another meaning.
 
         A map that is its own inverse and keeps volume, mostly a linear or affine one. Only where :attr:`has_mirror`.
+
+        Raises
+        ------
+        ValueError
+            The model has no mirror.
         """
+        raise ValueError(f"model {self.model.name} has no mirror")
 
     @abstractmethod
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
@@ -274,6 +279,10 @@ class LogDensity(ABC):
 
     def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """As :meth:`log_parts`, of human answers that have a coin of their own."""
+        return []
+
+    def people_names(self) -> list[str]:
+        """A name for each of :meth:`people_parts`."""
         return []
 
     def log_density(self, x: Array, data: Data, xp: Any) -> Array:

@@ -86,15 +86,6 @@ class PanelDensity(LogDensity):
         """Always: spreads are found by their marginal likelihood."""
         return True
 
-    @property
-    def has_mirror(self) -> bool:
-        """Never: terms have one sign."""
-        return False
-
-    def mirror(self, x: Array, xp: Any) -> Array:
-        """Never asked for; see :attr:`has_mirror`."""
-        raise ValueError(f"model {self.model.name} has no mirror")
-
     def information(self, name: str, values: Values, xp: Any) -> Array:
         """Nothing: spreads are found by their marginal likelihood."""
         return np.zeros(1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +47,15 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TargetAnswers(ABC):
-    """Answers of people; items are named, so that they are the same in every coding."""
+    """Answers of people; items are named, so that they are the same in every coding.
+
+    Attributes
+    ----------
+    people : tuple of str
+        Who answered; empty where that was not said.
+    """
+
+    people: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     @abstractmethod
@@ -114,7 +122,8 @@ class ComparedByPeople(TargetAnswers):
     def among(self, items: frozenset[str]) -> ComparedByPeople:
         """As in :class:`TargetAnswers`."""
         rows = zip(self.first, self.second, self.for_first, self.for_second, strict=True)
-        return ComparedByPeople(*zip(*[row for row in rows if {row[0], row[1]} <= items], strict=True))
+        kept = zip(*[row for row in rows if {row[0], row[1]} <= items], strict=True)
+        return replace(self, **dict(zip(("first", "second", "for_first", "for_second"), kept, strict=True)))
 
     def counted(self) -> Counter[str]:
         """As in :class:`TargetAnswers`."""
@@ -184,7 +193,8 @@ class ScoredByPeople(TargetAnswers):
     def among(self, items: frozenset[str]) -> ScoredByPeople:
         """As in :class:`TargetAnswers`."""
         rows = zip(self.item, self.score, strict=True)
-        return ScoredByPeople(*zip(*[row for row in rows if row[0] in items], strict=True))
+        kept = zip(*[row for row in rows if row[0] in items], strict=True)
+        return replace(self, **dict(zip(("item", "score"), kept, strict=True)))
 
     def counted(self) -> Counter[str]:
         """As in :class:`TargetAnswers`."""

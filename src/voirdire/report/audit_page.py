@@ -68,7 +68,7 @@ def _card_blocks(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
         {**row, "found": {True: "found", False: "not found", None: ""}[row["found"]], "means": row["note"]}
         for row in card["measures"]
     ]
-    caption = f"Measures with {100 * prob:g}% intervals; n is what each rests on"
+    caption = f"Measures: of biases with the interval that decides, else with {100 * prob:g}%; n is what each rests on"
     yield make_table(
         f"judge-{at}",
         caption,

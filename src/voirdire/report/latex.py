@@ -64,8 +64,8 @@ def latex_table(table: Table) -> str:
 
     Examples
     --------
-    >>> from voirdire.report.table import table
-    >>> made = latex_table(table("t", "Items", [{"item": "a_b", "score": -1.0, "low": -1.5, "high": -0.5}]))
+    >>> from voirdire.report.table import make_table
+    >>> made = latex_table(make_table("t", "Items", [{"item": "a_b", "score": -1.0, "low": -1.5, "high": -0.5}]))
     >>> [line for line in made.splitlines() if "a" in line and line.endswith(r"\\")]
     ['a\\_b & $-$1.0 [$-$1.5, $-$0.5] \\\\']
     """

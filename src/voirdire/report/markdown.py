@@ -45,8 +45,8 @@ def markdown_table(table: Table) -> str:
 
     Examples
     --------
-    >>> from voirdire.report.table import table
-    >>> print(markdown_table(table("t", "Items", [{"item": "a|b", "score": 1.0, "low": 0.5, "high": 1.5}])))
+    >>> from voirdire.report.table import make_table
+    >>> print(markdown_table(make_table("t", "Items", [{"item": "a|b", "score": 1.0, "low": 0.5, "high": 1.5}])))
     **Items**
     <BLANKLINE>
     | item | score |

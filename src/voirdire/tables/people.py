@@ -1,6 +1,6 @@
 """Answers of several people as one table: who said what is kept, and disagreement is not an error.
 
-A column ``person`` says who answered; without one, the name of each file does.
+A column ``person`` (or ``judge``) says who answered; without one, the name of each file does.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.notices import notice
+from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.reading import Reading, read_as
-from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,13 +82,13 @@ def with_answers(given: object, answers: Sequence[Any]) -> Any:
 def of_people(answers: object) -> object:
     """Answers of one person or of several, as one table for anchors.
 
-    Comparisons and rankings stay as they are: where people disagree, each answer counts. Of several people's labels of
-    one item the one that most of them give is known, and none where there is no such label; of their scores the mean.
+    Comparisons, rankings and scores stay as they are: where people disagree, each answer counts. Of several people's
+    labels of one item the one that most of them give is known, and none where there is no such label.
 
     Parameters
     ----------
     answers : path or dataframe, or a list of them
-        Without a column ``person`` a single table is left alone.
+        Without a column ``person`` or ``judge`` a single table is left alone.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def of_people(answers: object) -> object:
     answers = _renamed(answers)
     several = isinstance(answers, list | tuple)
     tables: Sequence[Any] = answers if isinstance(answers, list | tuple) else [answers]
-    if not several and not (answers is not None and PERSON in _columns(answers)):
+    if not several and not _names_people(answers):
         return answers
     import pandas as pd
 
@@ -120,7 +120,10 @@ def of_people(answers: object) -> object:
         )
     (answer,) = kinds
     whole = pd.concat(frames, ignore_index=True)
-    return whole if answer in ("winner", "rank") else _settled(whole, answer)
+    if answer in ("winner", "rank"):
+        return whole
+    units = _answered_once(whole)
+    return whole if answer == "score" else _settled(whole, units)
 
 
 def _renamed(answers: object) -> object:
@@ -130,10 +133,40 @@ def _renamed(answers: object) -> object:
     return answers.table.rename(columns={"judge": PERSON}) if isinstance(answers, Imported) else answers
 
 
-def _columns(table: object) -> list[str]:
-    if not isinstance(table, str | os.PathLike | Imported) and not hasattr(table, "columns"):
-        return []
-    return columns_among(table, [PERSON], Problems("anchors"))
+def names_of(answers: object) -> tuple[str, ...]:
+    """Who gave the answers that :func:`of_people` has made one table; nobody where that is not said.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_of(pd.DataFrame({"person": ["bob", "ann", "bob"], "item": "x", "score": 1}))
+    ('ann', 'bob')
+    """
+    import pandas as pd
+
+    if not isinstance(answers, pd.DataFrame) or PERSON not in answers:
+        return ()
+    return tuple(sorted({str(name) for name in answers[PERSON]}))
+
+
+def check_judges_are_not(people: Sequence[str], judges: Sequence[str]) -> None:
+    """Raise where somebody is a judge whose answers count as people's, too.
+
+    Raises
+    ------
+    InputError
+    """
+    if both := [name for name in people if name in set(judges)]:
+        raise InputError(
+            f"anchors: {both[0]!r} is a judge of the table, too, and answers would count twice; leave one of both out "
+            "(people among the judges are named by people=, --people), or rename one of them"
+        )
+
+
+def _names_people(table: object) -> bool:
+    """True if a column says who answered."""
+    is_table = isinstance(table, str | os.PathLike | Imported) or hasattr(table, "columns")
+    return is_table and bool(columns_among(table, [PERSON, "judge"], Problems("anchors")))
 
 
 def _read(table: object) -> pd.DataFrame:
@@ -142,6 +175,13 @@ def _read(table: object) -> pd.DataFrame:
     problems = Problems("anchors")
     frame = pd.DataFrame(read_columns(table, [], None, problems))
     problems.raise_any()
+    who = find_roles(frame.columns.tolist()).get("judge")
+    if who is not None and PERSON in frame:
+        notice(f"anchors: column {who!r} is left out, as 'person' says who answered.")
+        frame = frame.drop(columns=who)
+    elif who is not None:
+        notice(f"anchors: column {who!r} says who answered; it is read as 'person'.")
+        frame = frame.rename(columns={who: PERSON})
     if PERSON not in frame:
         named = Path(os.fspath(table)).stem if isinstance(table, str | os.PathLike) else ""
         if not named:
@@ -150,10 +190,8 @@ def _read(table: object) -> pd.DataFrame:
     return frame
 
 
-def _settled(whole: pd.DataFrame, answer: str) -> pd.DataFrame:
-    """One answer of each unit: of labels what more than half of the people say, of scores their mean."""
-    import pandas as pd
-
+def _answered_once(whole: pd.DataFrame) -> list[str]:
+    """The columns that say what was answered; each person does that once."""
     units = [name for name in ("context", "system", "item", "criterion") if name in whole]
     twice = whole.duplicated([PERSON, *units])
     if twice.any():
@@ -161,15 +199,11 @@ def _settled(whole: pd.DataFrame, answer: str) -> pd.DataFrame:
         raise InputError(
             f"anchors: {row[PERSON]!r} answers {', '.join(str(row[name]) for name in units)!r} twice; keep one answer"
         )
-    if answer == "score":
-        read_scores(
-            whole.drop(columns="judge", errors="ignore").rename(columns={PERSON: "judge"}), name="anchors"
-        )
-        scores = whole.assign(score=pd.to_numeric(whole["score"]))
-        means = scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
-        if len(means) < len(whole):
-            notice(f"{len(whole)} scores of people are taken as {len(means)} means.")
-        return pd.DataFrame(means)
+    return units
+
+
+def _settled(whole: pd.DataFrame, units: list[str]) -> pd.DataFrame:
+    """One label of each unit: what more than half of the people say."""
     unit = whole.groupby(units, sort=False, dropna=False).ngroup()
     counts = whole.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
     most = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from voirdire.layouts import read_json
 from voirdire.notices import notice
 from voirdire.tables.cells import Cells
 from voirdire.tables.files import read_file
+from voirdire.tables.formats.row_choice import nothing_chosen
 from voirdire.tables.problems import Problems
 
 FINAL = "final"
@@ -145,6 +147,6 @@ def filtered(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> 
     rows = len(next(iter(cells.values()), ()))
     kept = [at for at in range(rows) if all(str(cells[name][at]) == said for name, said in where.items())]
     if not kept:
-        asked = ", ".join(f"{name}={said}" for name, said in where.items())
-        raise InputError(f"{table}: no row has {asked}")
+        values = {name: Counter(map(str, cells[name])) for name in where}
+        raise InputError(nothing_chosen(table, where, values))
     return {name: [of[at] for at in kept] for name, of in cells.items()}

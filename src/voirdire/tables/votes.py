@@ -52,7 +52,7 @@ def read_votes(
     name : str
         What the table is called in messages.
     judge : str, optional
-        The judge of a table without a column ``judge``, such as one of anchors.
+        The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
     judges, criteria, items : iterable of str, optional
         All names there may be, so that several tables share one coding; a name outside is a problem.
     rows : bool
@@ -91,7 +91,7 @@ def read_votes(
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode(table, known, problems)
     required: tuple[str, ...] = _REQUIRED if judge is None else _REQUIRED[1:]
-    optional = _OPTIONAL if judge is None else (*_OPTIONAL, "judge")
+    optional: tuple[str, ...] = _OPTIONAL
     if not answered:
         required, optional = required[:-1], (*optional, ANSWER)
     times: IntArray | None = None
@@ -103,11 +103,6 @@ def read_votes(
     else:
         more += [name for name in (TIME, RUN) if name not in more]
         cells = read_columns(table, required, (*optional, *more), problems)
-    if judge is not None and cells.pop("judge", None) is not None:
-        problems.table(
-            f"there is a column 'judge', but all answers are those of {judge}; rename it 'person' where it says who "
-            "answered, else drop it, or put judges among the votes"
-        )
     size = max(map(len, cells.values()), default=0)
     if cells and not size:
         problems.table("there are no votes")

@@ -87,7 +87,7 @@ def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | No
     for row in range(len(out)):
         one = {name: value[row] for name, value in values.items()}
         # of votes with ties, whether they are ties comes in parts of its own
-        parts = zip(density.log_parts(one, problem.data, np), density.part_names(problem.data), strict=False)
+        parts = zip(density.log_parts(one, problem.data, np), density.part_names(problem.data), strict=True)
         logs = [part for part, name in parts if not name.endswith(("_tied", "_not_tied"))]
         for (log, weight), part in zip(logs, tables, strict=True):
             out[row] += np.bincount(part["judge"], log * weight, judges)

@@ -55,10 +55,10 @@ def prior(problem: Problem, posterior: Posterior, weights_voted: bool = True) ->
             "prior",
             "warn",
             left,
-            f"{what.capitalize()}{of}: the prior decides; the answers leave {min(left, 1.0):.0%} of the variance "
+            f"{what.capitalize()}{of}: the prior decides; the answers leave {left:.0%} of the variance "
             f"that there is without them. {ASK[what]}",
         )
-        for what, of, left in found
+        for what, of, left in ((what, of, min(left, 1.0)) for what, of, left in found)
     ]
 
 

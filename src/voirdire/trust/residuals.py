@@ -78,6 +78,20 @@ class Residuals:
         """Number of comparisons."""
         return int(self.r.shape[2])
 
+    def beside(self, other: Residuals) -> Residuals:
+        """With the residuals of other answers after these, of the judges of both; with these items and first places."""
+        judges = np.union1d(self.judges, other.judges)
+
+        def among_all(part: Residuals, name: str) -> Floats:
+            own: Floats = getattr(part, name)
+            wide = np.zeros((len(own), len(judges), *own.shape[2:]))
+            wide[:, np.searchsorted(judges, part.judges)] = own
+            return wide
+
+        r, v = (np.concatenate([among_all(part, n) for part in (self, other)], axis=2) for n in ("r", "v"))
+        first = among_all(self, "first"), among_all(self, "first_variance")
+        return Residuals(judges, r, v, *first, self.one, self.other, self.criterion)
+
     @cached_property
     def _roots(self) -> Floats:
         return np.sqrt(self.v)

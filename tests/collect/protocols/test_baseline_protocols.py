@@ -7,12 +7,9 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.protocol import Answer, Item, Judge, Setting
-from voirdire.collect.protocols.chat_eval import ChatEval
-from voirdire.collect.protocols.cot import Cot
+from voirdire.collect.protocols.baselines import ChatEval, Cot, SelfRefine, Vanilla
 from voirdire.collect.protocols.g_eval import GEval, GEvalOptions
-from voirdire.collect.protocols.rouge_l import RougeL, RougeLOptions
-from voirdire.collect.protocols.self_refine import SelfRefine
-from voirdire.collect.protocols.vanilla import Vanilla
+from voirdire.collect.protocols.metrics import RougeL, RougeLOptions
 from voirdire.collect.protocols.weighted import expected_score
 from voirdire.tables.scores import read_scores
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.protocol import Item, Setting
-from voirdire.collect.protocols.bert_score import MODEL, BertScore, BertScoreOptions
+from voirdire.collect.protocols.metrics import MODEL, BertScore, BertScoreOptions
 from voirdire.tables.scores import read_scores
 
 ITEMS = (

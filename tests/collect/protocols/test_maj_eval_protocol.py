@@ -5,10 +5,11 @@ import json
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from voirdire.collect.protocol import Judge, Setting
-from voirdire.collect.protocols.maj_eval import MajEval, MajEvalOptions
-from voirdire.collect.protocols.simple_role import SimpleRole, SimpleRoleOptions
+from voirdire.collect.protocol import Answer, Item, Judge, Setting
+from voirdire.collect.protocols.maj_eval import MajEval, MajEvalOptions, SimpleRole, SimpleRoleOptions
 from voirdire.tables.scores import read_scores
 
 ROLES = {"Teachers": "You teach.", "Parents": "You raise children."}
@@ -92,6 +93,45 @@ def test_there_are_at_most_m_speeches(settle, carry_out, script, table) -> None:
     assert {row["ended"] for row in final.values()} == {"no"}
     (group,) = [r for r in table(rows, "scores") if r["level"] == "group"]
     assert group["score"] == pytest.approx(11 / 3)
+
+
+@given(
+    size=st.integers(1, 5),
+    most=st.integers(1, 12),
+    moves=st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=12, min_size=12),
+)
+def test_every_course_stops_in_time_and_nobody_speaks_after_ending(size, most, moves) -> None:
+    spoken, ended = [], []
+
+    async def ask(question):
+        step, ratings = question.key[0], {"overall": 3}
+        pick, ends = moves[min(len(spoken), 11)]
+        if step == "evaluate":
+            return Answer({"feedback": "Well.", "ratings": ratings})
+        if step == "choose":
+            active = question.variables["active"]
+            # nobody chooses where one is left, or where the rounds are used up
+            assert len(active) > 1
+            assert len(spoken) < most
+            assert active == [name for name in (f"T {n + 1}" for n in range(size)) if name not in ended]
+            return Answer({"speaker": active[pick % len(active)]})
+        if step == "speak":
+            number, name = question.key[1:3]
+            spoken.append(name)
+            assert number == len(spoken) <= most
+            assert name not in ended
+            if ends:
+                ended.append(name)
+            return Answer(
+                {"feedback": "Hm.", "no_more_comments": "yes" if ends else "no", "ratings": ratings}
+            )
+        return Answer({"synthesis": "They agree."})
+
+    options = SimpleRoleOptions(roles={"T": "You teach."}, agents=size, rounds=most)
+    rows = asyncio.run(SimpleRole().run(Setting((Judge("j", "m"),), (Item("a", "x"),), options), ask))
+    assert len(spoken) == most or len(ended) == size
+    final = {r.values["judge"]: r.values for r in rows if "ended" in r.values}
+    assert {name for name, row in final.items() if row["ended"] == "yes"} == {f"j/T/{name}" for name in ended}
 
 
 def test_unfinished_ratings_can_be_left_missing(settle, carry_out, script, table) -> None:

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.protocol import Item, Judge, Setting
-from voirdire.collect.protocols.decide import TIE, majority, swapped
-from voirdire.collect.protocols.masa import Masa
+from voirdire.collect.protocols.masa import TIE, Masa, majority, swapped
 from voirdire.collect.protocols.masa_setting import MasaOptions
 from voirdire.tables.labels import read_labels
 from voirdire.tables.votes import read_votes

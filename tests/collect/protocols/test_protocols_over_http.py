@@ -313,6 +313,37 @@ def test_the_estimate_bounds_the_questions(serve, tmp_path, name) -> None:
     assert found.total("answered") == len(server.requests)
 
 
+def test_the_estimate_of_tokens_with_a_rubric_is_within_a_factor_of_two(serve, tmp_path) -> None:
+    """MAPLE's comparisons, of criteria that are made of the rubric and of long texts, come after the first answer."""
+    text = "It keeps to the point and says in plain words what it is about. " * 3
+
+    def criterion(number):
+        return {
+            "name": f"Criterion {number}",
+            "definition": text[:150],
+            "look_for": [text[:70]] * 4,
+            "levels": {str(level): text[:90] for level in range(1, 7)},
+            "pitfalls": [text[:70]] * 2,
+            "borderline": [text[:70]],
+        }
+
+    def script(request):
+        if "criteria" in fields(request):
+            made = [criterion(number) for number in range(5)]
+            return {"criteria": made, "edge_cases": [text[:70]], "fairness": [text[:70]]}
+        return fitting(request)
+
+    options = {"rubric": "A good text is clear and short. " * 20}
+    items = ITEMS.assign(text=[name + " " + text * 20 for name in ITEMS["text"]])
+    server, _ = run(serve, script, tmp_path / "out", "maple", judges="jkl", items=items, **options)
+    sent = [sum(len(message["content"]) for message in one["messages"]) / 4 for one in server.requests]
+    panel = {"judges": [{"name": j, "model": "scripted", "base_url": server.url} for j in "jkl"]}
+    guess = estimate(panel, items, "maple", options=options).as_dict()
+    read = guess["tokens_in"] / guess["calls_most"]
+    assert sum(sent) / len(sent) / 2 < read < 2 * sum(sent) / len(sent)
+    assert sum(sent) / 2 < guess["tokens_in"] < 2 * sum(sent)
+
+
 #: Batches that a judge's dialogue comes to: its turns, not its questions (of MAREval: plan, twice evaluators and
 #: moderator, arbitrator).
 WAVES = {"debate": 9, "mareval": 6}

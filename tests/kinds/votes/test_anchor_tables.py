@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.tables.counts import Votes
@@ -61,10 +62,6 @@ def test_answers_under_no_criterion_are_about_the_whole(panel: Votes) -> None:
     ("table", "message"),
     [
         (frame(("x", "y", "x"), ("y", "x", "y")), "the pair 'x', 'y' is answered both ways; keep one answer"),
-        (
-            frame(("x", "y", "x")).assign(judge="me"),
-            "there is a column 'judge', but all answers are those of people",
-        ),
         (frame(("x", "y", "w")), "winner 'w' is neither"),
         (frame(("x", "y"), columns=("first", "second")), "column 'winner' is missing"),
     ],
@@ -73,6 +70,23 @@ def test_faults_are_named(panel: Votes, table: pd.DataFrame, message: str) -> No
     with pytest.raises(InputError) as error:
         read_anchors(table, panel)
     assert any(message in problem for problem in error.value.problems)
+
+
+@pytest.mark.parametrize("answer", ["winner", "score", "label", "rank"])
+def test_a_column_judge_says_who_answered_as_person_does(answer: str) -> None:
+    if answer == "winner":
+        table = frame(("x", "y", "x"), ("y", "z", "y"), ("x", "z", "z"))
+    else:
+        table = pd.DataFrame({"item": ["x", "y", "z"], answer: [1, 2, 3]})
+    panel = pd.concat([table.assign(judge=name) for name in "abc"])
+    people = pd.concat([table.assign(person=name) for name in ("ann", "bob")])
+    known = voirdire.fit(panel, anchors=people, method="map")
+    said = voirdire.fit(panel, anchors=people.rename(columns={"person": "judge"}), method="map")
+    assert said.as_dict()["items"] == known.as_dict()["items"]
+    assert "anchors: column 'judge' says who answered; it is read as 'person'." in said.notes
+    both = voirdire.fit(panel, anchors=people.assign(judge="form"), method="map")
+    assert both.as_dict()["items"] == known.as_dict()["items"]
+    assert "anchors: column 'judge' is left out, as 'person' says who answered." in both.notes
 
 
 def test_families_from_a_mapping_or_a_table(tmp_path) -> None:

@@ -26,9 +26,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Calls, Row, Setting
 from voirdire.collect.protocols.schemas import choice, prose, record
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, at_least, per_case, score_problems
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
 
 NO_ISSUE = "NO ISSUE"
 
@@ -68,80 +67,50 @@ class Debate(PerCase):
 
     name: ClassVar[str] = "debate"
     Options: ClassVar[type[Any]] = DebateOptions
+    bounds: ClassVar[Mapping[str, int]] = {"iterations": 1}
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale, no iterations."""
-        options: DebateOptions = setting.options
-        found = [*score_problems(setting), *at_least(options, iterations=1)]
-        return found + [
-            f"option steps: there is no criterion {name!r}; name one of the criteria"
-            for name in options.steps
-            if name not in options.aspects()
-        ]
+    def faults(self, options: DebateOptions) -> list[str]:
+        """Steps for a criterion that there is not."""
+        return unknown_steps(options)
 
-    def calls(self, setting: Setting) -> Calls:
+    def questions(self, options: DebateOptions) -> tuple[int, int]:
         """At least a score without issue, at most n issues and the Tie-Breaker."""
-        options: DebateOptions = setting.options
         worded = options.commander == "model"
-        return per_case(setting, worded + 2, worded + 1 + 2 * options.iterations + options.tie_breaker)
+        return worded + 2, worded + 1 + 2 * options.iterations + options.tie_breaker
 
-    async def score(self, case: Case, ask: Ask) -> list[Row]:
+    async def score(self, case: Case) -> None:
         """The turns of one debate, one after the other."""
         options = case.options
-        assert isinstance(options, DebateOptions)
-        rows: list[Row] = []
-        steps = options.steps.get(case.criterion)
         log: list[dict[str, Any]] = []
-        brief = None
+        shown: dict[str, Any] = {"steps": options.steps.get(case.criterion)}
         if options.commander == "model":
-            question = case.question(
-                "debate/command", ("command",), record(brief=prose(options.longest)), steps=steps
-            )
-            answer = await ask(question)
-            if answer.content is None:
-                return [case.lost(question, answer)]
-            brief = answer.content["brief"]
-            rows.append(case.text("Commander", brief, "initial"))
+            schema = record(brief=prose(options.longest))
+            found = await case.content("debate/command", ("command",), schema, **shown)
+            case.text("Commander", found["brief"], "initial")
+        heard = shown | {"brief": found["brief"] if options.commander == "model" else None}
 
-        scored = case.score_schema(reasoned=True)
+        scored = case.score_schema("reasoning")
         verdict = record(feedback=prose(options.longest), verdict=choice(["ISSUE", NO_ISSUE]))
-        score, resolved, iteration = None, False, 0
+        resolved = False
         for iteration in range(options.iterations + 1):
             phase = f"iteration-{iteration}" if iteration else "initial"
             if iteration:
-                question = case.question(
-                    "debate/criticise",
-                    ("criticise", iteration),
-                    verdict,
-                    steps=steps,
-                    brief=brief,
-                    log=list(log),
-                    strength=options.strength,
-                )
-                answer = await ask(question)
-                if answer.content is None:
-                    return [*rows, case.lost(question, answer)]
-                log.append({"speaker": "Critic", "text": answer.content["feedback"], "score": None})
-                rows.append(case.text("Critic", answer.content["feedback"], phase))
-                resolved = answer.content["verdict"] == NO_ISSUE
+                told = heard | {"log": list(log), "strength": options.strength}
+                found = await case.content("debate/criticise", ("criticise", iteration), verdict, **told)
+                log.append({"speaker": "Critic", "text": found["feedback"], "score": None})
+                case.text("Critic", found["feedback"], phase)
+                resolved = found["verdict"] == NO_ISSUE
                 if resolved:
                     break
-            question = case.question(
-                "debate/score", ("score", iteration), scored, steps=steps, brief=brief, log=list(log)
-            )
-            answer = await ask(question)
-            if answer.content is None:
-                return [*rows, case.lost(question, answer)]
-            score = answer.content["score"]
-            log.append({"speaker": "Scorer", "text": answer.content["reasoning"], "score": score})
-            rows += [case.score(score, phase), case.text("Scorer", answer.content["reasoning"], phase)]
+            step = ("score", iteration)
+            found = await case.content("debate/score", step, scored, **heard, log=list(log))
+            score = found["score"]
+            log.append({"speaker": "Scorer", "text": found["reasoning"], "score": score})
+            case.score(score, phase)
+            case.text("Scorer", found["reasoning"], phase)
 
         if not resolved and options.tie_breaker:
-            question = case.question("debate/break-tie", ("break-tie",), scored, steps=steps, log=list(log))
-            answer = await ask(question)
-            if answer.content is None:
-                return [*rows, case.lost(question, answer)]
-            score = answer.content["score"]
-            rows.append(case.text("Tie-Breaker", answer.content["reasoning"]))
-        assert score is not None
-        return [*rows, case.score(score, resolved=resolved, iterations=iteration)]
+            found = await case.content("debate/break-tie", ("break-tie",), scored, **shown, log=list(log))
+            score = found["score"]
+            case.text("Tie-Breaker", found["reasoning"])
+        case.score(score, resolved=resolved, iterations=iteration)

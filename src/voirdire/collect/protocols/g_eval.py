@@ -17,19 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.roles import takers
+from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing
+from voirdire.collect.protocols.roles import count_calls, takers
 from voirdire.collect.protocols.schemas import prose, record, several
-from voirdire.collect.protocols.scoring import (
-    FINAL,
-    Case,
-    ScoreOptions,
-    at_least,
-    cases,
-    per_case,
-    score_problems,
-)
-from voirdire.collect.protocols.weighted import expected_score, scale_problems
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
+from voirdire.collect.protocols.weighted import scale_problems
 
 
 @dataclass(frozen=True)
@@ -59,44 +51,45 @@ class GEvalOptions(ScoreOptions):
     steps: Mapping[str, str] = field(default_factory=dict)
 
 
-class GEval:
+class GEval(PerCase):
     """The protocol ``g-eval``."""
 
     name: ClassVar[str] = "g-eval"
     Options: ClassVar[type[Any]] = GEvalOptions
+    bounds: ClassVar[Mapping[str, int]] = {"samples": 1}
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale, a scale whose scores are no single tokens."""
-        options: GEvalOptions = setting.options
-        found = [*score_problems(setting), *at_least(options, samples=1)]
-        if options.weighting == "logprobs":
-            found += scale_problems(options.low, options.high, "samples")
-        found += [
-            f"option steps: there is no criterion {name!r}; name one of the criteria"
-            for name in options.steps
-            if name not in options.aspects()
-        ]
-        return found
+    def faults(self, options: GEvalOptions) -> list[str]:
+        """A scale whose scores are no single tokens; steps for a criterion that there is not."""
+        by_token = options.weighting == "logprobs"
+        scale = scale_problems(options.low, options.high, "samples") if by_token else []
+        return [*scale, *unknown_steps(options)]
+
+    def questions(self, options: GEvalOptions) -> tuple[int, int]:
+        """The answers that a score is made of."""
+        return (1 if options.weighting == "logprobs" else options.samples,) * 2
 
     def calls(self, setting: Setting) -> Calls:
         """The steps, and the answers that a score is made of."""
-        options: GEvalOptions = setting.options
-        written = sum(name not in options.steps for name in options.aspects())
-        each = per_case(setting, 1 if options.weighting == "logprobs" else options.samples).least
-        counts = {judge: written + count for judge, count in each.items()}
-        return Calls(counts, counts)
+        written = sum(name not in setting.options.steps for name in setting.options.aspects())
+        each = super().calls(setting).least
+        return count_calls(each, written + max(each.values(), default=0))
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """The steps of all judges, then all cases at once."""
         options: GEvalOptions = setting.options
         wanted = [(judge, name) for judge in takers(setting, options.judges) for name in options.aspects()]
-        found = await asyncio.gather(*(self._steps(options, ask, judge, name) for judge, name in wanted))
+        found = await asyncio.gather(*(self._steps(options, ask, *place) for place in wanted))
         steps = {place: text for place, (text, _) in zip(wanted, found, strict=True)}
-        ready = [case for case in cases(setting) if steps[case.judge, case.criterion] is not None]
-        parts = await asyncio.gather(
-            *(self._score(case, ask, steps[case.judge, case.criterion]) for case in ready)
-        )
-        return [row for part in ([rows for _, rows in found], parts) for rows in part for row in rows]
+        ready = []
+        for case in self.cases(setting, ask):
+            text = steps[case.judge, case.criterion]
+            if text is not None:
+                case.options = replace(options, steps={case.criterion: text})
+                ready.append(case)
+        await asyncio.gather(*map(self.carry_out, ready))
+        return [
+            row for rows in (*(rows for _, rows in found), *(case.rows for case in ready)) for row in rows
+        ]
 
     async def _steps(
         self, options: GEvalOptions, ask: Ask, judge: str, criterion: str
@@ -111,29 +104,21 @@ class GEval:
             "high": options.high,
         }
         schema = record(steps=several(prose(options.longest), 1, 8))
-        question = Question(judge, "g-eval/steps", shown, ("steps", criterion), schema)
-        answer = await ask(question)
+        key = ("steps", criterion)
+        answer = await ask(Question(judge, "g-eval/steps", shown, key, schema))
         what = {"judge": judge, "criterion": criterion, "kind": "steps"}
         if answer.content is None:
-            return None, [missing(question.key, answer, table="texts", **what)]
+            return None, [missing(key, answer, table="texts", **what)]
         text = "\n".join(f"{place}. {step}" for place, step in enumerate(answer.content["steps"], 1))
         return text, [Row("texts", {**what, "text": text})]
 
-    async def _score(self, case: Case, ask: Ask, steps: str | None) -> list[Row]:
-        options = case.options
-        assert isinstance(options, GEvalOptions)
+    async def score(self, case: Case) -> None:
+        """The expected score, over the token's probabilities or over samples."""
+        options, steps = case.options, case.options.steps[case.criterion]
         if options.weighting == "logprobs":
-            question = case.question(
-                "g-eval/score", ("score",), case.score_schema(), logprobs=True, steps=steps
-            )
-            answer = await ask(question)
-            if answer.content is None:
-                return [case.lost(question, answer)]
-            weighted = expected_score(answer.logprobs, options.low, options.high)
-            if isinstance(weighted, str):
-                reason = f"{weighted}; use weighting = 'samples'"
-                return [case.lost(question, Answer(None, reason))]
-            return [case.score(weighted.value, mass=weighted.mass)]
+            weighted = await case.weighted("g-eval/score", ("score",), "samples", steps=steps)
+            case.score(weighted.value, mass=weighted.mass)
+            return
         questions = [
             replace(
                 case.question("g-eval/score", ("score", number), case.score_schema(), steps=steps),
@@ -141,13 +126,10 @@ class GEval:
             )
             for number in range(1, options.samples + 1)
         ]
-        answers = await asyncio.gather(*(ask(question) for question in questions))
+        answers = await asyncio.gather(*map(case.ask, questions))
         given = [answer.content["score"] for answer in answers if answer.content is not None]
-        rows = [
-            case.lost(question, answer, "sample")
-            for question, answer in zip(questions, answers, strict=True)
-            if answer.content is None
-        ]
+        for question, answer in zip(questions, answers, strict=True):
+            if answer.content is None:
+                case.lost(question, answer.missing, "sample")
         if given:
-            rows.append(case.score(sum(given) / len(given), FINAL, answers=len(given)))
-        return rows
+            case.score(sum(given) / len(given), answers=len(given))

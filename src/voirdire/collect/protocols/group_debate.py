@@ -1,19 +1,19 @@
-"""A group's debate about one item: independent evaluations, free debate, aggregation (MAJ-EVAL, algorithm 1)."""
+"""Debates in groups about items: independent evaluations, free debate, aggregation (MAJ-EVAL, algorithm 1)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Item, Question, Row, missing
+from voirdire.collect.protocol import Answer, Ask, Item, Key, Question, Row, missing
 from voirdire.collect.protocols.roles import belongs
 from voirdire.collect.protocols.schemas import Schema, choice, prose, record
 from voirdire.collect.protocols.scoring import FINAL, ScoreOptions, shown_of
-from voirdire.collect.protocols.turns import Turns
 
-Ratings = Mapping[str, int]
+#: Agents of a group by name: the profiles that their prompts show (attributes by title).
+Agents = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,13 @@ class GroupOptions(ScoreOptions):
     unfinished: Literal["latest", "missing"] = "latest"
 
 
-@dataclass(frozen=True)
-class Agent:
-    """A member of a group: its name, and the profile its prompt shows (attributes by title)."""
-
-    name: str
-    profile: Mapping[str, str]
-
-
-@dataclass(frozen=True)
+@dataclass
 class GroupDebate:
-    """The debate of one group of one judge's agents about one item in one run.
+    """The debate of one group of one judge's agents about one item in one run; ``rows`` are what comes of it.
 
     Examples
     --------
-    >>> debate = GroupDebate("ann", Item("a", "x"), 1, "readers", (Agent("bob", {}),), GroupOptions())
+    >>> debate = GroupDebate("ann", Item("a", "x"), 1, "readers", {"bob": {}}, GroupOptions(), ask=None)
     >>> debate.question("maj-eval/evaluate", ("evaluate", "bob"), {}).key
     ('evaluate', 'bob', 'readers', 'a', 1)
     """
@@ -61,19 +53,18 @@ class GroupDebate:
     item: Item
     run: int
     group: str
-    agents: tuple[Agent, ...]
+    agents: Agents
     options: GroupOptions
+    ask: Ask
+    rows: list[Row] = field(default_factory=list)
 
-    async def go(self, ask: Ask) -> tuple[dict[str, float], list[Row]]:
-        """All three phases: the group's average by criterion, and the rows."""
-        rows: list[Row] = []
-        initial = await self._evaluate(ask, rows)
-        latest, ended = await self._debate(ask, initial, rows)
-        return await self._aggregate(ask, latest, ended, rows), rows
+    async def average(self) -> dict[str, float]:
+        """All three phases: the group's average by criterion, empty without any rating."""
+        latest = await self._evaluate()
+        ended = await self._debate(latest)
+        return await self._aggregate(latest, ended)
 
-    def question(
-        self, template: str, step: tuple[str | int, ...], schema: Schema, **variables: Any
-    ) -> Question:
+    def question(self, template: str, step: Key, schema: Schema, **variables: Any) -> Question:
         """A question to the judge: what all such questions show, and ``variables``."""
         options = self.options
         shown = {
@@ -93,152 +84,177 @@ class GroupDebate:
         own = {"judge": judge, "item": self.item.id, **belongs(self.item), "run": self.run}
         return {**own, "group": self.group, "level": level, **more}
 
-    def _rated(self, agent: str | None, ratings: Mapping[str, float], phase: str, **more: Any) -> list[Row]:
-        return [
-            Row("scores", self._columns(agent, criterion=name, phase=phase, score=score, **more))
-            for name, score in ratings.items()
-        ]
+    def _rated(self, agent: str | None, ratings: Mapping[str, float], phase: str, **more: Any) -> None:
+        for name, score in ratings.items():
+            columns = self._columns(agent, criterion=name, phase=phase, score=score, **more)
+            self.rows.append(Row("scores", columns))
 
-    def _text(self, agent: str | None, kind: str, text: str, phase: str) -> Row:
-        return Row("texts", self._columns(agent, kind=kind, phase=phase, text=text))
+    def _text(self, agent: str | None, kind: str, text: str, phase: str) -> None:
+        self.rows.append(Row("texts", self._columns(agent, kind=kind, phase=phase, text=text)))
 
-    def _ratings(self) -> Schema:
-        return record(**{name: choice(self.options.levels()) for name in self.options.aspects()})
+    def _lost(self, key: Key, reason: str | None, agent: str | None, table: str, phase: str) -> None:
+        columns = self._columns(agent, table=table, phase=phase)
+        self.rows.append(missing(key, Answer(None, reason), **columns))
 
-    async def _evaluate(self, ask: Ask, rows: list[Row]) -> dict[str, dict[str, Any]]:
-        """Phase 1: each agent by itself."""
-        schema = record(feedback=prose(self.options.longest), ratings=self._ratings())
+    def _opinion(self, **more: Schema) -> Schema:
+        """The answer of an agent: what it says, and a rating by each criterion."""
+        ratings = record(**{name: choice(self.options.levels()) for name in self.options.aspects()})
+        return record(feedback=prose(self.options.longest), **more, ratings=ratings)
+
+    async def _evaluate(self) -> dict[str, dict[str, Any]]:
+        """Phase 1: each agent by itself; what it said."""
         questions = [
             self.question(
-                "maj-eval/evaluate",
-                ("evaluate", agent.name),
-                schema,
-                agent=agent.name,
-                profile=dict(agent.profile),
+                "maj-eval/evaluate", ("evaluate", name), self._opinion(), agent=name, profile=dict(profile)
             )
-            for agent in self.agents
+            for name, profile in self.agents.items()
         ]
-        answers = await asyncio.gather(*(ask(question) for question in questions))
-        found: dict[str, dict[str, Any]] = {}
-        for agent, question, answer in zip(self.agents, questions, answers, strict=True):
+        answers = await asyncio.gather(*map(self.ask, questions))
+        latest: dict[str, dict[str, Any]] = {}
+        for name, question, answer in zip(self.agents, questions, answers, strict=True):
             if answer.content is None:
-                columns = self._columns(agent.name, table="scores", phase="initial")
-                rows.append(missing(question.key, answer, **columns))
+                self._lost(question.key, answer.missing, name, "scores", "initial")
                 continue
-            found[agent.name] = answer.content
-            rows += self._rated(agent.name, answer.content["ratings"], "initial")
-            rows.append(self._text(agent.name, "feedback", answer.content["feedback"], "initial"))
-        return found
+            latest[name] = answer.content
+            self._rated(name, answer.content["ratings"], "initial")
+            self._text(name, "feedback", answer.content["feedback"], "initial")
+        return latest
 
-    async def _debate(
-        self, ask: Ask, initial: Mapping[str, dict[str, Any]], rows: list[Row]
-    ) -> tuple[dict[str, dict[str, Any]], tuple[str, ...]]:
-        """Phase 2: what each agent said last, and who has ended."""
-        latest = dict(initial)
-        said = [
-            {"speaker": name, "text": one["feedback"], "ratings": one["ratings"]}
-            for name, one in initial.items()
-        ]
-        schema = record(
-            feedback=prose(self.options.longest),
-            no_more_comments=choice(["yes", "no"]),
-            ratings=self._ratings(),
-        )
-        profiles = {agent.name: dict(agent.profile) for agent in self.agents}
-        turns = Turns(tuple(profiles), self.options.rounds)
-        while turns.needs != "nothing":
-            number = len(turns.spoken) + 1
-            phase = f"round-{number}"
-            if turns.needs == "choice":
-                turns = turns.choose(await self._choose(ask, turns, said, phase, rows))
-                continue
-            speaker = str(turns.next)
-            question = self.question(
-                "maj-eval/speak",
-                ("speak", number, speaker),
-                schema,
-                agent=speaker,
-                profile=profiles[speaker],
-                said=list(said),
-            )
-            answer = await ask(question)
+    async def _debate(self, latest: dict[str, dict[str, Any]]) -> list[str]:
+        """Phase 2: speeches, until all have ended or the rounds are used up; who has ended.
+
+        What each agent said last goes to ``latest``.
+        """
+        said = [_speech(name, one) for name, one in latest.items()]
+        schema = self._opinion(no_more_comments=choice(["yes", "no"]))
+        spoken: list[str] = []
+        ended: list[str] = []
+        while len(spoken) < self.options.rounds:
+            active = [name for name in self.agents if name not in ended]
+            if not active:
+                break
+            speaker = active[0] if len(active) == 1 else await self._choose(active, spoken, said)
+            spoken.append(speaker)
+            step = ("speak", len(spoken), speaker)
+            shown = {"agent": speaker, "profile": dict(self.agents[speaker]), "said": list(said)}
+            question = self.question("maj-eval/speak", step, schema, **shown)
+            answer = await self.ask(question)
+            phase = f"round-{len(spoken)}"
             if answer.content is None:
-                rows.append(
-                    missing(question.key, answer, **self._columns(speaker, table="texts", phase=phase))
-                )
-                turns = turns.speak(ends=False)
+                self._lost(question.key, answer.missing, speaker, "texts", phase)
                 continue
             latest[speaker] = answer.content
-            said.append(
-                {"speaker": speaker, "text": answer.content["feedback"], "ratings": answer.content["ratings"]}
-            )
-            rows.append(self._text(speaker, "feedback", answer.content["feedback"], phase))
-            turns = turns.speak(ends=answer.content["no_more_comments"] == "yes")
-        return latest, turns.ended
+            said.append(_speech(speaker, answer.content))
+            self._text(speaker, "feedback", answer.content["feedback"], phase)
+            if answer.content["no_more_comments"] == "yes":
+                ended.append(speaker)
+        return ended
 
-    async def _choose(
-        self, ask: Ask, turns: Turns, said: Sequence[Mapping[str, Any]], phase: str, rows: list[Row]
-    ) -> str:
+    async def _choose(self, active: list[str], spoken: list[str], said: list[dict[str, Any]]) -> str:
         """The coordinator's choice; where its answer is missing, the active agent that has been silent longest."""
-        question = self.question(
-            "maj-eval/choose",
-            ("choose", len(turns.spoken) + 1),
-            record(speaker=choice(turns.active)),
-            said=list(said),
-            active=list(turns.active),
-        )
-        answer = await ask(question)
+        number = len(spoken) + 1
+        schema = record(speaker=choice(active))
+        shown = {"said": list(said), "active": active}
+        question = self.question("maj-eval/choose", ("choose", number), schema, **shown)
+        answer = await self.ask(question)
         if answer.content is not None:
             return str(answer.content["speaker"])
-        reason = f"{answer.missing}; {turns.quietest!r}, silent longest, spoke instead"
-        rows.append(
-            missing(question.key, Answer(None, reason), **self._columns(None, table="texts", phase=phase))
-        )
-        return turns.quietest
+        last = {name: place for place, name in enumerate(spoken)}
+        quietest = min(active, key=lambda name: last.get(name, -1))
+        reason = f"{answer.missing}; {quietest!r}, silent longest, spoke instead"
+        self._lost(question.key, reason, None, "texts", f"round-{number}")
+        return quietest
 
     async def _aggregate(
-        self, ask: Ask, latest: Mapping[str, dict[str, Any]], ended: Sequence[str], rows: list[Row]
+        self, latest: Mapping[str, dict[str, Any]], ended: Sequence[str]
     ) -> dict[str, float]:
         """Phase 3: averages of the final ratings, and a synthesis of what was said."""
         finals: dict[str, dict[str, Any]] = {}
-        for agent in self.agents:
-            columns = self._columns(agent.name, table="scores", phase=FINAL)
-            key = ("final", agent.name, self.group, self.item.id, self.run)
-            if agent.name not in latest:
-                rows.append(missing(key, Answer(None, "the agent gave no rating"), **columns))
-            elif agent.name not in ended and self.options.unfinished == "missing":
-                rows.append(
-                    missing(
-                        key, Answer(None, "the agent had not ended when the rounds were used up"), **columns
-                    )
-                )
-            else:
-                finals[agent.name] = latest[agent.name]
-                state = "yes" if agent.name in ended else "no"
-                rows += self._rated(agent.name, latest[agent.name]["ratings"], FINAL, ended=state)
+        place = (self.group, self.item.id, self.run)
+        for name in self.agents:
+            reason = None
+            if name not in latest:
+                reason = "the agent gave no rating"
+            elif name not in ended and self.options.unfinished == "missing":
+                reason = "the agent had not ended when the rounds were used up"
+            if reason is not None:
+                self._lost(("final", name, *place), reason, name, "scores", FINAL)
+                continue
+            finals[name] = latest[name]
+            state = "yes" if name in ended else "no"
+            self._rated(name, latest[name]["ratings"], FINAL, ended=state)
         if not finals:
-            lost = Answer(None, "no agent of the group has a final rating")
-            gone = ("average", self.group, self.item.id, self.run)
-            rows.append(missing(gone, lost, **self._columns(None, table="scores", phase=FINAL)))
+            reason = "no agent of the group has a final rating"
+            self._lost(("average", *place), reason, None, "scores", FINAL)
             return {}
         averages = {
             name: sum(one["ratings"][name] for one in finals.values()) / len(finals)
             for name in self.options.aspects()
         }
-        rows += self._rated(None, averages, FINAL, agents=len(finals))
+        self._rated(None, averages, FINAL, agents=len(finals))
+        schema = record(synthesis=prose(self.options.longest))
+        told = [_speech(name, one) for name, one in finals.items()]
         question = self.question(
-            "maj-eval/synthesise",
-            ("synthesise",),
-            record(synthesis=prose(self.options.longest)),
-            finals=[
-                {"speaker": name, "text": one["feedback"], "ratings": one["ratings"]}
-                for name, one in finals.items()
-            ],
-            averages=averages,
+            "maj-eval/synthesise", ("synthesise",), schema, finals=told, averages=averages
         )
-        answer = await ask(question)
+        answer = await self.ask(question)
         if answer.content is None:
-            rows.append(missing(question.key, answer, **self._columns(None, table="texts", phase=FINAL)))
+            self._lost(question.key, answer.missing, None, "texts", FINAL)
         else:
-            rows.append(self._text(None, "synthesis", answer.content["synthesis"], FINAL))
+            self._text(None, "synthesis", answer.content["synthesis"], FINAL)
         return averages
+
+
+def _speech(name: str, opinion: Mapping[str, Any]) -> dict[str, Any]:
+    return {"speaker": name, "text": opinion["feedback"], "ratings": opinion["ratings"]}
+
+
+async def debates(
+    ask: Ask, options: GroupOptions, judge: str, items: Sequence[Item], groups: Mapping[str, Agents]
+) -> list[Row]:
+    """All groups of one judge debate all items in all runs; the judge's score is the mean of its groups' averages.
+
+    Examples
+    --------
+    >>> asyncio.run(debates(None, GroupOptions(), "ann", [], {}))
+    []
+    """
+    places = [(item, run) for item in items for run in range(1, options.runs + 1)]
+    every = [
+        [GroupDebate(judge, item, run, group, agents, options, ask) for group, agents in groups.items()]
+        for item, run in places
+    ]
+    parts = iter(await asyncio.gather(*(debate.average() for own in every for debate in own)))
+    rows: list[Row] = []
+    for (item, run), own in zip(places, every, strict=True):
+        rows += [row for debate in own for row in debate.rows]
+        given = [averages for averages in (next(parts) for _ in own) if averages]
+        columns: dict[str, Any] = {"judge": judge, "item": item.id, **belongs(item), "run": run}
+        columns |= {"phase": FINAL, "level": "overall"}
+        if not given:
+            lost = Answer(None, "no group came to a rating")
+            rows.append(missing(("overall", item.id, run), lost, table="scores", **columns))
+            continue
+        for name in options.aspects():
+            mean = sum(averages[name] for averages in given) / len(given)
+            rows.append(Row("scores", {**columns, "criterion": name, "score": mean, "groups": len(given)}))
+    return rows
+
+
+def group_calls(options: GroupOptions, items: int, groups: Sequence[int]) -> tuple[int, int]:
+    """Least and most questions of debates in groups of these sizes.
+
+    Examples
+    --------
+    >>> group_calls(GroupOptions(rounds=4), 1, [3])
+    (9, 12)
+    """
+    least = most = 0
+    for size in groups:
+        # rounds may be used up before everybody has ended; the last active speaker needs no choice
+        speeches = min(size, options.rounds)
+        fewest = speeches + min(speeches, size - 1)
+        choices = options.rounds if size > 1 else 0
+        least += size + fewest + 1
+        most += size + options.rounds + choices + 1
+    return least * items * options.runs, most * items * options.runs

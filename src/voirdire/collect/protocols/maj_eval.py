@@ -18,21 +18,24 @@ Inputs: texts; documents on the task (what people want and why). For each judge,
 Outputs: ``scores`` (of agents, ``judge/group/persona``, phases ``initial`` and ``final``, with ``ended``; of
 groups, ``judge/group``; of the judge), ``texts`` (stakeholders, dimensions, personas, all that was said,
 syntheses). An agent that has not ended counts with the rating it gave last, unless ``unfinished = "missing"``.
+
+Simple role is the ablation of section 5.3.1: the same debates by agents that are told one sentence about themselves
+(``roles``) instead of personas from documents.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.group_debate import Agent, GroupOptions
-from voirdire.collect.protocols.groups import debates, group_calls
-from voirdire.collect.protocols.roles import takers
-from voirdire.collect.protocols.schemas import prose, record
-from voirdire.collect.protocols.scoring import at_least, score_problems
+from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting, missing
+from voirdire.collect.protocols.group_debate import Agents, GroupOptions, debates, group_calls
+from voirdire.collect.protocols.roles import count_calls, takers
+from voirdire.collect.protocols.schemas import Schema, prose, record
+from voirdire.collect.protocols.scoring import ScoreProtocol
 from voirdire.collect.protocols.stakeholders import (
     Dimension,
     Group,
@@ -82,27 +85,45 @@ class MajEvalOptions(GroupOptions):
     personas: int = 3
 
 
-class MajEval:
+@dataclass(frozen=True)
+class SimpleRoleOptions(GroupOptions):
+    """Options of simple-role.
+
+    Attributes
+    ----------
+    roles : mapping of str to str
+        Groups, and the sentence that says who its agents are.
+    agents : int
+        Agents of each group.
+
+    Examples
+    --------
+    >>> SimpleRoleOptions().agents
+    3
+    """
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    agents: int = 3
+
+
+class MajEval(ScoreProtocol):
     """The protocol ``maj-eval``."""
 
     name: ClassVar[str] = "maj-eval"
     Options: ClassVar[type[Any]] = MajEvalOptions
+    bounds: ClassVar[Mapping[str, int]] = dict.fromkeys(
+        ("rounds", "stakeholders", "dimensions", "groups", "personas"), 1
+    )
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale, no documents, bounds below 1."""
-        options: MajEvalOptions = setting.options
-        found = score_problems(setting)
-        found += at_least(options, rounds=1, stakeholders=1, dimensions=1, groups=1, personas=1)
-        if not options.documents:
-            found.append(
-                "option documents is empty; give at least one text that stakeholders can be found in"
-            )
-        found += [
+    def faults(self, options: MajEvalOptions) -> list[str]:
+        """No documents, empty documents."""
+        found = [
             f"option documents: document {number} is empty; give its text"
             for number, text in enumerate(options.documents, 1)
             if not text.strip()
         ]
-        return found
+        lacking = "option documents is empty; give at least one text that stakeholders can be found in"
+        return found if options.documents else [lacking]
 
     def calls(self, setting: Setting) -> Calls:
         """At least the documents; at most as many groups and personas as may be."""
@@ -110,22 +131,48 @@ class MajEval:
         size, groups = len(options.documents), options.groups
         made = 1 + size * options.stakeholders + groups * options.personas
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
-        names = takers(setting, options.judges)
-        return Calls(dict.fromkeys(names, size), dict.fromkeys(names, size + made + most))
+        return count_calls(takers(setting, options.judges), size, size + made + most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Personas of each judge, then its groups' debates."""
-        options: MajEvalOptions = setting.options
-        parts = await asyncio.gather(
-            *(self._judge(setting, ask, judge) for judge in takers(setting, options.judges))
-        )
+
+        async def rows(judge: str) -> list[Row]:
+            makers = _Makers(judge, ask, setting.options)
+            cast = await makers.personas(await makers.groups())
+            return [*makers.rows, *await debates(ask, setting.options, judge, setting.items, cast)]
+
+        parts = await asyncio.gather(*map(rows, takers(setting, setting.options.judges)))
         return [row for part in parts for row in part]
 
-    async def _judge(self, setting: Setting, ask: Ask, judge: str) -> list[Row]:
-        makers = _Makers(judge, ask, setting.options)
-        groups = await makers.groups()
-        cast = await makers.personas(groups)
-        return [*makers.rows, *await debates(ask, setting.options, judge, setting.items, cast)]
+
+class SimpleRole(ScoreProtocol):
+    """The protocol ``simple-role``."""
+
+    name: ClassVar[str] = "simple-role"
+    Options: ClassVar[type[Any]] = SimpleRoleOptions
+    bounds: ClassVar[Mapping[str, int]] = {"rounds": 1, "agents": 1}
+
+    def faults(self, options: SimpleRoleOptions) -> list[str]:
+        """No roles."""
+        lacking = "option roles is empty; give a sentence for each group of stakeholders"
+        return [] if options.roles else [lacking]
+
+    def calls(self, setting: Setting) -> Calls:
+        """Evaluations, choices, speeches and syntheses."""
+        options: SimpleRoleOptions = setting.options
+        least, most = group_calls(options, len(setting.items), [options.agents] * len(options.roles))
+        return count_calls(takers(setting, options.judges), least, most)
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """All groups of all judges at once."""
+        options: SimpleRoleOptions = setting.options
+        cast = {
+            group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}
+            for group, sentence in options.roles.items()
+        }
+        judges = takers(setting, options.judges)
+        parts = await asyncio.gather(*(debates(ask, options, judge, setting.items, cast) for judge in judges))
+        return [row for part in parts for row in part]
 
 
 class _Makers:
@@ -136,95 +183,79 @@ class _Makers:
         self.rows: list[Row] = []
 
     async def groups(self) -> list[Group]:
-        everyone = await self._everyone()
-        groups = await self._grouped(everyone)
+        groups = await self._grouped(await self._everyone())
         for number, group in enumerate(groups, 1):
-            used = "yes" if number <= self.options.groups else "no"
             names = [member.name for member in group.members]
-            self._text(
-                "group",
-                json.dumps({"description": group.description, "members": names}),
-                group.name,
-                used=used,
-            )
+            told = json.dumps({"description": group.description, "members": names})
+            self._text("group", told, group.name, used="yes" if number <= self.options.groups else "no")
         return groups[: self.options.groups]
 
-    async def personas(self, groups: list[Group]) -> dict[str, list[Agent]]:
+    async def personas(self, groups: list[Group]) -> dict[str, Agents]:
         """Agents by group; a group without any does not debate."""
         every = await asyncio.gather(
             *(self._dimensions(number, group) for number, group in enumerate(groups, 1))
         )
-        cast: dict[str, list[Agent]] = {}
+        cast: dict[str, Agents] = {}
         for number, (group, dimensions) in enumerate(zip(groups, every, strict=True), 1):
             used = dimensions[: self.options.personas]
             for place, dimension in enumerate(dimensions):
-                sources = [
-                    {
-                        "dimension": s.dimension,
-                        "evidence": s.evidence,
-                        "document": s.document,
-                        "verbatim": s.verbatim,
-                    }
-                    for s in dimension.sources
-                ]
-                text = json.dumps({"dimension": dimension.text, "sources": sources}, ensure_ascii=False)
-                self._text("dimension", text, group.name, used="yes" if place < len(used) else "no")
+                told = {"dimension": dimension.text, "sources": list(map(asdict, dimension.sources))}
+                self._tell("dimension", told, group.name, used="yes" if place < len(used) else "no")
             found = await asyncio.gather(
                 *(self._persona(number, group, place, one) for place, one in enumerate(used, 1))
             )
-            agents: list[Agent] = []
+            agents: dict[str, dict[str, str]] = {}
             for one in found:
                 if one is not None:
-                    taken = {agent.name for agent in agents}
-                    name = _free(short(one["name"]) or group.name, taken)
-                    agents.append(Agent(name, {title: one[key] for key, title in ATTRIBUTES.items()}))
-                    text = json.dumps({**one, "name": name}, ensure_ascii=False)
-                    self._text("persona", text, group.name)
+                    name = _free(short(one["name"]) or group.name, agents)
+                    agents[name] = {title: one[key] for key, title in ATTRIBUTES.items()}
+                    self._tell("persona", {**one, "name": name}, group.name)
             if agents:
                 cast[group.name] = agents
         return cast
+
+    def _tell(self, kind: str, told: Mapping[str, Any], group: str | None = None, **more: Any) -> None:
+        self._text(kind, json.dumps(told, ensure_ascii=False), group, **more)
 
     def _text(self, kind: str, text: str, group: str | None = None, **more: Any) -> None:
         columns = {"judge": self.judge, "kind": kind, "text": text, "phase": "personas"}
         self.rows.append(Row("texts", {**columns, **({"group": group} if group else {}), **more}))
 
+    def _lost(self, key: Key, reason: str | None, kind: str) -> None:
+        what = {"table": "texts", "judge": self.judge, "kind": kind, "phase": "personas"}
+        self.rows.append(missing(key, Answer(None, reason), **what))
+
+    def _question(self, step: str, shown: Mapping[str, Any], key: Key, schema: Schema) -> Question:
+        shown = {"task": self.options.task, **shown}
+        return Question(self.judge, f"maj-eval/{step}", shown, (step, *key), schema)
+
     async def _content(self, question: Question, kind: str) -> Any | None:
         answer = await self.ask(question)
         if answer.content is None:
-            what = {"table": "texts", "judge": self.judge, "kind": kind, "phase": "personas"}
-            self.rows.append(missing(question.key, answer, **what))
+            self._lost(question.key, answer.missing, kind)
         return answer.content
 
     async def _everyone(self) -> list[Stakeholder]:
         options = self.options
         schema = stakeholder_schema(options.stakeholders, options.dimensions, options.longest)
         questions = [
-            Question(
-                self.judge,
-                "maj-eval/extract",
-                {"task": options.task, "document": text},
-                ("extract", number),
-                schema,
-            )
+            self._question("extract", {"document": text}, (number,), schema)
             for number, text in enumerate(options.documents, 1)
         ]
-        answers = await asyncio.gather(*(self.ask(question) for question in questions))
+        answers = await asyncio.gather(*map(self.ask, questions))
         everyone: list[Stakeholder] = []
-        what = {"table": "texts", "judge": self.judge, "kind": "stakeholder", "phase": "personas"}
         for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
             if answer.content is None:
-                self.rows.append(missing(question.key, answer, **what))
+                self._lost(question.key, answer.missing, "stakeholder")
                 continue
             found = read(answer.content["stakeholders"], number, options.documents[number - 1])
             if not found:
-                self.rows.append(
-                    missing(question.key, Answer(None, "the document names no stakeholder"), **what)
-                )
+                self._lost(question.key, "the document names no stakeholder", "stakeholder")
             everyone += found
         for one in everyone:
             pairs = [{"dimension": p.dimension, "evidence": p.evidence} for p in one.perspectives]
-            text = {"name": one.name, "description": one.description, "perspectives": pairs}
-            self._text("stakeholder", json.dumps(text, ensure_ascii=False))
+            told = {"name": one.name, "description": one.description, "perspectives": pairs}
+            self._tell("stakeholder", told)
         return everyone
 
     async def _grouped(self, everyone: list[Stakeholder]) -> list[Group]:
@@ -235,10 +266,8 @@ class _Makers:
             for number, one in enumerate(everyone, 1)
         ]
         schema = group_schema(len(everyone), self.options.groups, self.options.longest)
-        shown = {"task": self.options.task, "stakeholders": listed, "most": self.options.groups}
-        found = await self._content(
-            Question(self.judge, "maj-eval/group", shown, ("group",), schema), "group"
-        )
+        shown = {"stakeholders": listed, "most": self.options.groups}
+        found = await self._content(self._question("group", shown, (), schema), "group")
         return [] if found is None else grouped(everyone, found["groups"])
 
     async def _dimensions(self, number: int, group: Group) -> list[Dimension]:
@@ -249,31 +278,24 @@ class _Makers:
             {"number": place, "dimension": one.dimension, "evidence": one.evidence}
             for place, one in enumerate(said, 1)
         ]
-        shown = {"task": self.options.task, "group": group.name, "perspectives": listed}
+        shown = {"group": group.name, "perspectives": listed}
         schema = merge_schema(len(said), self.options.longest)
-        question = Question(self.judge, "maj-eval/merge", shown, ("merge", number), schema)
-        found = await self._content(question, "dimension")
+        found = await self._content(self._question("merge", shown, (number,), schema), "dimension")
         return [] if found is None else merged(said, found["dimensions"])
 
-    async def _persona(
-        self, number: int, group: Group, place: int, dimension: Dimension
-    ) -> dict[str, Any] | None:
-        text = prose(self.options.longest)
-        name = prose(60 if self.options.longest else 0)
-        schema = record(name=name, **dict.fromkeys(ATTRIBUTES, text))
+    async def _persona(self, number: int, group: Group, place: int, dimension: Dimension) -> Any | None:
+        text, name = prose(self.options.longest), prose(60 if self.options.longest else 0)
         shown = {
-            "task": self.options.task,
             "group": group.name,
             "description": group.description,
             "dimension": dimension.text,
             "evidence": [source.evidence for source in dimension.sources],
         }
-        question = Question(self.judge, "maj-eval/persona", shown, ("persona", number, place), schema)
-        found = await self._content(question, "persona")
-        return None if found is None else dict(found)
+        schema = record(name=name, **dict.fromkeys(ATTRIBUTES, text))
+        return await self._content(self._question("persona", shown, (number, place), schema), "persona")
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, taken: Mapping[str, Any]) -> str:
     """The name, with a number if it is taken."""
     number, free = 1, name
     while free in taken:

@@ -19,22 +19,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.criteria import criteria_schema, described, unusable
-from voirdire.collect.protocols.pairing import (
-    OUTCOMES,
-    PairOptions,
-    asked,
-    number_of_pairs,
-    pair_problems,
-)
+from voirdire.collect.protocols.pairing import OUTCOMES, PairOptions, asked, number_of_pairs, pair_problems
+from voirdire.collect.protocols.pairwise import compare, vote
 from voirdire.collect.protocols.roles import takers, uneven, unknown
-from voirdire.collect.protocols.schemas import choice, record
-from voirdire.collect.protocols.votes import compare
+from voirdire.collect.protocols.schemas import Schema, prose, record, several
+from voirdire.collect.protocols.scoring import at_least
 
 _WEIGH = ("Criterion A", "Criterion B")
 
@@ -83,12 +78,9 @@ class Maple:
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, unsuitable design, neither rubric nor criteria, impossible bounds."""
         options: MapleOptions = setting.options
-        named = {
-            "evaluators": options.evaluators,
-            "generator": [options.generator] if options.generator else [],
-        }
+        writers = [options.generator] if options.generator else []
         found = [
-            *unknown(setting, named),
+            *unknown(setting, {"evaluators": options.evaluators, "generator": writers}),
             *uneven(setting.items, ["context"]),
             *pair_problems(setting, options),
         ]
@@ -101,11 +93,7 @@ class Maple:
             found.append(
                 f"options least and most are {options.least} and {options.most}; give 1 <= least <= most"
             )
-        for name in ("levels", "attempts"):
-            if getattr(options, name) < (name == "attempts"):
-                found.append(
-                    f"option {name} is {getattr(options, name)}; give at least {int(name == 'attempts')}"
-                )
+        found += at_least(options, levels=0, attempts=1)
         if not self._evaluators(setting):
             found.append("no judge is left to compare; name evaluators, or add a judge to the panel")
         return found
@@ -131,18 +119,17 @@ class Maple:
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Criteria, then all comparisons at once."""
         options: MapleOptions = setting.options
-        criteria = dict(options.criteria)
-        rows: list[Row] = []
+        criteria, rows = dict(options.criteria), list[Row]()
         if not criteria:
             criteria, rows = await self._generate(setting, ask)
-        questions = [
-            *(
-                self._compare(setting, ask, judge, name, text)
-                for judge in self._evaluators(setting)
-                for name, text in criteria.items()
-            ),
-            *(self._weigh(setting, ask, judge, criteria) for judge in self._evaluators(setting)),
-        ]
+        judges = self._evaluators(setting)
+        questions = []
+        for judge in judges:
+            for name, text in criteria.items():
+                shown = {"task": options.task, "criterion": name, "description": text}
+                how: Any = {"template": "maple/compare", "variables": shown, "criterion": name, "ties": False}
+                questions.append(compare(setting, ask, judge, **how))
+        questions += [self._weigh(setting, ask, judge, criteria) for judge in judges]
         for part in await asyncio.gather(*questions):
             rows.extend(part)
         return rows
@@ -156,75 +143,124 @@ class Maple:
 
     async def _generate(self, setting: Setting, ask: Ask) -> tuple[dict[str, str], list[Row]]:
         options: MapleOptions = setting.options
-        writer = self._generator(setting)
-        variables = {
-            name: getattr(options, name)
-            for name in ("rubric", "task", "audience", "constraints", "least", "most", "levels")
-        }
-        rows: list[Row] = []
+        writer, rows = self._generator(setting), list[Row]()
+        shown = ("rubric", "task", "audience", "constraints", "least", "most", "levels")
+        variables = {name: getattr(options, name) for name in shown}
+        schema = criteria_schema(options.least, options.most, options.levels, options.longest)
         for attempt in range(1, options.attempts + 1):
-            schema = criteria_schema(options.least, options.most, options.levels, options.longest)
-            question = Question(writer, "maple/criteria", variables, ("criteria", attempt), schema)
-            answer = await ask(question)
-            what = {"table": "texts", "judge": writer, "kind": "criteria", "run": attempt}
-            if answer.content is None:
-                return {}, [*rows, missing(question.key, answer, **what)]
-            wrong = unusable(answer.content["criteria"])
-            if wrong:
-                rows.append(missing(question.key, Answer(None, wrong), **what))
-                continue
-            written = [(" ".join(str(one["name"]).split()), one) for one in answer.content["criteria"]]
-            rows += [
-                Row(
-                    "texts",
-                    {
-                        "kind": "criterion",
-                        "judge": writer,
-                        "criterion": name,
-                        "text": json.dumps(one, ensure_ascii=False),
-                    },
-                )
-                for name, one in written
-            ]
-            guide = {
-                field: answer.content[field]
-                for field in ("edge_cases", "fairness")
-                if field in answer.content
-            }
+            key = ("criteria", attempt)
+            answer = await ask(Question(writer, "maple/criteria", variables, key, schema))
+            wrong = None if answer.content is None else unusable(answer.content["criteria"])
+            if answer.content is None or wrong:
+                what = {"table": "texts", "judge": writer, "kind": "criteria", "run": attempt}
+                rows.append(missing(key, Answer(None, wrong) if wrong else answer, **what))
+                if wrong:
+                    continue
+                break
+            written = {" ".join(str(one["name"]).split()): one for one in answer.content["criteria"]}
+            for name, one in written.items():
+                own = {"kind": "criterion", "judge": writer, "criterion": name}
+                rows.append(Row("texts", {**own, "text": json.dumps(one, ensure_ascii=False)}))
+            whole = ("edge_cases", "fairness")
+            guide = {part: answer.content[part] for part in whole if part in answer.content}
             if guide:
                 text = json.dumps(guide, ensure_ascii=False)
                 rows.append(Row("texts", {"kind": "guardrails", "judge": writer, "text": text}))
-            return {name: described(one) for name, one in written}, rows
+            return {name: described(one) for name, one in written.items()}, rows
         return {}, rows
-
-    async def _compare(self, setting: Setting, ask: Ask, judge: str, criterion: str, text: str) -> list[Row]:
-        options: MapleOptions = setting.options
-        shown = {"task": options.task, "criterion": criterion, "description": text}
-        return await compare(
-            setting, ask, judge, template="maple/compare", variables=shown, criterion=criterion, ties=False
-        )
 
     async def _weigh(self, setting: Setting, ask: Ask, judge: str, criteria: Mapping[str, str]) -> list[Row]:
         options: MapleOptions = setting.options
         names = list(criteria)
-        every = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+        every = list(combinations(range(len(names)), 2))
+        questions = []
         # a judge meets the pair of criteria in the orders that the design has for pairs of texts
-        pairs = asked(options, every, setting.seed, judge, "criteria", "criteria")
-
-        async def one(first: str, second: str, run: int) -> Row:
+        for pair in asked(options, every, setting.seed, judge, "criteria", "criteria"):
+            first, second = names[pair.first], names[pair.second]
             shown = {
                 "task": options.task,
                 "audience": options.audience,
                 "a": {"name": first, "description": criteria[first]},
                 "b": {"name": second, "description": criteria[second]},
             }
-            key = ("weigh", first, second, run)
-            question = Question(judge, "maple/weigh", shown, key, record(priority=choice(_WEIGH)))
-            answer = await ask(question)
-            values = {"judge": judge, "first": first, "second": second, "run": run}
-            if answer.content is None:
-                return missing(key, answer, table="criteria", **values)
-            winner = OUTCOMES[_WEIGH.index(answer.content["priority"])]
-            return Row("criteria", {**values, "winner": winner})
+            columns = {"judge": judge, "first": first, "second": second, "run": pair.run}
+            key = ("weigh", first, second, pair.run)
+            questions.append(
+                vote(ask, judge, "maple/weigh", shown, key, _WEIGH, "criteria", columns, "priority")
+            )
+        return list(await asyncio.gather(*questions))
 
-        return list(await asyncio.gather(*(one(names[p.first], names[p.second], p.run) for p in pairs)))
+
+def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Schema:
+    """The answer of the generator: ``least`` to ``most`` criteria; with ``levels`` 0 each by its definition alone.
+
+    Examples
+    --------
+    >>> list(criteria_schema(4, 6, 0)["properties"]["criteria"]["items"]["properties"])
+    ['name', 'definition']
+    """
+    text = prose(longest)
+    fields: dict[str, Schema] = {"name": prose(60 if longest else 0), "definition": text}
+    if levels:
+        fields |= {
+            "look_for": several(text, 3, 7),
+            "levels": record(**{str(level): text for level in range(1, levels + 1)}),
+            "pitfalls": several(text, 2, 5),
+            "borderline": several(text, 1, 3),
+        }
+    whole: dict[str, Schema] = {"criteria": several(record(**fields), least, most)}
+    if levels:
+        whole |= {"edge_cases": several(text, 1, 6), "fairness": several(text, 1, 6)}
+    return record(**whole)
+
+
+def unusable(criteria: Sequence[Mapping[str, Any]]) -> str | None:
+    """Why these criteria cannot name the rows of a table, if they cannot.
+
+    Examples
+    --------
+    >>> unusable([{"name": "Style"}, {"name": " style"}])
+    "two criteria are called 'style'"
+    """
+    seen = set()
+    for one in criteria:
+        name = " ".join(str(one["name"]).split()).casefold()
+        if not name:
+            return "a criterion has no name"
+        if name in OUTCOMES:
+            return f"a criterion is called {name!r}, as a vote's winner may be"
+        if name in seen:
+            return f"two criteria are called {name!r}"
+        seen.add(name)
+    return None
+
+
+def described(one: Mapping[str, Any]) -> str:
+    """A generated criterion as the text that judges are shown.
+
+    Examples
+    --------
+    >>> print(described({"name": "Style", "definition": "How it reads.", "levels": {"1": "dull", "2": "vivid"}}))
+    How it reads.
+    Levels:
+    1: dull
+    2: vivid
+    """
+    titles = {
+        "look_for": "Look for",
+        "levels": "Levels",
+        "pitfalls": "Pitfalls",
+        "borderline": "Between two levels",
+    }
+    lines = [str(one["definition"])]
+    for part, title in titles.items():
+        value = one.get(part)
+        if value:
+            levels = isinstance(value, Mapping)
+            entries = (
+                [f"{level}: {text}" for level, text in value.items()]
+                if levels
+                else [f"- {text}" for text in value]
+            )
+            lines += [f"{title}:", *entries]
+    return "\n".join(lines)

@@ -26,23 +26,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
+from voirdire.collect.protocol import Answer, Ask, Row, Setting, missing
 from voirdire.collect.protocols.schemas import prose, record, several
-from voirdire.collect.protocols.scoring import (
-    FINAL,
-    Case,
-    ScoreOptions,
-    at_least,
-    cases,
-    per_case,
-    score_problems,
-)
-from voirdire.collect.protocols.weighted import expected_score, scale_problems
+from voirdire.collect.protocols.scoring import FINAL, Case, Lost, PerCase, ScoreOptions
+from voirdire.collect.protocols.weighted import scale_problems
 
 Evaluations = list[dict[str, Any]]
 
@@ -76,176 +68,110 @@ class MarevalOptions(ScoreOptions):
     weighting: Literal["runs", "logprobs"] = "runs"
 
 
-class Mareval:
+class Mareval(PerCase):
     """The protocol ``mareval``."""
 
     name: ClassVar[str] = "mareval"
     Options: ClassVar[type[Any]] = MarevalOptions
+    bounds: ClassVar[Mapping[str, int]] = {"evaluators": 1, "rounds": 1}
+    phase: ClassVar[str] = "run"
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale, no evaluators or rounds."""
-        options: MarevalOptions = setting.options
-        found = [*score_problems(setting), *at_least(options, evaluators=1, rounds=1)]
-        if options.weighting == "logprobs":
-            found += scale_problems(options.low, options.high, "runs")
-        return found
+    def faults(self, options: MarevalOptions) -> list[str]:
+        """A scale whose scores are no single tokens."""
+        by_token = options.weighting == "logprobs"
+        return scale_problems(options.low, options.high, "runs") if by_token else []
 
-    def calls(self, setting: Setting) -> Calls:
-        """Planner, evaluators and moderator in each round, arbitrator; in each run."""
-        options: MarevalOptions = setting.options
-        return per_case(setting, options.plan + options.rounds * (options.evaluators + options.moderate) + 1)
+    def questions(self, options: MarevalOptions) -> tuple[int, int]:
+        """Planner, evaluators and moderator in each round, arbitrator."""
+        return (options.plan + options.rounds * (options.evaluators + options.moderate) + 1,) * 2
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All runs at once; the rounds of one follow each other."""
-        every = cases(setting)
-        parts = await asyncio.gather(*(_Run(case, ask).go() for case in every))
-        rows: list[Row] = []
-        for _, group in groupby(zip(every, parts, strict=True), lambda pair: _identity(pair[0])):
-            found = list(group)
-            rows += [row for _, (_, made) in found for row in made]
-            given = [score for _, (score, _) in found if score is not None]
-            case = found[0][0]
+        every = self.cases(setting, ask)
+        await asyncio.gather(*map(self.carry_out, every))
+        for _, group in groupby(every, lambda case: (case.judge, case.item.id, case.criterion)):
+            runs = list(group)
+            last = runs[-1]
+            scores = (row.values for case in runs for row in case.rows if row.table == "scores")
+            given = [row["score"] for row in scores if row["phase"] == self.phase]
             if given:
-                rows.append(case.score(sum(given) / len(given), run="all", answers=len(given)))
+                last.score(sum(given) / len(given), run="all", answers=len(given))
             else:
-                columns = case.columns(table="scores", run="all", phase=FINAL)
-                lost = Answer(None, f"none of {len(found)} runs came to a score")
-                rows.append(missing(("mean", case.item.id, case.criterion), lost, **columns))
-        return rows
+                lost = Answer(None, f"none of {len(runs)} runs came to a score")
+                columns = last.columns(table="scores", run="all", phase=FINAL)
+                last.rows.append(missing(("mean", last.item.id, last.criterion), lost, **columns))
+        return [row for case in every for row in case.rows]
 
-
-def _identity(case: Case) -> tuple[str, str, str]:
-    return case.judge, case.item.id, case.criterion
-
-
-class _Run:
-    """One run of planner, evaluators, moderator and arbitrator."""
-
-    def __init__(self, case: Case, ask: Ask) -> None:
-        assert isinstance(case.options, MarevalOptions)
-        self.case, self.ask, self.options = case, ask, case.options
-        self.rows: list[Row] = []
-
-    async def go(self) -> tuple[float | None, list[Row]]:
-        """The arbitrator's score (None if there is none), and the rows."""
-        plans: dict[str, Any] | None = None
-        if self.options.plan:
-            plans = await self._plan()
-            if plans is None:
-                return None, self.rows
+    async def score(self, case: Case) -> None:
+        """One run of planner, evaluators, moderator and arbitrator."""
+        options = case.options
+        plans = await self._plan(case) if options.plan else None
         summaries: list[str] = []
         rounds: list[Evaluations] = []
-        for number in range(1, self.options.rounds + 1):
-            evaluations = await self._evaluate(number, plans, summaries, rounds)
-            if not evaluations:
-                return None, self.rows
-            rounds.append(evaluations)
-            if self.options.moderate:
-                summary = await self._moderate(number, plans, evaluations, summaries[-1:])
-                if summary is None:
-                    return None, self.rows
-                summaries.append(summary)
-        return await self._arbitrate(plans, summaries[-1:], rounds), self.rows
+        for number in range(1, options.rounds + 1):
+            plan = plans["evaluator"][number - 1] if plans else []
+            heard = [] if options.moderate else list(rounds)
+            rounds.append(
+                await self._evaluate(case, number, plan=plan, summaries=list(summaries), rounds=heard)
+            )
+            if options.moderate:
+                found = await case.content(
+                    "mareval/moderate",
+                    ("moderate", number),
+                    record(summary=prose(options.longest)),
+                    plan=plans["moderator"][number - 1] if plans else None,
+                    evaluations=rounds[-1],
+                    previous=summaries[-1] if summaries else None,
+                )
+                summaries.append(found["summary"])
+                case.text("summary", found["summary"], f"round-{number}")
+        shown = {
+            "plan": plans["arbitrator"] if plans else None,
+            "summary": summaries[-1] if summaries else None,
+            "rounds": [] if options.moderate else rounds,
+            "reasoned": options.weighting == "runs",
+        }
+        if options.weighting == "logprobs":
+            weighted = await case.weighted("mareval/arbitrate", ("arbitrate",), "runs", **shown)
+            case.score(weighted.value, self.phase, mass=weighted.mass)
+        else:
+            schema = case.score_schema("reasoning")
+            found = await case.content("mareval/arbitrate", ("arbitrate",), schema, **shown)
+            case.score(found["score"], self.phase)
+            case.text("decision", found["reasoning"], self.phase)
 
-    async def _content(self, question: Question) -> Any | None:
-        answer = await self.ask(question)
-        if answer.content is None:
-            self.rows.append(self.case.lost(question, answer, "run"))
-        return answer.content
-
-    async def _plan(self) -> dict[str, Any] | None:
-        rounds, text = self.options.rounds, prose(self.options.longest)
+    async def _plan(self, case: Case) -> Any:
+        rounds, text = case.options.rounds, prose(case.options.longest)
         schema = record(
             evaluator=several(several(text, 1, 8), rounds, rounds),
             moderator=several(text, rounds, rounds),
             arbitrator=text,
         )
-        flow: dict[str, Any] = {
-            "evaluators": self.options.evaluators,
-            "rounds": rounds,
-            "moderate": self.options.moderate,
-        }
-        found = await self._content(self.case.question("mareval/plan", ("plan",), schema, **flow))
-        if found is not None:
-            self.rows.append(self.case.text("plan", json.dumps(found, ensure_ascii=False), "run"))
+        flow = {name: getattr(case.options, name) for name in ("evaluators", "rounds", "moderate")}
+        found = await case.content("mareval/plan", ("plan",), schema, **flow)
+        case.text("plan", json.dumps(found, ensure_ascii=False), self.phase)
         return found
 
-    async def _evaluate(
-        self,
-        number: int,
-        plans: dict[str, Any] | None,
-        summaries: Sequence[str],
-        rounds: Sequence[Evaluations],
-    ) -> Evaluations:
-        schema = self.case.score_schema(reasoned=True)
+    async def _evaluate(self, case: Case, number: int, **shown: Any) -> Evaluations:
+        """The evaluations of a round; raises `Lost` where there are none."""
+        schema = case.score_schema("reasoning")
         questions = [
-            self.case.question(
-                "mareval/evaluate",
-                ("evaluate", number, place),
-                schema,
-                plan=plans["evaluator"][number - 1] if plans else [],
-                summaries=list(summaries),
-                rounds=[] if self.options.moderate else list(rounds),
-            )
-            for place in range(1, self.options.evaluators + 1)
+            case.question("mareval/evaluate", ("evaluate", number, place), schema, **shown)
+            for place in range(1, case.options.evaluators + 1)
         ]
-        answers = await asyncio.gather(*(self.ask(question) for question in questions))
+        answers = await asyncio.gather(*map(case.ask, questions))
         evaluations = []
         for place, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
-            phase, who = f"round-{number}", f"{self.case.judge}/evaluator-{place}"
-            agent = {"judge": who, "group": self.case.judge}
+            phase, agent = (
+                f"round-{number}",
+                {"judge": f"{case.judge}/evaluator-{place}", "group": case.judge},
+            )
             if answer.content is None:
-                self.rows.append(self.case.lost(question, answer, phase, **agent))
+                case.lost(question, answer.missing, phase, **agent)
                 continue
             evaluations.append({"evaluator": place, **answer.content})
-            self.rows.append(self.case.score(answer.content["score"], phase, **agent))
-            self.rows.append(self.case.text("evaluation", answer.content["reasoning"], phase, **agent))
+            case.score(answer.content["score"], phase, **agent)
+            case.text("evaluation", answer.content["reasoning"], phase, **agent)
+        if not evaluations:
+            raise Lost
         return evaluations
-
-    async def _moderate(
-        self, number: int, plans: dict[str, Any] | None, evaluations: Evaluations, previous: Sequence[str]
-    ) -> str | None:
-        question = self.case.question(
-            "mareval/moderate",
-            ("moderate", number),
-            record(summary=prose(self.options.longest)),
-            plan=plans["moderator"][number - 1] if plans else None,
-            evaluations=evaluations,
-            previous=previous[0] if previous else None,
-        )
-        found = await self._content(question)
-        if found is None:
-            return None
-        summary = str(found["summary"])
-        self.rows.append(self.case.text("summary", summary, f"round-{number}"))
-        return summary
-
-    async def _arbitrate(
-        self, plans: dict[str, Any] | None, last: Sequence[str], rounds: Sequence[Evaluations]
-    ) -> float | None:
-        by_token = self.options.weighting == "logprobs"
-        question = self.case.question(
-            "mareval/arbitrate",
-            ("arbitrate",),
-            self.case.score_schema(reasoned=not by_token),
-            logprobs=by_token,
-            plan=plans["arbitrator"] if plans else None,
-            summary=last[0] if last else None,
-            rounds=[] if self.options.moderate else list(rounds),
-            reasoned=not by_token,
-        )
-        answer = await self.ask(question)
-        if answer.content is None:
-            self.rows.append(self.case.lost(question, answer, "run"))
-            return None
-        if not by_token:
-            self.rows.append(self.case.score(answer.content["score"], "run"))
-            self.rows.append(self.case.text("decision", answer.content["reasoning"], "run"))
-            return float(answer.content["score"])
-        weighted = expected_score(answer.logprobs, self.options.low, self.options.high)
-        if isinstance(weighted, str):
-            lost = Answer(None, f"{weighted}; use weighting = 'runs'")
-            self.rows.append(self.case.lost(question, lost, "run"))
-            return None
-        self.rows.append(self.case.score(weighted.value, "run", mass=weighted.mass))
-        return weighted.value

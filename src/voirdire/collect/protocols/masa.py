@@ -26,22 +26,21 @@ each pair and one for each summary.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.decide import majority, swapped
 from voirdire.collect.protocols.masa_setting import MasaOptions, evaluators, masa_problems
 from voirdire.collect.protocols.pairing import OUTCOMES
+from voirdire.collect.protocols.pairwise import ANSWERS
 from voirdire.collect.protocols.schemas import choice, prose, record
-from voirdire.collect.protocols.votes import ANSWERS
 
-CRITERION = "factual-error"
+CRITERION, TIE = "factual-error", "tie"
 
 
-@dataclass(frozen=True)
-class _Summary:
+class _Summary(NamedTuple):
     context: str
     system: str
     source: str
@@ -61,19 +60,16 @@ class Masa:
     def calls(self, setting: Setting) -> Calls:
         """Summaries; for each evaluator the pairs in both orders and all runs, and the errors."""
         options: MasaOptions = setting.options
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         if options.given:
-            contexts: dict[str | None, list[str | None]] = {}
-            for item in setting.items:
-                contexts.setdefault(item.context, []).append(item.system)
-            sizes = [len(systems) for systems in contexts.values()]
+            sizes = list(Counter(item.context for item in setting.items).values())
         else:
             for name in (*options.summarizers, options.reference):
-                counts[name] = counts.get(name, 0) + len(setting.items)
+                counts[name] += len(setting.items)
             sizes = [len(options.summarizers) + 1] * len(setting.items)
         pairs = sum(size - 1 if options.against == "reference" else size * (size - 1) // 2 for size in sizes)
         for name in evaluators(setting):
-            counts[name] = counts.get(name, 0) + 2 * options.runs * pairs + options.errors * sum(sizes)
+            counts[name] += 2 * options.runs * pairs + options.errors * sum(sizes)
         return Calls(counts, counts)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
@@ -83,19 +79,13 @@ class Masa:
         contexts: dict[str, list[_Summary]] = {}
         for summary in summaries:
             contexts.setdefault(summary.context, []).append(summary)
-        pairs = [
-            (one, other)
-            for group in contexts.values()
-            for one, other in _pairs(group, options.reference if options.against == "reference" else None)
-        ]
+        reference = options.reference if options.against == "reference" else None
+        pairs = [pair for group in contexts.values() for pair in _pairs(group, reference)]
         judges = evaluators(setting)
+        looked = summaries if options.errors else []
         parts = await asyncio.gather(
             *(self._compare(options, ask, judge, *pair) for judge in judges for pair in pairs),
-            *(
-                self._error(options, ask, judge, summary)
-                for judge in judges
-                for summary in (summaries if options.errors else [])
-            ),
+            *(self._error(options, ask, judge, summary) for judge in judges for summary in looked),
         )
         return [*rows, *(row for part in parts for row in part)]
 
@@ -107,18 +97,12 @@ class Masa:
                 for item in setting.items
             ], []
         schema = record(summary=prose(options.longest))
-        questions = [
-            Question(
-                writer,
-                "masa/summarise",
-                {"task": options.task, "source": item.text, "question": item.context},
-                ("summarise", item.id),
-                schema,
-            )
-            for item in setting.items
-            for writer in (*options.summarizers, options.reference)
-        ]
-        answers = await asyncio.gather(*(ask(question) for question in questions))
+        questions = []
+        for item in setting.items:
+            shown = {"task": options.task, "source": item.text, "question": item.context}
+            for writer in (*options.summarizers, options.reference):
+                questions.append(Question(writer, "masa/summarise", shown, ("summarise", item.id), schema))
+        answers = await asyncio.gather(*map(ask, questions))
         found, rows = [], []
         for question, answer in zip(questions, answers, strict=True):
             context = str(question.key[1])
@@ -134,30 +118,20 @@ class Masa:
     async def _compare(
         self, options: MasaOptions, ask: Ask, judge: str, one: _Summary, other: _Summary
     ) -> list[Row]:
-        asked = [
-            (first, second, run)
-            for first, second in ((one, other), (other, one))
-            for run in range(1, options.runs + 1)
-        ]
-        answers = await asyncio.gather(
-            *(self._vote(options, ask, judge, first, second, run) for first, second, run in asked)
-        )
+        runs = range(1, options.runs + 1)
+        shown = [(first, second, run) for first, second in ((one, other), (other, one)) for run in runs]
+        answers = await asyncio.gather(*(self._vote(options, ask, judge, *place) for place in shown))
         rows = [row for row, _ in answers]
         winners = [winner for _, winner in answers]
         orders = majority(winners[: options.runs]), majority(winners[options.runs :])
         decision = swapped(*orders)
-        columns: dict[str, Any] = {
-            "judge": judge,
-            "first": one.system,
-            "second": other.system,
-            "context": one.context,
-        }
+        columns = {"judge": judge, "first": one.system, "second": other.system, "context": one.context}
         if decision is None:
             key = ("decide", one.context, one.system, other.system)
             lost = Answer(None, "the decision hangs on missing answers")
             return [*rows, missing(key, lost, table="decisions", **columns)]
-        shown = {"shown_first": orders[0] or "", "shown_second": orders[1] or ""}
-        return [*rows, Row("decisions", {**columns, "winner": decision, **shown})]
+        told = {"shown_first": orders[0] or "", "shown_second": orders[1] or ""}
+        return [*rows, Row("decisions", {**columns, "winner": decision, **told})]
 
     async def _vote(
         self, options: MasaOptions, ask: Ask, judge: str, first: _Summary, second: _Summary, run: int
@@ -184,27 +158,54 @@ class Masa:
         shown = {"task": options.task, "source": summary.source, "summary": summary.text}
         key = ("error", summary.context, summary.system)
         answer = await ask(Question(judge, "masa/error", shown, key, schema))
-        columns = {
+        columns: dict[str, Any] = {
             "judge": judge,
             "item": f"{summary.context} / {summary.system}",
             "criterion": CRITERION,
-            "context": summary.context,
-            "system": summary.system,
-            "run": 1,
         }
+        columns |= {"context": summary.context, "system": summary.system, "run": 1}
         if answer.content is None:
             return [missing(key, answer, table="labels", **columns)]
-        return [
-            Row(
-                "labels",
-                {**columns, "label": answer.content["error"], "reasoning": answer.content["reasoning"]},
-            )
-        ]
+        found = {"label": answer.content["error"], "reasoning": answer.content["reasoning"]}
+        return [Row("labels", {**columns, **found})]
 
 
 def _pairs(group: list[_Summary], reference: str | None) -> list[tuple[_Summary, _Summary]]:
     """The pairs of one source: each with the reference, or all; none with a summary that is missing."""
     if reference is None:
-        return [(one, other) for place, one in enumerate(group) for other in group[place + 1 :]]
+        return list(combinations(group, 2))
     base = [summary for summary in group if summary.system == reference]
     return [(summary, base[0]) for summary in group if base and summary.system != reference]
+
+
+def majority(answers: Sequence[str | None]) -> str | None:
+    """The answer of more than half of the runs, "tie" without one, None if that hangs on a missing answer.
+
+    Examples
+    --------
+    >>> majority(["a", "b", "a"]), majority(["a", "b", "tie"])
+    ('a', 'tie')
+    >>> majority(["a", "a", None]), majority(["a", "b", None])
+    ('a', None)
+    """
+    given = Counter(answer for answer in answers if answer is not None)
+    gaps = len(answers) - given.total()
+    for answer, count in given.items():
+        if 2 * count > len(answers):
+            return answer
+    # whether the missing answers could make anything but a tie
+    best = max((count for answer, count in given.items() if answer != TIE), default=0)
+    return TIE if 2 * (best + gaps) <= len(answers) else None
+
+
+def swapped(one: str | None, other: str | None) -> str | None:
+    """The winner in both orders (named by item, not by position), "tie" if they differ, None if unknown.
+
+    Examples
+    --------
+    >>> swapped("a", "a"), swapped("a", "b"), swapped("tie", None), swapped("a", None)
+    ('a', 'tie', 'tie', None)
+    """
+    if one is None or other is None:
+        return TIE if TIE in (one, other) else None
+    return one if one == other else TIE

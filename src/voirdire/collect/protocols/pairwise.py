@@ -10,13 +10,116 @@ allows it. Output: ``votes``. With K judges, N texts and one order there are K N
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Ask, Calls, Row, Setting
-from voirdire.collect.protocols.pairing import PairOptions, number_of_pairs, pair_problems
-from voirdire.collect.protocols.roles import takers, uneven, unknown
-from voirdire.collect.protocols.votes import compare
+from voirdire.collect.protocol import Ask, Calls, Item, Key, Question, Row, Setting, missing
+from voirdire.collect.protocols.pairing import (
+    OUTCOMES,
+    PairOptions,
+    asked,
+    by_context,
+    drawn,
+    number_of_pairs,
+    pair_problems,
+)
+from voirdire.collect.protocols.roles import count_calls, takers, uneven, unknown
+from voirdire.collect.protocols.schemas import choice, record
+
+#: What the two texts are called when shown, and the answer that neither is better.
+ANSWERS = ("Text 1", "Text 2", "tie")
+#: How the key of a comparison begins; criterion (or ""), first, second and run follow.
+COMPARE = "compare"
+
+
+async def compare(
+    setting: Setting,
+    ask: Ask,
+    judge: str,
+    *,
+    template: str,
+    variables: Mapping[str, Any],
+    criterion: str | None,
+    ties: bool,
+) -> list[Row]:
+    """Ask one judge about all pairs of a design, by one criterion or as wholes.
+
+    Parameters
+    ----------
+    setting : Setting
+        Its options are `PairOptions`.
+    ask : callable
+        Answers a question.
+    judge : str
+        Who compares.
+    template, variables : str and mapping
+        The prompt, and what it shows beside the two texts.
+    criterion : str or None
+        The column of that name; None for a table without it.
+    ties : bool
+        Whether "tie" may be answered.
+
+    Returns
+    -------
+    list of Row
+        Of ``votes``, and of ``missing`` for answers that did not come; contexts, runs, pairs, orders.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from voirdire.collect.protocol import Answer
+    >>> async def ask(question):
+    ...     return Answer({"winner": "Text 2"})
+    >>> setting = Setting((), (Item("a", "x"), Item("b", "y")), PairOptions(order="fixed"))
+    >>> shown = dict(template="pairwise/compare", variables={}, criterion=None, ties=False)
+    >>> [row.values["winner"] for row in asyncio.run(compare(setting, ask, "ann", **shown))]
+    ['second']
+    """
+    options: PairOptions = setting.options
+    own = {} if criterion is None else {"criterion": criterion}
+    answers = ANSWERS if ties else ANSWERS[:2]
+
+    def one(first: Item, second: Item, run: int) -> Awaitable[Row]:
+        shown = {
+            **variables,
+            "source": first.source if first.source == second.source else None,
+            "context": first.context,
+            "first": first.text,
+            "second": second.text,
+            "first_source": first.source,
+            "second_source": second.source,
+        }
+        context = {} if first.context is None else {"context": first.context}
+        values = {"judge": judge, "first": first.id, "second": second.id, **own, **context, "run": run}
+        key = (COMPARE, criterion or "", first.id, second.id, run)
+        return vote(ask, judge, template, shown, key, answers, "votes", values)
+
+    questions = []
+    for context, items in by_context(setting.items).items():
+        group = context or ""
+        pairs = drawn(options, [item.id for item in items], setting.seed, group)
+        for pair in asked(options, pairs, setting.seed, judge, criterion or "", group):
+            questions.append(one(items[pair.first], items[pair.second], pair.run))
+    return list(await asyncio.gather(*questions))
+
+
+async def vote(
+    ask: Ask,
+    judge: str,
+    template: str,
+    variables: Mapping[str, Any],
+    key: Key,
+    answers: Sequence[str],
+    table: str,
+    columns: Mapping[str, Any],
+    field: str = "winner",
+) -> Row:
+    """One comparison: its row of the table, or of ``missing``; the winner is told by the place among the answers."""
+    answer = await ask(Question(judge, template, variables, key, record(**{field: choice(answers)})))
+    if answer.content is None:
+        return missing(key, answer, table=table, **columns)
+    return Row(table, {**columns, "winner": OUTCOMES[answers.index(answer.content[field])]})
 
 
 @dataclass(frozen=True)
@@ -45,32 +148,24 @@ class Pairwise:
 
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an unsuitable design."""
-        options: PairwiseOptions = setting.options
-        named = unknown(setting, {"evaluators": options.evaluators})
-        return [*named, *uneven(setting.items, ["context"]), *pair_problems(setting, options)]
+        named = unknown(setting, {"evaluators": setting.options.evaluators})
+        return [*named, *uneven(setting.items, ["context"]), *pair_problems(setting, setting.options)]
 
     def calls(self, setting: Setting) -> Calls:
         """The pairs of the design, for each judge."""
         each = number_of_pairs(setting, setting.options)
-        counts = dict.fromkeys(takers(setting, setting.options.evaluators), each)
-        return Calls(counts, counts)
+        return count_calls(takers(setting, setting.options.evaluators), each)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All comparisons at once."""
         options: PairwiseOptions = setting.options
         shown = {"task": options.task, "rubric": options.rubric, "ties": options.ties}
-        parts = await asyncio.gather(
-            *(
-                compare(
-                    setting,
-                    ask,
-                    judge,
-                    template="pairwise/compare",
-                    variables=shown,
-                    criterion=None,
-                    ties=options.ties,
-                )
-                for judge in takers(setting, options.evaluators)
-            )
-        )
+        how: Any = {
+            "template": "pairwise/compare",
+            "variables": shown,
+            "criterion": None,
+            "ties": options.ties,
+        }
+        judges = takers(setting, options.evaluators)
+        parts = await asyncio.gather(*(compare(setting, ask, judge, **how) for judge in judges))
         return [row for part in parts for row in part]

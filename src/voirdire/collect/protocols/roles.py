@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from voirdire.collect.options import near
-from voirdire.collect.protocol import Item, Setting
+from voirdire.collect.protocol import Calls, Item, Setting
 
 
 def takers(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) -> tuple[str, ...]:
@@ -18,6 +18,18 @@ def takers(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) 
     ('b',)
     """
     return tuple(named) or tuple(judge.name for judge in setting.judges if judge.name not in without)
+
+
+def count_calls(judges: Iterable[str], least: int, most: int | None = None) -> Calls:
+    """The same bounds on the number of questions for each of the judges; one number where both are the same.
+
+    Examples
+    --------
+    >>> count_calls(["ann"], 2, 5).most
+    {'ann': 5}
+    """
+    names = tuple(judges)
+    return Calls(dict.fromkeys(names, least), dict.fromkeys(names, least if most is None else most))
 
 
 def unknown(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]:
@@ -38,21 +50,6 @@ def unknown(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]
             if list(names).count(name) > 1:
                 found.append(f"option {option}: {name!r} is named twice; name it once")
     return found
-
-
-def without_reference(items: Sequence[Item], protocol: str) -> list[str]:
-    """A sentence on items that lack the reference which the protocol compares them with.
-
-    Examples
-    --------
-    >>> without_reference([Item("a", "x"), Item("b", "y", reference="z")], "rouge-l")
-    ["items: 1 have no reference ('a'); rouge-l needs one for each item"]
-    """
-    lacking = [item.id for item in items if not item.reference]
-    if not lacking:
-        return []
-    shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-    return [f"items: {len(lacking)} have no reference ({shown}); {protocol} needs one for each item"]
 
 
 def uneven(items: Sequence[Item], columns: Sequence[str] = ("context", "system")) -> list[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing
-from voirdire.collect.protocols.roles import background, belongs, takers, uneven, unknown
+from voirdire.collect.protocols.roles import background, belongs, count_calls, takers, uneven, unknown
 from voirdire.collect.protocols.schemas import Schema, choice, prose, record
+from voirdire.collect.protocols.weighted import Weighted, expected_score
 
 #: The criterion of a setting without criteria.
 OVERALL = "overall"
@@ -66,39 +68,45 @@ class ScoreOptions:
         return range(self.low, self.high + 1)
 
 
-@dataclass(frozen=True)
+class Lost(Exception):
+    """An answer is missing, which is noted, and all that follows hangs on it."""
+
+
+@dataclass
 class Case:
-    """One judge, item, criterion and run.
+    """One judge, item, criterion and run: it asks, and notes the rows.
+
+    ``options`` are the protocol's `ScoreOptions`; ``phase`` is that of scores that are missing.
 
     Examples
     --------
-    >>> case = Case("ann", Item("a", "x"), "style", "How it reads.", 1, ScoreOptions())
+    >>> case = Case("ann", Item("a", "x"), "overall", 1, ScoreOptions(), ask=None)
     >>> case.question("vanilla/score", ("score",), case.score_schema()).key
-    ('score', 'a', 'style', 1)
+    ('score', 'a', 'overall', 1)
     """
 
     judge: str
     item: Item
     criterion: str
-    description: str
     run: int
-    options: ScoreOptions
+    options: Any
+    ask: Ask
+    phase: str = FINAL
+    rows: list[Row] = field(default_factory=list)
 
-    def score_schema(self, *, reasoned: bool = False, first: str = "reasoning") -> Schema:
-        """An answer with a score, after a text called ``first`` if ``reasoned``."""
-        score = choice(self.options.levels())
-        if reasoned:
-            return record(**{first: prose(self.options.longest), "score": score})
-        return record(score=score)
+    def score_schema(self, text: str = "") -> Schema:
+        """An answer with a score, after a text of that name if there is one."""
+        fields = {text: prose(self.options.longest)} if text else {}
+        return record(**fields, score=choice(self.options.levels()))
 
     def question(
-        self, template: str, step: Key, schema: Schema | None, *, logprobs: bool = False, **variables: Any
+        self, template: str, step: Key, schema: Schema, *, logprobs: bool = False, **variables: Any
     ) -> Question:
         """A question to the case's judge: what all such questions show, and ``variables``."""
         shown = {
             "task": self.options.task,
             "criterion": self.criterion,
-            "description": self.description,
+            "description": self.options.aspects()[self.criterion],
             "low": self.options.low,
             "high": self.options.high,
             **shown_of(self.item, self.options),
@@ -106,22 +114,52 @@ class Case:
         key = (*step, self.item.id, self.criterion, self.run)
         return Question(self.judge, template, {**shown, **variables}, key, schema, logprobs)
 
+    async def content(self, template: str, step: Key, schema: Schema, **variables: Any) -> Any:
+        """The answer to a question.
+
+        Raises
+        ------
+        Lost
+            It is missing.
+        """
+        question = self.question(template, step, schema, **variables)
+        return self.given(question, await self.ask(question))
+
+    def given(self, question: Question, answer: Answer) -> Any:
+        """The content of an answer; raises `Lost` where it has none."""
+        if answer.content is None:
+            self.lost(question, answer.missing)
+            raise Lost
+        return answer.content
+
+    async def weighted(self, template: str, step: Key, otherwise: str, **variables: Any) -> Weighted:
+        """The score weighted by its token's probabilities; raises `Lost` where there is none."""
+        question = self.question(template, step, self.score_schema(), logprobs=True, **variables)
+        answer = await self.ask(question)
+        self.given(question, answer)
+        found = expected_score(answer.logprobs, self.options.low, self.options.high)
+        if isinstance(found, Weighted):
+            return found
+        self.lost(question, f"{found}; use weighting = {otherwise!r}")
+        raise Lost
+
     def columns(self, **more: Any) -> dict[str, Any]:
         """The columns of the case's rows; ``more`` comes last and may replace them."""
         own = {"judge": self.judge, "item": self.item.id, "criterion": self.criterion}
         return {**own, **belongs(self.item), "run": self.run, **more}
 
-    def score(self, value: float, phase: str = FINAL, **more: Any) -> Row:
-        """A row of ``scores``."""
-        return Row("scores", self.columns(phase=phase, score=value, **more))
+    def score(self, value: float, phase: str = FINAL, **more: Any) -> None:
+        """Note a row of ``scores``."""
+        self.rows.append(Row("scores", self.columns(phase=phase, score=value, **more)))
 
-    def text(self, kind: str, text: str, phase: str = FINAL, **more: Any) -> Row:
-        """A row of ``texts``."""
-        return Row("texts", self.columns(phase=phase, kind=kind, text=text, **more))
+    def text(self, kind: str, text: str, phase: str = FINAL, **more: Any) -> None:
+        """Note a row of ``texts``."""
+        self.rows.append(Row("texts", self.columns(phase=phase, kind=kind, text=text, **more)))
 
-    def lost(self, question: Question, answer: Answer, phase: str = FINAL, **more: Any) -> Row:
-        """A row of ``missing``: the score that there would have been."""
-        return missing(question.key, answer, **self.columns(table="scores", phase=phase, **more))
+    def lost(self, question: Question, reason: str | None, phase: str = "", **more: Any) -> None:
+        """Note a row of ``missing``: the score that there would have been."""
+        columns = self.columns(table="scores", phase=phase or self.phase, **more)
+        self.rows.append(missing(question.key, Answer(None, reason), **columns))
 
 
 def shown_of(item: Item, options: ScoreOptions) -> dict[str, str | None]:
@@ -139,51 +177,6 @@ def shown_of(item: Item, options: ScoreOptions) -> dict[str, str | None]:
     return {"background": background(item), "reference": reference, "text": item.text}
 
 
-def cases(setting: Setting) -> list[Case]:
-    """All cases: judges x items x criteria x runs.
-
-    Examples
-    --------
-    >>> from voirdire.collect.protocol import Judge
-    >>> len(cases(Setting((Judge("ann", "m"),), (Item("a", "x"),), ScoreOptions(runs=3))))
-    3
-    """
-    options: ScoreOptions = setting.options
-    return [
-        Case(judge, item, criterion, description, run, options)
-        for judge in takers(setting, options.judges)
-        for item in setting.items
-        for criterion, description in options.aspects().items()
-        for run in range(1, options.runs + 1)
-    ]
-
-
-def score_problems(setting: Setting) -> list[str]:
-    """Faults of the common options and the items, one sentence each.
-
-    Examples
-    --------
-    >>> score_problems(Setting((), (Item("a", "x"),), ScoreOptions(low=5, high=1)))
-    ['options low and high are 5 and 1; give low < high, at most 100 apart']
-    """
-    options: ScoreOptions = setting.options
-    found = [*unknown(setting, {"judges": options.judges}), *uneven(setting.items)]
-    if not 0 < options.high - options.low <= 100:
-        found.append(
-            f"options low and high are {options.low} and {options.high}; give low < high, at most 100 apart"
-        )
-    if any(not name.strip() for name in options.criteria):
-        found.append("option criteria: a criterion has no name; give it one")
-    if options.show_reference:
-        found += [
-            f"item {item.id!r} has no reference; give one for each item, or leave show_reference out"
-            for item in setting.items
-            if not item.reference
-        ]
-    found += at_least(options, runs=1, longest=0)
-    return found
-
-
 def at_least(options: Any, **bounds: int) -> list[str]:
     """Sentences on options below their bound.
 
@@ -199,53 +192,101 @@ def at_least(options: Any, **bounds: int) -> list[str]:
     ]
 
 
-def per_case(setting: Setting, least: int, most: int | None = None) -> Calls:
-    """So many questions for each case.
+def unknown_steps(options: Any) -> list[str]:
+    """Sentences on steps of evaluation for criteria that there are not."""
+    return [
+        f"option steps: there is no criterion {name!r}; name one of the criteria"
+        for name in options.steps
+        if name not in options.aspects()
+    ]
 
-    Examples
-    --------
-    >>> from voirdire.collect.protocol import Judge
-    >>> setting = Setting((Judge("ann", "m"),), (Item("a", "x"), Item("b", "y")), ScoreOptions())
-    >>> per_case(setting, 2, 5).most
-    {'ann': 10}
+
+class ScoreProtocol:
+    """Checks of every protocol that gives scores.
+
+    ``bounds`` are the least values of options that are numbers.
     """
-    options: ScoreOptions = setting.options
-    size = len(setting.items) * len(options.aspects()) * options.runs
-    names = takers(setting, options.judges)
-    return Calls(
-        dict.fromkeys(names, size * least), dict.fromkeys(names, size * (least if most is None else most))
-    )
+
+    Options: ClassVar[type[Any]] = ScoreOptions
+    bounds: ClassVar[Mapping[str, int]] = {}
+
+    def problems(self, setting: Setting) -> list[str]:
+        """Unknown judges, an impossible scale, options below their bounds."""
+        options = setting.options
+        found = [*unknown(setting, {"judges": options.judges}), *uneven(setting.items)]
+        if not 0 < options.high - options.low <= 100:
+            found.append(
+                f"options low and high are {options.low} and {options.high}; give low < high, at most 100 apart"
+            )
+        if any(not name.strip() for name in options.criteria):
+            found.append("option criteria: a criterion has no name; give it one")
+        if options.show_reference:
+            found += [
+                f"item {item.id!r} has no reference; give one for each item, or leave show_reference out"
+                for item in setting.items
+                if not item.reference
+            ]
+        return [
+            *found,
+            *at_least(options, runs=1, longest=0),
+            *at_least(options, **self.bounds),
+            *self.faults(options),
+        ]
+
+    def faults(self, options: Any) -> list[str]:
+        """What else is wrong with the options."""
+        return []
 
 
-class PerCase(ABC):
+class PerCase(ScoreProtocol, ABC):
     """A protocol that scores each case by itself; what it is called and how a case is scored is its own.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
     >>> class Threes(PerCase):
-    ...     async def score(self, case, ask):
-    ...         return [case.score(3)]
+    ...     async def score(self, case):
+    ...         case.score(3)
     >>> setting = Setting((Judge("ann", "m"),), (Item("a", "x"), Item("b", "y")), ScoreOptions())
     >>> [row.values["item"] for row in asyncio.run(Threes().run(setting, None))]
     ['a', 'b']
     """
 
-    Options: ClassVar[type[Any]] = ScoreOptions
+    phase: ClassVar[str] = FINAL
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale."""
-        return score_problems(setting)
+    def questions(self, options: Any) -> tuple[int, int]:
+        """Least and most questions of a case."""
+        return 1, 1
 
     def calls(self, setting: Setting) -> Calls:
-        """One for each case."""
-        return per_case(setting, 1)
+        """So many questions for each case."""
+        options = setting.options
+        size = len(setting.items) * len(options.aspects()) * options.runs
+        least, most = self.questions(options)
+        return count_calls(takers(setting, options.judges), size * least, size * most)
+
+    def cases(self, setting: Setting, ask: Ask) -> list[Case]:
+        """All cases: judges x items x criteria x runs."""
+        options = setting.options
+        return [
+            Case(judge, item, criterion, run, options, ask, self.phase)
+            for judge in takers(setting, options.judges)
+            for item in setting.items
+            for criterion in options.aspects()
+            for run in range(1, options.runs + 1)
+        ]
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All cases at once; their rows in the order of the cases."""
-        parts = await asyncio.gather(*(self.score(case, ask) for case in cases(setting)))
-        return [row for part in parts for row in part]
+        cases = self.cases(setting, ask)
+        await asyncio.gather(*map(self.carry_out, cases))
+        return [row for case in cases for row in case.rows]
+
+    async def carry_out(self, case: Case) -> None:
+        """Score a case, as far as its questions are answered."""
+        with suppress(Lost):
+            await self.score(case)
 
     @abstractmethod
-    async def score(self, case: Case, ask: Ask) -> list[Row]:
-        """The rows of one case."""
+    async def score(self, case: Case) -> None:
+        """Ask what a case takes, and note its rows."""

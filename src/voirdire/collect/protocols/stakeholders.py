@@ -6,7 +6,7 @@ model leaves out of a grouping is lost: it forms a group, or a dimension, of its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,20 +104,14 @@ def read(found: Iterable[Mapping[str, Any]], number: int, document: str) -> list
     ('parents', True)
     """
     said = _plain(document).casefold()
+
+    def perspective(pair: Mapping[str, Any]) -> Perspective:
+        dimension, evidence = str(pair["dimension"]), str(pair["evidence"])
+        verbatim = bool(evidence.strip()) and _plain(evidence).casefold() in said
+        return Perspective(dimension, evidence, number, verbatim)
+
     return [
-        Stakeholder(
-            short(one["name"]),
-            str(one["description"]),
-            tuple(
-                Perspective(
-                    str(pair["dimension"]),
-                    str(pair["evidence"]),
-                    number,
-                    bool(pair["evidence"].strip()) and _plain(pair["evidence"]).casefold() in said,
-                )
-                for pair in one["perspectives"]
-            ),
-        )
+        Stakeholder(short(one["name"]), str(one["description"]), tuple(map(perspective, one["perspectives"])))
         for one in found
         if short(one["name"])
     ]
@@ -136,20 +130,12 @@ def grouped(everyone: Sequence[Stakeholder], groups: Iterable[Mapping[str, Any]]
     >>> [(group.name, len(group.members)) for group in found]
     [('Parents', 2), ('teachers', 1)]
     """
-    placed: set[int] = set()
-    made: list[tuple[str, str, list[Stakeholder]]] = []
-    for group in groups:
-        numbers = [number for number in dict.fromkeys(group["members"]) if number not in placed]
-        placed.update(numbers)
-        if numbers:
-            name = short(group["name"]) or everyone[numbers[0] - 1].name
-            made.append((name, str(group["description"]), [everyone[number - 1] for number in numbers]))
-    made += [
-        (one.name, one.description, [one]) for number, one in enumerate(everyone, 1) if number not in placed
-    ]
     joined: dict[str, tuple[str, str, list[Stakeholder]]] = {}
-    for name, description, members in made:
-        joined.setdefault(name.casefold(), (name, description, []))[2].extend(members)
+    for group, numbers in _claimed(groups, len(everyone)):
+        own = [everyone[number - 1] for number in numbers]
+        name = (short(group["name"]) if group else "") or own[0].name
+        description = str(group["description"]) if group else own[0].description
+        joined.setdefault(name.casefold(), (name, description, []))[2].extend(own)
     return [Group(name, description, tuple(members)) for name, description, members in joined.values()]
 
 
@@ -162,16 +148,25 @@ def merged(perspectives: Sequence[Perspective], dimensions: Iterable[Mapping[str
     >>> [one.text for one in merged(said, [{"dimension": "enjoyment", "members": [1, 2]}])]
     ['enjoyment', 'grammar']
     """
-    placed: set[int] = set()
     made = []
-    for dimension in dimensions:
-        numbers = [number for number in dict.fromkeys(dimension["members"]) if number not in placed]
+    for dimension, numbers in _claimed(dimensions, len(perspectives)):
+        sources = tuple(perspectives[number - 1] for number in numbers)
+        text = _plain(dimension["dimension"]) if dimension else ""
+        made.append(Dimension(text or sources[0].dimension, sources))
+    return made
+
+
+def _claimed(
+    groups: Iterable[Mapping[str, Any]], count: int
+) -> Iterator[tuple[Mapping[str, Any] | None, list[int]]]:
+    """Each group with the numbers that no group before has; then those from 1 to ``count`` that are in none."""
+    placed: set[int] = set()
+    for group in groups:
+        numbers = [number for number in dict.fromkeys(group["members"]) if number not in placed]
         placed.update(numbers)
         if numbers:
-            sources = tuple(perspectives[number - 1] for number in numbers)
-            made.append(Dimension(_plain(dimension["dimension"]) or sources[0].dimension, sources))
-    rest = [one for number, one in enumerate(perspectives, 1) if number not in placed]
-    return [*made, *(Dimension(one.dimension, (one,)) for one in rest)]
+            yield group, numbers
+    yield from ((None, [number]) for number in range(1, count + 1) if number not in placed)
 
 
 def short(name: object) -> str:

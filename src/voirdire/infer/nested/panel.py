@@ -6,21 +6,24 @@ is taken off has the density of values that sum to zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.answers import Answers, CellAnswers
+from voirdire.infer.nested.division import division_of
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent import flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.model.density import Data
+from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import COMMON, Design, Places
 from voirdire.model.family.family import Parts, uncounted
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.terms.reliability import Values
+from voirdire.typing import Ints
 
 LARGEST = 4e8  # numbers that a factor may take
 
@@ -72,37 +75,88 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
         Its factor would take too much memory.
     """
     places, part = Places(density), data["panel"]
-    groups, hypers = groups_of(density, set())
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
     several = {
         factor for term in density.terms for factor, _ in term.at
     }  # a cell may have values of many levels
     several |= {"item"} if density.sides > 1 else set()
     blocks = [places.block(factor) for factor in density.sizes if factor not in several]
-    blocks = [block for block in blocks if block.max(initial=COMMON) > COMMON == block.min(initial=0)]
-    least = len(density.family.predictors)
+    return field_of_sums(
+        density,
+        sums,
+        answers_of(density, data),
+        [block for block in blocks if block.min(initial=0) == COMMON],
+        len(density.family.predictors),
+        "name a model with fewer terms",
+        near_normal=True,
+    )
+
+
+def field_of_sums(
+    density: LogDensity,
+    sums: Design,
+    answers: CellAnswers,
+    blocks: Sequence[Ints],
+    least: int,
+    instead: str,
+    *,
+    told: Set[str] = frozenset(),
+    apart: Callable[[Values], Values] = dict,
+    centred: Callable[[Values], Values] | None = None,
+    **how: Any,
+) -> Field:
+    """The field of answers that depend on sums of latent values.
+
+    Parameters
+    ----------
+    density : LogDensity
+    sums : Design
+    answers : CellAnswers
+    blocks : list of int array, shape (latent values,)
+        Ways to divide the matrix of second derivatives into blocks; the one with the cheapest factor is taken.
+    least : int
+        Number of predictors of a cell.
+    instead : str
+        What to do where the factor is too large, in messages.
+    told : set of str
+        Dimensions of values that many answers tell; see :func:`.latent.groups_of`.
+    apart, centred : callable
+        Of named values those that are latent, and of latent ones those that the density takes; by default values
+        whose sum is zero, less their mean.
+    **how
+        As of :class:`.Field`.
+
+    Raises
+    ------
+    InputError
+        The factor would take too much memory.
+    """
+    groups, hypers = groups_of(density, told)
+    nothing = np.full(sum(group.size for group in groups), COMMON)
     patterns = [
         Pattern(block, sums.index, sums.coefficients, sums.predictor, least)
-        for block in blocks or [np.full(places.size, COMMON)]
+        for block in [block for block in blocks if block.max(initial=COMMON) > COMMON] or [nothing]
     ]
     pattern = min(patterns, key=lambda pattern: pattern.work)
     if pattern.numbers > LARGEST:
         raise InputError(
-            f"{pattern.size:,} latent values: their factor would take {8 * pattern.numbers / 1e9:.2g} GB; name a model "
-            "with fewer terms"
+            f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
+            f"would take {8 * pattern.numbers / 1e9:.2g} GB; {instead}"
         )
     return Field(
         groups,
         hypers,
         pattern,
-        answers_of(density, data),
-        lambda x: latent_of(density, density.values(x, np)),
-        lambda x, hyper: flat_of(density, x, hyper, lambda values: _centre_values(density, values)),
-        near_normal=True,
+        answers,
+        lambda x: latent_of(density, apart(density.values(x, np))),
+        lambda x, hyper: flat_of(density, x, hyper, centred or (lambda values: of_zero_sum(density, values))),
+        division=division_of(density, [hyper.name for hyper in hypers]),
+        **how,
     )
 
 
-def _centre_values(density: PanelDensity, values: Values) -> Values:
+def of_zero_sum(density: LogDensity, values: Values) -> Values:
+    """Values less their mean where a density has them with a sum of zero."""
     zero = {p.name for p in density.parameters if p.zero_sum}
     return {
         name: value - value.mean(axis=-1, keepdims=True) if name in zero else value

@@ -18,6 +18,7 @@ from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.about import difference
 from voirdire.kinds.labels.answers import answers
 from voirdire.kinds.labels.chances import chances, check_single
+from voirdire.kinds.labels.claims import claims
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import residuals
 from voirdire.kinds.labels.draw import draw
@@ -71,6 +72,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     outcomes = staticmethod(outcomes)
     predict = staticmethod(classify)
     chances = staticmethod(chances)
+    claims = staticmethod(claims)
     default_model = staticmethod(default_model)
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)

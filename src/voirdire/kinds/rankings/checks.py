@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.checks import items_linked
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.check import Check, listed
 
@@ -34,34 +35,22 @@ def linked(problem: RankingsProblem) -> Check:
     >>> linked(voirdire.fit(pd.DataFrame(rows), method="map").problem).level
     'warn'
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    table, count = problem.table, problem.table.count
-    items, cells = len(problem.items), len(problem.criteria) * len(problem.items)
-    which, node = table.ranking, table.criterion * items + table.item
+    table = problem.table
+    which, criterion, item = table.ranking, table.criterion, table.item
     if problem.anchors is not None:
         people = problem.anchors.table
-        which = np.concatenate([which, count + people.ranking])
-        node = np.concatenate([node, people.criterion * items + people.item])
-        count += people.count
-    edges = coo_array((np.ones(len(which)), (which, count + node)), shape=(count + cells,) * 2)
-    group = connected_components(edges, directed=False)[1]
-    for c in np.unique(table.criterion):
-        ranked = np.unique(table.item[table.criterion == c])
-        own = group[count + c * items + ranked]
-        parts, sizes = np.unique(own, return_counts=True)
-        if len(parts) > 1:
-            apart = [problem.items[i] for i in ranked[own == parts[sizes.argmin()]]]
-            where = f" under criterion {problem.criteria[c]!r}" if len(problem.criteria) > 1 else ""
-            message = (
-                f"Items fall into {len(parts)} groups{where}, e.g. {listed(apart, verb=False)} against the rest: no "
-                "ranking has items of both, so their relative strength is the prior's alone (wide intervals). Let "
-                "judges rank items of both together."
-            )
-            return Check("connectivity", "warn", float(len(parts)), message)
-    return Check(
-        "connectivity", "ok", 0.0, "Every item can be compared with every other through the rankings."
+        which = np.concatenate([which, table.count + people.ranking])
+        criterion, item = (
+            np.concatenate([getattr(one, name) for one in (table, people)]) for name in ("criterion", "item")
+        )
+    return items_linked(
+        problem,
+        which,
+        criterion,
+        item,
+        "Every item can be compared with every other through the rankings.",
+        "no ranking has items of both, so their relative strength is the prior's alone (wide intervals). Let judges "
+        "rank items of both together.",
     )
 
 

@@ -18,7 +18,6 @@ from voirdire.tables.encode import positions
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
-from voirdire.tables.read import columns_among
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +98,9 @@ def _read(table: object) -> Rankings:
     """People's rankings; who ranked is a person, or nobody in particular."""
     if isinstance(table, Rankings):
         return table
-    named = columns_among(table, [PERSON, "judge"], Problems("anchors"))
-    if PERSON in named:
-        import pandas as pd
+    import pandas as pd
 
-        frame = table if isinstance(table, pd.DataFrame) else None
-        assert frame is not None  # a file with people's names has been read
-        table = frame.rename(columns={PERSON: "judge"})
-    return read_rankings(table, name="anchors", judge=None if named else PEOPLE)
+    # a file with people's names has been read
+    if isinstance(table, pd.DataFrame) and PERSON in table:
+        return read_rankings(table.rename(columns={PERSON: "judge"}), name="anchors")
+    return read_rankings(table, name="anchors", judge=PEOPLE)

@@ -171,15 +171,9 @@ class ScoresDensity(ScoresLayout):
         return self.model.reliability.kind == "rater-discrimination"
 
     def mirror(self, x: Array, xp: Any) -> Array:
-        """Return the flat vector with every strength, weight and discrimination of opposite sign.
-
-        Raises
-        ------
-        ValueError
-            The model has no mirror.
-        """
+        """Return the flat vector with every strength, weight and discrimination of opposite sign."""
         if not self.has_mirror:
-            raise ValueError(f"model {self.model.name} has no mirror")
+            return super().mirror(x, xp)
         values = self.values(x, xp)
         for name in ("strength", "weight", "raw_discrimination"):
             if name in values:
@@ -201,8 +195,12 @@ class ScoresDensity(ScoresLayout):
         return [self.form.people_part(self, values, data["anchors"], xp)] if self.anchors else []
 
     def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts` and :meth:`people_parts`."""
-        return ["scores", *["criteria_votes"] * self.voted, *["anchors"] * bool(self.anchors)]
+        """A name for each of :meth:`log_parts`."""
+        return ["scores", *["criteria_votes"] * self.voted]
+
+    def people_names(self) -> list[str]:
+        """A name for each of :meth:`people_parts`."""
+        return ["anchors"] * bool(self.anchors)
 
     def by_hand(self, data: Data) -> ByHand | None:
         """With the items eliminated, of levels; see :class:`.scores.eliminated.Eliminated`."""

@@ -18,17 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.latent import flat_of, groups_of, latent_of
-from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.nested.panel import field_of_sums
 from voirdire.kinds.scores.cells import ScoreCells
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
-from voirdire.model.design import COMMON, Design, Places, Term, design
+from voirdire.model.design import Design, Places, Term, design
 from voirdire.model.terms.reliability import Values
 
-LARGEST = 4e8  # numbers that a factor may take
 #: Of what a judge perceives.
 TERMS = (
     Term("strength", ("criterion", "item"), 0),
@@ -52,27 +49,16 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     """
     places = Places(density)
     form = cells(density, data)
-    groups, hypers = groups_of(density, form.told)
-    sums = _sums(density, data["panel"], form, places)
-    patterns = [
-        Pattern(block, sums.index, sums.coefficients, sums.predictor, form.predictors)
-        for block in map(places.block, ("item", "judge", "context"))
-        if block.max(initial=COMMON) > COMMON
-    ]
-    pattern = min(patterns, key=lambda pattern: pattern.work)
-    if pattern.numbers > LARGEST:
-        raise InputError(
-            f"{pattern.size:,} latent values of {density.judges:,} judges and {density.items:,} items: their factor "
-            f"would take {8 * pattern.numbers / 1e9:.2g} GB; name a model without tastes, such as rating-severity, or "
-            "rating-continuous of scores between levels"
-        )
-    return Field(
-        groups,
-        hypers,
-        pattern,
+    return field_of_sums(
+        density,
+        _sums(density, data["panel"], form, places),
         form.answers,
-        lambda x: latent_of(density, _apart(density.values(x, np), form.location)),
-        lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(values, form)),
+        [places.block(dim) for dim in ("item", "judge", "context")],
+        form.predictors,
+        "name a model without tastes, such as rating-severity, or rating-continuous of scores between levels",
+        told=form.told,
+        apart=lambda values: _apart(values, form.location),
+        centred=lambda values: _centred(values, form),
         near_normal=True,
         scales=form.scales,
     )

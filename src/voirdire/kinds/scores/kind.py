@@ -24,6 +24,7 @@ from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.answers import answers
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
+from voirdire.kinds.scores.claims import claims
 from voirdire.kinds.scores.contexts import left_out, no_contexts
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
@@ -80,6 +81,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     quantities = staticmethod(quantities)
     predict = staticmethod(predict)
     chances = staticmethod(chances)
+    claims = staticmethod(claims)
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)
     shares = staticmethod(of_judges)

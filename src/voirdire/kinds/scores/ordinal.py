@@ -10,7 +10,6 @@ is computed by a rule of 41 points (:func:`voirdire.model.terms.cumulative.norma
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +23,7 @@ from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.family.ordinal import ordinal
 from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS
-from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.arrays import LOGISTIC, Array
 from voirdire.model.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.parameters import Normal
@@ -35,7 +34,6 @@ from voirdire.typing import Floats, Ints
 SMOOTHING = 0.5  # scores added to each level of the first guess
 SMALLEST_GAP = 0.2  # of the first guess
 SMALLEST_SPREAD = 0.3  # likewise
-LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
 SWEEPS = 50
 TOLD = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
 

@@ -16,7 +16,7 @@ from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.votes import results as summaries
 from voirdire.model.natural_scales import fact
-from voirdire.model.terms.arrays import log_normal_cdf
+from voirdire.model.terms.arrays import LOGISTIC, log_normal_cdf
 from voirdire.model.terms.cumulative import log_every_level
 from voirdire.model.terms.raters import log_noise, slopes
 from voirdire.model.terms.reliability import Values
@@ -195,7 +195,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
         run = (
             np.exp(2.0 * values["log_noise"])
             if form_of(problem.model) is continuous
-            else np.full_like(slope, ordinal.LOGISTIC)
+            else np.full_like(slope, LOGISTIC)
         )
         found["variance_item"] = one**2 * item
         found["variance_judge_item"] = one**2 * np.exp(2.0 * values["log_judge_item"])

@@ -19,7 +19,7 @@ from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.added_terms import added_parameters
 from voirdire.model.density import Data
 from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
-from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.arrays import LOGISTIC, Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
@@ -65,8 +65,16 @@ class VotesDensity(VotesLayout):
         return found
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """Nothing: spreads are found by their marginal likelihood."""
-        return np.zeros(1)
+        """Information of votes on an item's strength beside scores, shape (..., 1, 1, 1).
+
+        Nothing elsewhere: spreads are found by their marginal likelihood.
+        """
+        if not self.compared:
+            return np.zeros(1)
+        slope = xp.exp(values["log_vote_scale"])[..., None]
+        if "log_discrimination" in values:
+            slope = slope * xp.exp(values["log_discrimination"])
+        return (self.compared * (slope * slope).mean(axis=-1) / LOGISTIC)[..., None, None, None]
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
@@ -90,9 +98,7 @@ class VotesDensity(VotesLayout):
         """Log probability of each distinct outcome and the number of votes that chose it, table by table."""
         reliability = RELIABILITY[self.model.reliability.kind]
         parts = []
-        for table, part in data.items():
-            if table in ("anchors", "pinned"):
-                continue
+        for table, part in self._tables(data).items():
             strength = values["weight"][..., None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
             if "pair_judge" in part:
@@ -118,12 +124,19 @@ class VotesDensity(VotesLayout):
         return ANCHORS[self.model.anchors.kind].log_parts(values, data["anchors"], ties, xp)
 
     def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts` and :meth:`people_parts`."""
-        parts = ("decided", "tied", "not_tied") if self.ties and self.model.ties is not None else ("decided",)
-        names = [f"{table}_{part}" for table in data if table not in ("anchors", "pinned") for part in parts]
-        return names + (
-            [f"anchors_{part}" for part in ("first", "second", *parts[1:])] if self.anchors else []
-        )
+        """A name for each of :meth:`log_parts`."""
+        return [f"{table}_{part}" for table in self._tables(data) for part in ("decided", *self._tied)]
+
+    def people_names(self) -> list[str]:
+        """A name for each of :meth:`people_parts`."""
+        return [f"anchors_{part}" for part in ("first", "second", *self._tied) if self.anchors]
+
+    @property
+    def _tied(self) -> tuple[str, ...]:
+        return ("tied", "not_tied") if self.ties and self.model.ties is not None else ()
+
+    def _tables(self, data: Data) -> Data:
+        return {table: data[table] for table in ("votes", "criteria") if table in data}
 
     def starts(self, data: Data) -> list[Floats]:
         """A point that takes every judge as fairly reliable, so that it follows the majority."""
@@ -161,7 +174,7 @@ class VotesDensity(VotesLayout):
         values = self.values(x, xp)
         turned = RELIABILITY[self.model.reliability.kind].mirror(values)
         if turned is None:
-            raise ValueError(f"model {self.model.name} has no mirror")
+            return super().mirror(x, xp)
         return self.flat({**values, **turned, **mirrored(self, values)}, xp)
 
 

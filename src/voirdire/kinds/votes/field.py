@@ -12,25 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.infer.nested.answers import Answers, CellAnswers
-from voirdire.infer.nested.division import division_of
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.latent import flat_of, groups_of, latent_of
-from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.nested.panel import field_of_sums, of_zero_sum
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.kinds.votes.people import are_apart, cells_of_people, set_apart
 from voirdire.kinds.votes.perceived import about_of
 from voirdire.kinds.votes.vote_terms import criteria_terms, people_terms, vote_terms
 from voirdire.model.density import Data
-from voirdire.model.design import COMMON, Cells, Places, design, stacked
+from voirdire.model.design import Cells, Places, design, stacked
 from voirdire.model.family.sharpness import sharpness
 from voirdire.model.family.two_coin import two_coin
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 TOLD = {"judge"}  # of what many votes tell
-LARGEST = 4e8  # numbers that a factor may take
 
 
 def field_of(density: VotesLayout, data: Data) -> Field:
@@ -41,7 +37,6 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     InputError
         Its factor would take too much memory.
     """
-    groups, hypers = groups_of(density, TOLD)
     places = Places(density)
     tables = [
         (terms(density), *_cells(density, data[table]))
@@ -60,28 +55,16 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     answers: CellAnswers = alike
     if people is not None and apart:
         found, answers = set_apart(density, people, places, found, alike)
-    sums, least = found.used, len(family.predictors)
-    patterns = [
-        Pattern(block, sums.index, sums.coefficients, sums.predictor, least)
-        for block in (places.block("judge"), places.block("context"))
-        if block.max(initial=COMMON) > COMMON
-    ]
-    nothing = Pattern(np.full(places.size, COMMON), sums.index, sums.coefficients, sums.predictor, least)
-    pattern = min(patterns or [nothing], key=lambda pattern: pattern.work)
-    if pattern.numbers > LARGEST:
-        raise InputError(
-            f"{pattern.size:,} latent values of {density.judges:,} judges, {density.items:,} items and "
-            f"{density.contexts:,} contexts: their factor would take {8 * pattern.numbers / 1e9:.2g} GB; name a model "
-            "without contexts, such as crowd-bt-position"
-        )
-    field = Field(
-        groups,
-        hypers,
-        pattern,
+    field = field_of_sums(
+        density,
+        found.used,
         answers,
-        lambda x: latent_of(density, _apart(density.values(x, np))),
-        lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
-        division=division_of(density, [hyper.name for hyper in hypers]),
+        [places.block("judge"), places.block("context")],
+        len(family.predictors),
+        "name a model without contexts, such as crowd-bt-position",
+        told=TOLD,
+        apart=_apart,
+        centred=lambda values: of_zero_sum(density, _together(values)),
     )
     if "pinned" not in data:
         return field
@@ -120,12 +103,8 @@ def _apart(values: Values) -> Values:
     return {**values, "strength": values["strength"] - values["general"][..., None, :]}
 
 
-def _centred(density: VotesLayout, values: Values) -> Values:
-    """Strengths and weights with sum zero: votes are about differences."""
-    zero = {p.name for p in density.parameters if p.zero_sum}
-    if "general" in values:
-        values = {**values, "strength": values["strength"] + values["general"][..., None, :]}
-    return {
-        name: value - value.mean(axis=-1, keepdims=True) if name in zero else value
-        for name, value in values.items()
-    }
+def _together(values: Values) -> Values:
+    """Strengths with what their items are worth under all criteria alike."""
+    if "general" not in values:
+        return values
+    return {**values, "strength": values["strength"] + values["general"][..., None, :]}

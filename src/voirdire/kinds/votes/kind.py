@@ -19,6 +19,7 @@ from voirdire.kinds.votes import adjusted, checks, groups, results, trust
 from voirdire.kinds.votes.answers import answers, single_answers
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
+from voirdire.kinds.votes.claims import claims
 from voirdire.kinds.votes.contexts import left_out, too_large
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
@@ -64,6 +65,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
     fixed_order = staticmethod(trust.fixed_order)
     predict = staticmethod(predict)
     chances = staticmethod(chances)
+    claims = staticmethod(claims)
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)
     shares = staticmethod(shares)

@@ -32,6 +32,8 @@ class VotesLayout(LogDensity):
         Terms beside those of the sections of the model.
     added_levels : tuple of (str, int)
         Number of levels of each factor of these that is none of the others.
+    compared : float
+        Votes on an item under a criterion, on average, where the unit of its strength is made for them.
     """
 
     ties: bool
@@ -41,6 +43,7 @@ class VotesLayout(LogDensity):
     over: str = "new"
     added: tuple[Term, ...] = ()
     added_levels: tuple[tuple[str, int], ...] = ()
+    compared: float = 0.0
 
     @cached_property
     def sizes(self) -> dict[str, int]:

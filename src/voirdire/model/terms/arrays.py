@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 FEW_LEVELS = 8
+LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
 Array = Any  # a NumPy, JAX or PyTensor array; terms are written once for the three
 
 

@@ -99,7 +99,7 @@ def study_parts(study: Study, rows: Sequence[Row]) -> list[Study]:
     >>> from voirdire.research.repro.claims import load_system
     >>> rows = used_rows(load_system("maple"))["maple/position"]
     >>> found = study_parts(load_study(path_of("maple/position").parent / "study.toml"), rows)
-    >>> sum(len(part.cells()) for part in found)
+    >>> sum(len(part.study_cells()) for part in found)
     22
     """
     groups: dict[tuple[str, str], list[Row]] = {}

@@ -134,19 +134,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
         }
         key = {"panel": panel, "model": model, "method": method}
         rows += rows_of(key, columns)
-        share = part["wrong"].sum() / max(part["claims"].sum(), 1)
-        # of clusters of claims: those of a table stand and fall together
-        spread = np.sqrt(((part["wrong"] - share * part["claims"]) ** 2).sum()) / max(part["claims"].sum(), 1)
-        rows.append(
-            {
-                **key,
-                "measure": "wrong claims",
-                "n": len(part),
-                "mean": float(share),
-                "sd": None,
-                "mcse": float(spread),
-            }
-        )
+        rows.append(share_row(key, "wrong claims", part["wrong"], part["claims"]))
     return pd.DataFrame(rows)
 
 
@@ -158,3 +146,11 @@ def rows_of(key: dict[str, Any], columns: dict[str, Any]) -> list[dict[str, Any]
         row = {"measure": measure, "n": len(values), "mean": float(values.mean()), "sd": sd}
         rows.append({**key, **row, "mcse": sd / np.sqrt(len(values))})
     return rows
+
+
+def share_row(key: dict[str, Any], measure: str, some: Any, whole: Any) -> dict[str, Any]:
+    """Share of some of all counts, with the error of clusters: counts of a table stand and fall together."""
+    total = max(whole.sum(), 1)
+    share = some.sum() / total
+    error = np.sqrt(((some - share * whole) ** 2).sum()) / total
+    return {**key, "measure": measure, "n": len(some), "mean": float(share), "sd": None, "mcse": float(error)}

@@ -13,9 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from voirdire.kinds.joint.density import JointDensity
-from voirdire.kinds.joint.problem import JointProblem, pose_joint
-from voirdire.kinds.joint.tables import in_one_coding
+from voirdire.kinds.joint_problem import JointProblem, pose_joint
 from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.draw import draw as draw_labels
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
@@ -24,6 +22,7 @@ from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.draw import answered
 from voirdire.kinds.votes.draw import draw as draw_votes
 from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.density import LogDensity
 from voirdire.model.prior_draws import names, prior_draw
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -33,6 +32,7 @@ from voirdire.research.studies.score_panels import LEVELS, ScorePanel
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.scores import Scores
+from voirdire.tables.votes_and_scores import in_one_coding
 from voirdire.typing import Floats
 
 LABELS = ("a", "b", "c")
@@ -259,7 +259,7 @@ class JointPanel:
         return ScorePanel(part, self.judges, self.items, self.criteria, self.ties)
 
     @cached_property
-    def density(self) -> JointDensity:
+    def density(self) -> LogDensity:
         """The density of the simulating model."""
         votes, scores = self._of_votes.blank, self._of_scores.blank
         return self._pose_problem(self.model, votes.votes, votes.criteria_votes, scores.table).density

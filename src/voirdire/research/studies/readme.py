@@ -62,6 +62,7 @@ def _results_lines(study: Study) -> list[str]:
         rows = list(csv.DictReader(file))
     run = json.loads((study.path.parent / "run.json").read_text(encoding="utf-8"))
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    rows = one_row_per_truth(rows) if study.kind == "truths" else rows
     columns = [name for name in rows[0] if name not in _SHOWN or len({row[name] for row in rows}) > 1]
     lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
     lines += [
@@ -79,6 +80,33 @@ def _results_lines(study: Study) -> list[str]:
     finding = study.settings.get("finding")
     lines += ["", finding] if finding else []
     return [*lines, "", f"Made with {run['replicates']} replicates, seed {run['seed']}; {versions}."]
+
+
+def one_row_per_truth(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Measures side by side: a row for each truth and what scores are about, the checks that say something last.
+
+    Examples
+    --------
+    >>> row = {"truth": "votes-drift", "about": "panel", "method": "laplace", "n": "4"}
+    >>> said = [{"measure": "coverage", "mean": "0.6"}, {"measure": "says drift", "mean": "0.75"}]
+    >>> one_row_per_truth([row | one for one in said])
+    [{'truth': 'votes-drift', 'about': 'panel', 'coverage': '0.600', 'checks': 'drift 0.75'}]
+    """
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    said: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        key = row["truth"], row["about"]
+        cells = found.setdefault(key, {"truth": key[0], "about": key[1]})
+        checks = said.setdefault(key, [])
+        if row["measure"].startswith("says "):
+            checks.append(f"{row['measure'].removeprefix('says ')} {float(row['mean']):.2f}")
+        else:
+            cells[row["measure"]] = f"{float(row['mean']):.3f}"
+    names = list(dict.fromkeys(name for cells in found.values() for name in cells))
+    return [
+        {name: cells.get(name, "") for name in names} | {"checks": ", ".join(said[key])}
+        for key, cells in found.items()
+    ]
 
 
 def drops_table(study: Study) -> list[str]:

@@ -11,6 +11,7 @@ from voirdire.model.specs import load_model, locate
 from voirdire.research.studies.calibration_spec import calibration_problems
 from voirdire.research.studies.coverage_spec import coverage_problems
 from voirdire.research.studies.label_coverage_spec import label_coverage_problems
+from voirdire.research.studies.truths_spec import truths_problems
 from voirdire.settings import FLAG, LIST, TABLE, TABLES, TEXT, Rule, faults, is_whole, read_toml, unknown
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
@@ -53,17 +54,20 @@ _COVERAGE = {
     "models": _LIST, "methods": _LIST, "panels": _TABLES, "drawn_from": _TEXT, "known_sd": _FLAG, "finding": _TEXT,
 }  # fmt: skip
 _LABELS = {"models": _LIST, "methods": _LIST, "panels": _TABLES, "finding": _TEXT}
+_TRUTHS = {"truths": _LIST, "about": _LIST, "methods": _LIST, "finding": _TEXT}
 _RULES = {
     "recovery": _RECOVERY,
     "calibration": _CALIBRATION,
     "coverage": _COVERAGE,
     "label-coverage": _LABELS,
+    "truths": _TRUTHS,
 }
 KINDS = tuple(_RULES)
 _PROBLEMS = {
     "calibration": calibration_problems,
     "coverage": coverage_problems,
     "label-coverage": label_coverage_problems,
+    "truths": truths_problems,
 }
 _OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "drawn_from", "known_sd", "finding"}
 _ENTRIES = {"panels": ("name", "judges"), "designs": ("name", "kind"), "added": ("name", "judge", "counts")}
@@ -201,7 +205,7 @@ def _shape_problems(content: dict[str, Any]) -> list[str]:
 def _content_problems(study: Study) -> list[str]:
     problems = []
     settings = study.settings
-    for model in settings["models"]:
+    for model in settings.get("models", []):
         problems += _check_problems(lambda model=model: load_model(model))
     if study.kind in _PROBLEMS:
         return problems or _PROBLEMS[study.kind](settings)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.encode import name_of
+from voirdire.tables.encode import Refused, name_of
 from voirdire.tables.formats.rows import Extended
+
+SHOWN = 8  # values of a column in a message
 
 
 class RowChoice:
@@ -27,10 +30,10 @@ class RowChoice:
     """
 
     def __init__(self, where: Mapping[str, str]) -> None:
-        self.asked = ", ".join(f"{name}={said}" for name, said in where.items())
         self.where = {name: name_of(said, ends=True) for name, said in where.items()}
         self.seen: set[str] = set()
-        self.any = False
+        self.values: dict[str, Counter[str]] = {name: Counter() for name in self.where}
+        self.any = self.any_kept = False
 
     def keeps(self, row: Any) -> bool:
         """True where a row is chosen."""
@@ -39,7 +42,13 @@ class RowChoice:
         plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})
         cells = {**plain._asdict(), **further}
         self.seen |= {name for name, cell in cells.items() if cell is not None}
-        return all(name_of(cells.get(name, ""), ends=True) == said for name, said in self.where.items())
+        found = {name: name_of(cells.get(name, ""), ends=True) for name in self.where}
+        if not self.any_kept:
+            for name, cell in found.items():
+                self.values[name]["nothing" if isinstance(cell, Refused) else str(cell)] += 1
+        kept = found == self.where
+        self.any_kept = self.any_kept or kept
+        return kept
 
     def check_columns(self, called: str) -> None:
         """Raise where a file that has been read lacks a column; the next one starts anew."""
@@ -55,4 +64,21 @@ class RowChoice:
         """Raise where rows were there and none was kept."""
         if not self.any:
             return
-        raise InputError(f"{names}: no row has {self.asked}")
+        raise InputError(nothing_chosen(names, self.where, self.values))
+
+
+def nothing_chosen(names: str, where: Mapping[str, object], values: Mapping[str, Counter[str]]) -> str:
+    """Say that no row holds what is asked for, and what the columns hold, with how often.
+
+    Examples
+    --------
+    >>> nothing_chosen("a.csv", {"turn": "1"}, {"turn": Counter({"first": 3, "second": 1})})
+    "a.csv: no row has turn=1; the column 'turn' has first (3), second (1)"
+    """
+    asked = ", ".join(f"{name}={said}" for name, said in where.items())
+    held = []
+    for name, count in values.items():
+        rest = f" and {len(count) - SHOWN:,} further values" if len(count) > SHOWN else ""
+        shown = ", ".join(f"{value} ({often:,})" for value, often in count.most_common(SHOWN))
+        held.append(f"the column {name!r} has {shown}{rest}")
+    return f"{names}: no row has {asked}; {'; '.join(held)}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.collect.protocols.criteria import described
+from voirdire.collect.protocols.maple import described
 from voirdire.research.repro.fill.filled import Filled
 from voirdire.research.repro.job import Job
 

@@ -1,0 +1,186 @@
+"""Baselines of "MAREval: A Multi-Agent Framework for Evaluating Natural Language Recommendation Explanations".
+
+Inputs of all: texts, their sources where there are, criteria or a rubric. Output: ``scores``, and ``texts`` where a
+judge gives reasons. One case is a judge, an item, a criterion and a run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from voirdire.collect.protocols.schemas import choice, prose, record, several
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
+
+ROLES = {
+    "reader": "You speak for ordinary readers without special knowledge, and say what the text does for them.",
+    "critic": "You look for weaknesses that others overlook, and for praise that the text has not earned.",
+}
+
+
+class Vanilla(PerCase):
+    """The protocol ``vanilla``: one question, one score."""
+
+    name: ClassVar[str] = "vanilla"
+
+    async def score(self, case: Case) -> None:
+        """One question."""
+        found = await case.content("vanilla/score", ("score",), case.score_schema())
+        case.score(found["score"])
+
+
+class Cot(PerCase):
+    """The protocol ``cot``, after Wei et al. (2022): steps of evaluation, reasoning by them, then the score."""
+
+    name: ClassVar[str] = "cot"
+
+    async def score(self, case: Case) -> None:
+        """One question: steps, reasoning, score."""
+        text = prose(case.options.longest)
+        schema = record(steps=several(text, 1, 6), reasoning=text, score=choice(case.options.levels()))
+        found = await case.content("cot/score", ("score",), schema)
+        case.score(found["score"])
+        case.text("reasoning", "\n".join([*found["steps"], found["reasoning"]]))
+
+
+@dataclass(frozen=True)
+class SelfRefineOptions(ScoreOptions):
+    """Options of self-refine.
+
+    Attributes
+    ----------
+    rounds : int
+        Most feedbacks, each followed by a revision unless it asks for none.
+
+    Examples
+    --------
+    >>> SelfRefineOptions().rounds
+    2
+    """
+
+    rounds: int = 2
+
+
+class SelfRefine(PerCase):
+    """The protocol ``self-refine``, after Madaan et al. (2023).
+
+    A judge scores, criticises its own evaluation, and revises it; a feedback that asks for no change ends it. The last
+    score counts, after at most ``rounds`` revisions (phases ``initial``, ``round-1``, ..., ``final``).
+    """
+
+    name: ClassVar[str] = "self-refine"
+    Options: ClassVar[type[Any]] = SelfRefineOptions
+    bounds: ClassVar[Mapping[str, int]] = {"rounds": 1}
+
+    def questions(self, options: SelfRefineOptions) -> tuple[int, int]:
+        """A score and a feedback; at most a score, and feedback and revision in each round."""
+        return 2, 1 + 2 * options.rounds
+
+    async def score(self, case: Case) -> None:
+        """A score, and its revisions."""
+        schema = case.score_schema("reasoning")
+        current = await case.content("self-refine/score", ("score", 0), schema)
+        _evaluated(case, current, "initial")
+        verdict = record(feedback=prose(case.options.longest), change=choice(["yes", "no"]))
+        for number in range(1, case.options.rounds + 1):
+            phase = f"round-{number}"
+            step = ("feedback", number)
+            found = await case.content("self-refine/feedback", step, verdict, evaluation=current)
+            case.text("feedback", found["feedback"], phase)
+            if found["change"] == "no":
+                break
+            shown = {"evaluation": current, "feedback": found["feedback"]}
+            current = await case.content("self-refine/revise", ("revise", number), schema, **shown)
+            _evaluated(case, current, phase)
+        case.score(current["score"])
+
+
+def _evaluated(case: Case, found: Mapping[str, Any], phase: str) -> None:
+    case.score(found["score"], phase)
+    case.text("evaluation", found["reasoning"], phase)
+
+
+@dataclass(frozen=True)
+class ChatEvalOptions(ScoreOptions):
+    """Options of chat-eval.
+
+    Attributes
+    ----------
+    roles : mapping of str to str
+        Names, and what each is told about itself; none given: a reader and a critic.
+    rounds : int
+        How often each role speaks.
+    combine : "mean" or "majority"
+        How the last scores become one.
+
+    Examples
+    --------
+    >>> list(ChatEvalOptions().cast())
+    ['reader', 'critic']
+    """
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    rounds: int = 2
+    combine: Literal["mean", "majority"] = "mean"
+
+    def cast(self) -> dict[str, str]:
+        """The roles in the order in which they speak."""
+        return dict(self.roles) or dict(ROLES)
+
+
+class ChatEval(PerCase):
+    """The protocol ``chat-eval``, after Chan et al. (2024).
+
+    In each of ``rounds`` rounds the roles speak in their fixed order; each sees all that was said before and gives a
+    comment and a score (``judge/role``, phases ``round-1``, ...). The last scores' mean counts, or with ``combine =
+    "majority"`` the score that more than half of the roles give (none: missing).
+    """
+
+    name: ClassVar[str] = "chat-eval"
+    Options: ClassVar[type[Any]] = ChatEvalOptions
+    bounds: ClassVar[Mapping[str, int]] = {"rounds": 1}
+
+    def faults(self, options: ChatEvalOptions) -> list[str]:
+        """A single role."""
+        return ["option roles names one role; give at least two"] if len(options.cast()) < 2 else []
+
+    def questions(self, options: ChatEvalOptions) -> tuple[int, int]:
+        """Roles x rounds."""
+        return (len(options.cast()) * options.rounds,) * 2
+
+    async def score(self, case: Case) -> None:
+        """The turns of one case, one after the other."""
+        schema = case.score_schema("comment")
+        said: list[dict[str, Any]] = []
+        last: dict[str, int] = {}
+        for number in range(1, case.options.rounds + 1):
+            phase = f"round-{number}"
+            last = {}
+            for role, duty in case.options.cast().items():
+                shown = {"role": role, "duty": duty, "said": list(said)}
+                question = case.question("chat-eval/speak", ("speak", number, role), schema, **shown)
+                answer = await case.ask(question)
+                who = {"judge": f"{case.judge}/{role}", "group": case.judge}
+                if answer.content is None:
+                    case.lost(question, answer.missing, phase, **who)
+                    continue
+                last[role] = answer.content["score"]
+                said.append({"speaker": role, **answer.content})
+                case.score(last[role], phase, **who)
+                case.text("comment", answer.content["comment"], phase, **who)
+        combined = self._combined(case.options, last)
+        if isinstance(combined, str):
+            case.lost(question, combined)
+        else:
+            case.score(combined)
+
+    def _combined(self, options: ChatEvalOptions, last: Mapping[str, int]) -> float | str:
+        absent = [role for role in options.cast() if role not in last]
+        if absent:
+            return f"no last score from {', '.join(absent)}"
+        if options.combine == "mean":
+            return sum(last.values()) / len(last)
+        score, count = Counter(last.values()).most_common(1)[0]
+        return score if 2 * count > len(last) else "no score has a majority of the roles"

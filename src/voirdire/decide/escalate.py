@@ -1,0 +1,268 @@
+"""Which of a panel's answers to accept, at a guaranteed agreement with people, and which to send to people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.agreement.ppi.rows import FAR
+from voirdire.decide.answer_rows import rows_of
+from voirdire.decide.audit import people_like
+from voirdire.decide.selective import Part, guaranteed, needed, parts
+from voirdire.errors import InputError
+from voirdire.kinds.claims import Claims
+from voirdire.kinds.columns import Columns, frame, records
+from voirdire.kinds.fit import Fit
+from voirdire.settings import PROB
+from voirdire.tables.given import as_given
+from voirdire.tables.problems import Problems
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ACCEPT, ASK, KNOWN = "accept", "ask", "known"
+
+
+@dataclass(frozen=True, eq=False)
+class Escalation:
+    """Answers to accept, and those to ask people about.
+
+    Attributes
+    ----------
+    columns : dict of array
+        What each answer is about, ``answer``, ``confidence``, and ``do``: accept, ask, or known where people answered.
+    error, prob : float
+        Of the accepted answers at most the share ``error`` differ from people's, with probability ``prob``.
+    part : Part or None
+        What is accepted: the lowest confidence, how many with those that people answered, and of these how many differ.
+        None where nothing is.
+    possible : int
+        Answers that could be accepted, known ones among them.
+    known : int
+        Answers of people by which this was found.
+    needed : int or None
+        Where nothing is accepted: about how many it takes; None where no number would do.
+    cost : dict or None
+        Expected, in the unit of the prices: ``advised``, ``people`` (all are asked), ``panel`` (nobody is).
+    notes : tuple of str
+    """
+
+    columns: Columns
+    error: float
+    prob: float
+    part: Part | None
+    possible: int
+    known: int
+    needed: int | None
+    cost: dict[str, float] | None
+    notes: tuple[str, ...]
+    frames: str = "pandas"
+
+    @property
+    def items(self) -> pd.DataFrame:
+        """The answers as a table."""
+        return as_given(frame(self.columns), self.frames)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of answers to accept and to ask about, and of those that people answered."""
+        return {name: int((self.columns["do"] == name).sum()) for name in (ACCEPT, ASK, KNOWN)}
+
+    def sentence(self) -> str:
+        """What to do, in words."""
+        counts, part = self.counts, self.part
+        if counts[ACCEPT] + counts[ASK] == 0:
+            return "People answered all of them: there is nothing to accept or to ask."
+        if part is not None:
+            return (
+                f"Accept {counts[ACCEPT]:,} of {counts[ACCEPT] + counts[ASK]:,} answers, those of confidence "
+                f"{part.threshold:.3g} and more: people agree with at least {1 - self.error:.0%} of them (with "
+                f"probability {self.prob:.0%}; they differ in {part.wrong:,} of the {part.known:,} that are known). "
+                f"Ask people about the other {counts[ASK]:,}."
+            )
+        if self.possible:
+            return (
+                f"Ask people about all {counts[ASK]:,}: that costs less than the errors of the {self.possible:,} that "
+                f"could be accepted at an error of {self.error:.0%}."
+            )
+        more = (
+            "no number of people's answers is known to change that: allow a larger error, or better judges"
+            if self.needed is None
+            else f"about {self.needed:,} known answers of a random sample would do, and {self.known:,} are known"
+        )
+        return f"Nothing can be accepted at an error of {self.error:.0%}: {more}."
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain Python, as ``voirdire escalate --json``."""
+        part = {} if self.part is None else self.part._asdict()
+        return {
+            "error": self.error,
+            "prob": self.prob,
+            **self.counts,
+            "threshold": part.get("threshold"),
+            "checked": part.get("known", 0),
+            "wrong": part.get("wrong", 0),
+            "of_people": self.known,
+            "possible": self.possible,
+            "needed": self.needed,
+            "cost": self.cost,
+            "notes": list(self.notes),
+            "items": records(self.columns),
+        }
+
+
+def escalate(
+    fit: Fit,
+    people: object,
+    *,
+    error: float = 0.1,
+    prob: float = PROB,
+    cost_human: float | None = None,
+    cost_error: float = 1.0,
+    tolerance: float | None = None,
+) -> Escalation:
+    """Choose which answers of a fit to accept and which to send to people.
+
+    As many are accepted as agree with people, see :mod:`voirdire.decide.selective`; or, with a price of people's
+    answers, the part of these whose expected cost is least.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of labels (a class for every item), votes (the better of every pair), or scores.
+    people : path or dataframe, or a list of them
+        People's answers to a random sample of what the fit answers, in columns as the judges' table has. What the fit
+        was given itself (``anchors``) teaches it and checks nothing.
+    error : float
+        Largest share of the accepted answers that people would give otherwise. A tie of people is otherwise.
+    prob : float
+        Probability that this holds.
+    cost_human, cost_error : float
+        Price of one of people's answers, and of an error among those accepted.
+    tolerance : float
+        Of scores, which need it: points that people's mean score may be away.
+
+    Raises
+    ------
+    InputError
+        A share is not between 0 and 1, a price negative; people's table is wrong, of another kind, or about what no
+        judge answered; the fit is of rankings, or of votes and scores.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> labels = pd.DataFrame({"judge": ["a", "b"] * 200, "item": [n // 2 for n in range(400)], "label": "yes"})
+    >>> labels.loc[labels["item"] % 2 == 0, "label"] = "no"
+    >>> known = labels.drop_duplicates("item").head(40)[["item", "label"]]
+    >>> escalate(fit(labels, method="map"), known).counts
+    {'accept': 160, 'ask': 0, 'known': 40}
+    """
+    _check(error, prob, cost_human, cost_error)
+    claims = fit.kind.claims(fit.problem, fit.posterior)
+    claims = claims if fit.anchored is None else claims.with_pairs(fit.anchored.pairs)
+    right = _right(fit, claims, people, tolerance)
+    free = ~claims.taught
+    confidence, checked = claims.confidence[free], right[free]
+    tried = parts(confidence, checked, error, prob)
+    held = guaranteed(tried, error, prob)
+    known = ~np.isnan(checked)
+    chosen = held[-1] if held else None
+    cost = None
+    if cost_human is not None:
+        costs = [_cost(one, known, cost_human, cost_error) for one in held]
+        everyone = cost_human * float((~known).sum())
+        chosen = held[int(np.argmin(costs))] if costs and min(costs) < everyone else None
+        wrong = float((checked[known] == 0.0).mean()) if known.any() else float("nan")
+        cost = {
+            "advised": min([everyone, *costs]),
+            "people": everyone,
+            "panel": cost_error * wrong * float((~known).sum()),
+        }
+    accepted = np.zeros(len(right), dtype=bool) if chosen is None else claims.confidence >= chosen.threshold
+    done = np.where(claims.taught | ~np.isnan(right), KNOWN, np.where(accepted, ACCEPT, ASK))
+    about = {
+        name: of for name, of in claims.about.items() if name != "criterion" or len(set(of.tolist())) > 1
+    }
+    said = _named(claims)
+    order = np.argsort(-claims.confidence, kind="stable")
+    columns = about | {"answer": said, "confidence": claims.confidence, "do": done.astype(object)}
+    more = None if held else needed(tried[0] if tried else None, int(known.sum()), error, prob)
+    return Escalation(
+        {name: of[order] for name, of in columns.items()},
+        error,
+        prob,
+        chosen,
+        held[-1].size if held else 0,
+        int(known.sum()),
+        more,
+        cost,
+        _notes(confidence, known),
+        fit.frames,
+    )
+
+
+def _check(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
+    problems = [
+        f"{name} {value} is not between 0 and 1; {usual} is usual"
+        for name, value, usual in (("error", error, 0.1), ("prob", prob, PROB))
+        if not 0 < value < 1
+    ]
+    problems += [
+        f"{name} {value} is no price; give a number from 0 on"
+        for name, value in (("cost_human", cost_human), ("cost_error", cost_error))
+        if value is not None and not 0 <= value < float("inf")
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _right(fit: Fit, claims: Claims, people: object, tolerance: float | None) -> Floats:
+    """1 where people say what the fit claims, 0 where not, NaN where they were not asked."""
+    table = fit.kind.table_of(fit.problem)
+    levels = table.labels if getattr(table, "declared", False) else None
+    persons = fit.kind.answers_to_fit(people_like(people, table, levels))
+    rows = rows_of(persons)
+    names = rows.about()
+    place = {
+        unit: at for at, unit in enumerate(zip(*(of.tolist() for of in claims.about.values()), strict=True))
+    }
+    asked = list(zip(*(names[name].tolist() for name in claims.about), strict=True))
+    unit = np.array([place.get(one, -1) for one in asked])
+    problems = Problems("humans")
+    if (unit < 0).any():
+        missing = (np.flatnonzero(unit < 0) + 1).tolist()
+        problems.rows(missing, "no judge answered this; leave it out, or have judges answer it")
+    problems.raise_any()
+    return rows.agree(unit, claims.answer, tolerance)
+
+
+def _cost(part: Part, known: np.ndarray[Any, Any], human: float, mistake: float) -> float:
+    """Expected cost of accepting a part: of those in it that nobody knows, (k + 1/2) / (n + 1) differ."""
+    accepted = part.size - part.known
+    wrong = (part.wrong + 0.5) / (part.known + 1.0)
+    return human * (float((~known).sum()) - accepted) + mistake * wrong * accepted
+
+
+def _named(claims: Claims) -> np.ndarray[Any, Any]:
+    """Answers as people read them: of comparisons the better item."""
+    if "first" not in claims.about:
+        return claims.answer
+    return np.where(claims.answer == "first", claims.about["first"], claims.about["second"]).astype(object)
+
+
+def _notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[str, ...]:
+    """Say where people were asked about what is surer, or less sure, than the rest."""
+    if known.sum() < 2 or (~known).sum() < 2 or np.ptp(confidence) == 0.0:
+        return ()
+    gap = confidence[known].mean() - confidence[~known].mean()
+    distance = gap / (confidence.std() * np.sqrt(1.0 / known.sum() + 1.0 / (~known).sum()))
+    if abs(distance) <= FAR:
+        return ()
+    return (
+        f"People were asked about {'surer' if distance > 0 else 'less sure'} answers than the rest ({distance:+.1f} "
+        "standard errors): these are no random sample, and nothing is guaranteed.",
+    )

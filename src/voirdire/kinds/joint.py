@@ -1,0 +1,282 @@
+"""Votes and scores of the same items as a kind of data: what is asked of either is asked of its own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.infer.outcomes import Outcome
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.answers import Answers
+from voirdire.kinds.bootstrap import refit
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.held_out import Seen
+from voirdire.kinds.joint_checks import all_checks
+from voirdire.kinds.joint_problem import JointProblem, pose_joint
+from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.packing import unpack_rated, unpack_votes
+from voirdire.kinds.preference import Preference
+from voirdire.kinds.quantities import Quantities
+from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
+from voirdire.kinds.scores import results as score_results
+from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
+from voirdire.kinds.scores.dependence import residuals as score_residuals
+from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criteria
+from voirdire.kinds.shares import Calibration, Shares
+from voirdire.kinds.unused_columns import unused_columns
+from voirdire.kinds.votes import results as vote_results
+from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
+from voirdire.kinds.votes.held_out import of_votes
+from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.kind import VOTES, unpack_people
+from voirdire.kinds.votes.residuals import residuals as vote_residuals
+from voirdire.model.check import Check
+from voirdire.model.density import Data
+from voirdire.model.specs import Model
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.counts import Votes
+from voirdire.tables.detect import read_new
+from voirdire.tables.joined import joined
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes_and_scores import VotesAndScores, in_one_coding
+from voirdire.trust.drift import OverTime
+from voirdire.trust.residuals import Residuals
+from voirdire.typing import Floats, Ints
+
+_OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
+_OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
+
+
+def judges(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
+    """Judges: ``votes`` and ``scores`` given, what the votes' model says of them and what the scores' does.
+
+    ``reliability`` is the probability of being right in a vote on a typical pair and ``p_right_score`` that of giving
+    the better one the higher score; both follow from ``discrimination``, which a judge's votes and scores share. The
+    other columns are those of :func:`.votes.results.judges` and :func:`.scores.results.judges`. Position
+    bias and tie habit are missing for judges that never voted, severity for those that never scored.
+    """
+    voted, scored = (kind.results["judges"](part, posterior, prob) for kind, part in JOINT.parts(problem))
+    columns = _by_score(scored) | voted | {"scores": scored["votes"]}
+    for kinds, answered in ((_OF_VOTES, voted["votes"]), (_OF_SCORES, scored["votes"])):
+        for name in (f"{kind}{end}" for kind in kinds for end in ("", "_low", "_high")):
+            if name in columns:
+                columns[name] = np.where(answered > 0, columns[name], np.nan)
+    order = ("judge", "votes", "scores", "group", *voted)
+    return {name: columns[name] for name in (*order, *columns) if name in columns}
+
+
+def _by_score(columns: Columns) -> Columns:
+    return {name.replace("p_right", "p_right_score", 1): column for name, column in columns.items()}
+
+
+class JointKind(Kind[VotesAndScores, JointProblem]):
+    """Some judges compare items, and some score them."""
+
+    name = "joint"
+    words = "votes and scores"
+    refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
+    compared = ("joint", "votes")
+    results: ClassVar[Results] = {
+        "items": vote_results.ranking,
+        "judges": judges,
+        "criteria": vote_results.criteria,
+        "groups": lambda problem, *how: score_results.groups(problem.of_scores, *how),
+        "cutpoints": lambda problem, *how: score_results.cutpoints(problem.of_scores, *how),
+    }
+
+    def parts(self, problem: JointProblem) -> tuple[tuple[Kind[Any, Any], Any], ...]:
+        """Votes and scores."""
+        return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
+
+    def checks(
+        self,
+        problem: JointProblem,
+        posterior: Posterior,
+        judges: Columns,
+        found: list[Check],
+        seed: int,
+        chosen: str | None,
+    ) -> list[Check]:
+        """See :func:`.joint_checks.all_checks`."""
+        left, moments = self.residuals(problem, posterior), self.over_time(problem, posterior)
+        return [*found, *all_checks(problem, posterior, judges, seed, left, moments)]
+
+    def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
+        """Residual votes and scores, with the comparisons of the votes alone."""
+        votes = vote_residuals(problem.of_votes, posterior)
+        return votes.beside(score_residuals(problem.of_scores, posterior))
+
+    def judge_values(self, problem: JointProblem, values: Values) -> dict[str, Floats]:
+        """Values that :func:`judges` shows, shape (..., judges)."""
+        voted, scored = (kind.judge_values(part, values) for kind, part in self.parts(problem))
+        return _by_score(scored) | voted
+
+    def quantities(self, problem: JointProblem, values: Values) -> Quantities:
+        """Those of all kinds of data, and the cutpoints of the scores."""
+        return score_results.with_cutpoints(super().quantities(problem, values), problem.of_scores, values)
+
+    def single(self, problem: JointProblem) -> list[Answers]:
+        """Votes, then scores."""
+        return [one for kind, part in self.parts(problem) for one in kind.single(part)]
+
+    def outcomes(self, problem: JointProblem) -> list[Outcome]:
+        """Votes, then scores; none where one of them is not generated."""
+        parts = [kind.outcomes(part) for kind, part in self.parts(problem)]
+        return [one for part in parts for one in part] if all(parts) else []
+
+    def default_model(self, table: VotesAndScores, request: Request) -> tuple[str, str]:
+        """``joint-maple-position`` where criteria are weighed, else ``joint-position``."""
+        if request.criteria is not None:
+            return "joint-maple-position", "there are votes and scores, and criteria are weighed"
+        return "joint-position", "there are votes and scores"
+
+    def pose(self, model: Model, table: VotesAndScores, request: Request) -> tuple[JointProblem, list[str]]:
+        """See :func:`.joint_problem.pose_joint`; anchors are answers to comparisons."""
+        people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
+        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
+        return pose_joint(model, table, **how), [] if people is None else list(people.notes)
+
+    def over_time(self, problem: JointProblem, posterior: Posterior) -> list[OverTime | None]:
+        """Of the votes and of the scores."""
+        return [one for kind, part in self.parts(problem) for one in kind.over_time(part, posterior)]
+
+    def preference(self, problem: JointProblem, posterior: Posterior) -> Preference:
+        """As of votes, which people's answers are."""
+        return VOTES.preference(problem.of_votes, posterior)
+
+    def table_of(self, problem: JointProblem) -> VotesAndScores:
+        """Both tables."""
+        return problem.tables
+
+    def unused(self, problem: JointProblem) -> list[str]:
+        """Of both tables, those alike once."""
+        both = (kind.table_of(part) for kind, part in self.parts(problem))
+        return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
+
+    def reposed(
+        self,
+        problem: JointProblem,
+        *,
+        table: VotesAndScores | None = None,
+        criteria: Any = None,
+        answer_weight: Floats | None = None,
+    ) -> JointProblem:
+        """As in :class:`.Kind`; the scale and anchors stay."""
+        posed = problem.tables if table is None else table
+        how: dict[str, Any] = {
+            "levels": problem.of_scores.scale.levels,
+            "criteria": criteria_again(problem, problem.of_votes.criteria_votes, posed.criteria, criteria),
+            "anchors": problem.of_votes.anchors,
+        }
+        return pose_joint(problem.model, posed, answer_weight=answer_weight, **how)
+
+    def join(self, problem: JointProblem, new: object) -> VotesAndScores:
+        """Both tables with new answers: votes, scores, or a list of both."""
+        old: dict[str, Any] = {kind.name: kind.table_of(part) for kind, part in self.parts(problem)}
+        for one in new if isinstance(new, list | tuple) else [new]:
+            table: Any = read_new(one, *old.values())
+            old[table.data] = joined(old[table.data], table)
+        return in_one_coding(**old)
+
+    def on_criteria(self, problem: JointProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
+        """Old and new votes on criteria, or the new weights."""
+        return read_criteria(given, criteria).after(problem.of_votes.criteria_votes)
+
+    def has_anchors(self, problem: JointProblem) -> bool:
+        """True if people answered some comparisons."""
+        return VOTES.has_anchors(problem.of_votes)
+
+    def predict(self, problem: JointProblem, posterior: Posterior, table: object) -> Columns:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        pairs = isinstance(table, Votes) or columns_among(table, ["first", "second"], Problems("table"))
+        kind, part = self.parts(problem)[0 if pairs else 1]
+        return kind.predict(part, posterior, table)
+
+    def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        kind, part = self.parts(problem)[0 if len(rows) == 4 else 1]
+        return kind.chances(part, values, rows)
+
+    def draw(self, problem: JointProblem, values: Values, rng: np.random.Generator) -> VotesAndScores:
+        """Votes, then scores."""
+        return VotesAndScores(*(kind.draw(part, values, rng) for kind, part in self.parts(problem)))
+
+    def check_single(self, problem: JointProblem) -> None:
+        """Of both parts."""
+        for kind, part in self.parts(problem):
+            kind.check_single(part)
+
+    def shares(self, problem: JointProblem, tables: Sequence[VotesAndScores]) -> Shares:
+        """Those of the votes; scores have theirs by :meth:`parts`."""
+        return VOTES.shares(problem.of_votes, [both.votes for both in tables])
+
+    def calibration(self, problem: JointProblem, posterior: Posterior) -> Calibration:
+        """That of the votes; scores have theirs by :meth:`parts`."""
+        return VOTES.calibration(problem.of_votes, posterior)
+
+    def held_out(self, model: Model, table: VotesAndScores, fold: Ints, request: Request) -> Seen:
+        """As of the votes, given the others and all scores."""
+        if VOTES.can_compare(model):
+            return VOTES.held_out(model, table.votes, fold, request)
+        how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
+        return of_votes(
+            table.votes, fold, lambda seen: pose_joint(model, VotesAndScores(seen, table.scores), **how)
+        )
+
+    def refit_resampled(
+        self, problem: JointProblem, mode: Floats, resamples: int, rng: np.random.Generator
+    ) -> Floats:
+        """See :mod:`voirdire.kinds.bootstrap`."""
+        return refit(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
+
+    def resampled(self, problem: JointProblem, rng: np.random.Generator) -> Data:
+        """As many votes and as many scores, drawn with replacement."""
+        return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
+
+    def pack(self, problem: JointProblem) -> Packed:
+        """Pack both parts as their kinds store them."""
+        votes, scores = (kind.pack(part) for kind, part in self.parts(problem))
+        tables = votes.sections["tables"] | scores.sections["tables"]
+        return Packed(votes.sections | {"tables": tables}, scores.arrays | votes.arrays)
+
+    def unpack(self, model: Model, packed: Packed) -> JointProblem:
+        """The problem of :meth:`pack`."""
+        names, arrays = packed.sections["tables"], packed.arrays
+        scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
+        both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
+        how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
+        how |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
+        return pose_joint(model, both, **how)
+
+    def counts(self, problem: JointProblem) -> dict[str, int]:
+        """Numbers of ``votes`` and ``scores``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import voirdire
+        >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+        >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+        >>> JOINT.counts(voirdire.fit([votes, scores], method="map").problem)
+        {'votes': 1, 'scores': 2}
+        """
+        return {kind.name: int(part.judge_votes.sum()) for kind, part in self.parts(problem)}
+
+
+JOINT = JointKind()
+
+
+class JointFit(ComparedFit, ScoredFit):
+    """A fit of votes and scores of the same items."""
+
+    problem: JointProblem
+    kind: ClassVar[Kind[Any, Any]] = JOINT
+
+    def strength_columns(self) -> Columns:
+        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        return vote_results.strengths(self.problem, self.posterior, self.prob)

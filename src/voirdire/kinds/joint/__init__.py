@@ -1,1 +1,0 @@
-"""Votes and scores of the same items together: one density of both tables, results and checks."""

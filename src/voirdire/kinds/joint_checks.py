@@ -1,0 +1,90 @@
+"""Checks of a fit of votes and scores: those of its parts that both can make, and of what links the two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.checks import items_linked
+from voirdire.kinds.joint_problem import JointProblem
+from voirdire.kinds.scores.checks import constant
+from voirdire.kinds.votes import trust as trusting
+from voirdire.kinds.votes.residuals import residuals as vote_residuals
+from voirdire.model.check import Check, listed
+from voirdire.trust.checks import dependent_judges, influence
+from voirdire.trust.drift import OverTime, drift
+from voirdire.trust.residuals import Residuals
+
+FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
+
+
+def all_checks(
+    problem: JointProblem,
+    posterior: Posterior,
+    judges: dict[str, Any],
+    seed: int,
+    left: Residuals,
+    moments: list[OverTime | None],
+) -> list[Check]:
+    """Checks that every fit of votes and scores makes.
+
+    Parameters
+    ----------
+    left : Residuals
+        Of votes and scores.
+    moments : list of OverTime or None
+        Of both.
+    """
+    votes, of_votes = problem.of_votes, vote_residuals(problem.of_votes, posterior)
+    return [
+        linked(problem),
+        link(problem),
+        *constant(problem.of_scores),
+        *([] if votes.anchors is None else [trusting.against_anchors(votes)]),
+        *trusting.same_criteria(votes, posterior),
+        *dependent_judges(problem, left, seed),
+        *trusting.position(votes, of_votes, judges),
+        *trusting.splitting_items(votes, of_votes),
+        *influence(problem, posterior),
+        *drift(*moments, seed=seed),
+    ]
+
+
+def linked(problem: JointProblem) -> Check:
+    """Check whether all items can be compared, through votes and the judges who score.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x", "u"], "second": ["y", "v"], "winner": "first"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+    >>> linked(voirdire.fit([votes, scores], method="map").problem).level
+    'warn'
+    """
+    votes, scores = problem.tables.votes, problem.tables.scores
+    cell = np.arange(len(votes.first))
+    return items_linked(
+        problem,
+        np.concatenate([scores.judge, *[len(problem.judges) + cell] * 2]),
+        np.concatenate([scores.criterion, votes.criterion, votes.criterion]),
+        np.concatenate([scores.item, votes.first, votes.second]),
+        "Every item can be compared with every other.",
+        "neither votes nor judges who score link them, so their relative strength is the prior's alone. Collect votes "
+        "between the groups, or let a judge score items of both.",
+    )
+
+
+def link(problem: JointProblem) -> Check:
+    """Check whether enough items have both votes and scores to say what a vote is worth beside a score."""
+    names = [problem.items[i] for i in np.flatnonzero(problem.tables.in_both.any(axis=0))]
+    both = len(names)
+    if both >= FEWEST:
+        return Check("link", "ok", float(both), f"{both} items have both votes and scores.")
+    message = (
+        f"Only {listed(names, verb=False)} {'has' if both == 1 else 'have'} both votes and scores, so what a vote is "
+        "worth beside a score is set by the prior. Collect scores of items that were voted on."
+    )
+    return Check("link", "warn", float(both), message)

@@ -1,0 +1,141 @@
+"""Votes and scores in the form a density needs.
+
+With strengths theta_c,i, a consistency a_k > 0 of judge k that holds for both, and the ratio m of what a vote and a
+score are worth:
+
+    vote    P(first) = sigmoid(m a_k (theta_c,first - theta_c,second) + b_k), ties as in Davidson's model
+    score   P(y > level l) = sigmoid(a_k theta_c,i - severity_k - kappa_c,l)
+
+(Bradley-Terry with a sharpness per judge, arXiv 2602.16610, and the graded response model, Samejima 1969, of judges in
+the place of questions.) The density is that of the votes (:class:`voirdire.kinds.votes.density.VotesDensity`) and that
+of the scores (:class:`voirdire.kinds.scores.density.ScoresDensity`) with the parameters that both have
+(:class:`.SharedDensity`).
+
+What identifies it: strengths sum to zero over the items of each criterion and severities over the judges, so that the
+cutpoints have the location; log a sums to zero over the judges, so that the noise of the typical judge's score
+(logistic, scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior
+alone where fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.weights import OnCriteria, read_criteria
+from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.problem import Problem
+from voirdire.model.shared_density import SharedDensity
+from voirdire.model.specs import Model, Section
+from voirdire.tables.votes_and_scores import VotesAndScores, in_one_coding
+from voirdire.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class JointProblem(Problem):
+    """One model and two tables of the same items, ready for inference; ``data`` has the tables of both parts.
+
+    Attributes
+    ----------
+    of_votes : VotesProblem
+        The votes, in the coding of both tables; what is asked of votes is asked of it.
+    of_scores : ScoresProblem
+        The scores, likewise.
+    """
+
+    of_votes: VotesProblem
+    of_scores: ScoresProblem
+
+    def part(self, data: str) -> Any:
+        """The votes, the scores, or both."""
+        parts = {one.model.data: one for one in (self.of_votes, self.of_scores)}
+        return parts.get(data, super().part(data))
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        return self.of_scores.coords
+
+    @property
+    def tables(self) -> VotesAndScores:
+        """The two tables."""
+        return VotesAndScores(self.of_votes.votes, self.of_scores.table)
+
+
+def pose_joint(
+    model: Model,
+    tables: VotesAndScores,
+    *,
+    levels: Sequence[object] | None = None,
+    criteria: object = None,
+    anchors: Anchors | None = None,
+    answer_weight: Floats | None = None,
+    ties: bool | None = None,
+    repeats: bool | None = None,
+    keep_empty: bool = False,
+) -> JointProblem:
+    """Bring votes and scores into the form of a model.
+
+    Parameters
+    ----------
+    levels : sequence, optional
+        The levels of the scale of the scores.
+    criteria : path, dataframe, Votes or OnCriteria, optional
+        Weights of the criteria or votes on them, as for scores.
+    anchors : Anchors, optional
+        Human answers to comparisons.
+    answer_weight : array, shape (judges,), optional
+        What one answer of each judge counts for; judges sorted by name.
+    ties, repeats, keep_empty
+        As of :func:`voirdire.kinds.votes.problem.pose` and :func:`voirdire.kinds.scores.problem.pose_scores`.
+
+    Raises
+    ------
+    InputError
+        What the two of them raise.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
+    >>> problem = pose_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
+    >>> problem.items, problem.judge_votes.tolist()
+    (('x', 'y', 'z'), [2, 1])
+    """
+    of_votes, of_scores = model.part("votes"), model.part("scores")
+    given = read_criteria(criteria, tables.scores.criteria, ties=model.ties is not None)
+    on_criteria, weights = given.check(model)
+    if on_criteria is None:
+        of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
+    else:
+        tables = in_one_coding(tables.votes, tables.scores, on_criteria.judges)
+    scores = pose_scores(
+        of_scores,
+        tables.scores,
+        levels=levels,
+        criteria=OnCriteria(weights=weights),
+        repeats=repeats,
+        complete=False,
+        answer_weight=answer_weight,
+    )
+    how: dict[str, Any] = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
+    votes = pose(of_votes, tables.votes, on_criteria, ties=ties, **how)
+    sizes = len(tables.judges), len(tables.criteria), len(tables.items)
+    compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
+    votes = replace(votes, density=replace(votes.density, compared=compared), beside_scores=True)
+    return JointProblem(
+        SharedDensity(model, *sizes, (votes.density, scores.density)),
+        votes.data | scores.data,
+        tables.judges,
+        tables.criteria,
+        tables.items,
+        votes.judge_votes + scores.judge_votes,
+        votes,
+        scores,
+    )

@@ -25,9 +25,9 @@ from scipy.optimize import isotonic_regression
 from scipy.stats import norm
 
 import voirdire
-from voirdire.adaptive.design import ordered, start
+from voirdire.adaptive.design import design_order, starting_questions
 from voirdire.adaptive.revealed import reveal
-from voirdire.adaptive.rounds import Course, Request, rounds
+from voirdire.adaptive.rounds import Course, Request, choose_rounds
 
 RUNS = int(os.environ.get("VOIRDIRE_BENCH_RUNS", "1" if small() else "5"))
 STOPS = int(os.environ.get("VOIRDIRE_BENCH_STOPS", "2" if small() else "500"))
@@ -90,7 +90,7 @@ def accuracy(votes: pd.DataFrame, truth: Truth) -> float:
 
 def adaptive(votes: pd.DataFrame, seed: int, most: int) -> Iterator[np.ndarray]:
     """Rounds as ``collect --until`` has them."""
-    work = rounds(votes.drop(columns="winner"), Request(seed=seed), Course())
+    work = choose_rounds(votes.drop(columns="winner"), Request(seed=seed), Course())
     asked, winner = next(work), votes["winner"].to_numpy(dtype=object)
     so_far = asked
     while True:
@@ -101,8 +101,8 @@ def adaptive(votes: pd.DataFrame, seed: int, most: int) -> Iterator[np.ndarray]:
 
 def given(design: Any) -> Callable[..., Iterator[np.ndarray]]:
     def steps(votes: pd.DataFrame, seed: int, most: int) -> Iterator[np.ndarray]:
-        order = ordered(votes, design, seed)
-        first = start(votes, order)
+        order = design_order(votes, design, seed)
+        first = starting_questions(votes, order)
         order = np.concatenate([first, order[~np.isin(order, first)]])
         for size in sizes(len(first), most):
             yield order[:size]
@@ -122,8 +122,8 @@ def by_skill(choose: Callable[..., list[tuple[int, int]]]) -> Callable[..., Iter
         rows: dict[tuple[int, int], list[int]] = {}
         for row in rng.permutation(len(votes)):
             rows.setdefault((min(one[row], other[row]), max(one[row], other[row])), []).append(int(row))
-        order = ordered(votes, "cyclic", seed)
-        asked = list(start(votes, order))
+        order = design_order(votes, "cyclic", seed)
+        asked = list(starting_questions(votes, order))
         left, mean, var = set(range(len(votes))) - set(asked), np.zeros(len(items)), np.ones(len(items))
         for row in asked:
             learn(mean, var, one[row], other[row], winner[row])

@@ -8,7 +8,7 @@ from common import show
 
 from voirdire import fit
 from voirdire.research.studies import load_study, recovery
-from voirdire.research.studies.study import simulation
+from voirdire.research.studies.study import simulation_settings
 from voirdire.simulate import simulate_votes
 
 COUNT = 20
@@ -24,7 +24,7 @@ start = time.perf_counter()
 recovery.run(study, unit)
 batched = COUNT / (time.perf_counter() - start)
 
-tables = [simulate_votes(**simulation(study, cell, replicate)) for replicate in range(COUNT)]
+tables = [simulate_votes(**simulation_settings(study, cell, replicate)) for replicate in range(COUNT)]
 fit(tables[0].votes, tables[0].criteria_votes, model="maple-position", method="map")  # compiles
 start = time.perf_counter()
 for table in tables:

@@ -10,7 +10,7 @@ import numpy as np
 from common import median, shared, show
 
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.coordinates import coordinates
+from voirdire.infer.nested.coordinates import coordinates_of
 from voirdire.infer.nested.cost import CHAINS
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.threads import one_thread
@@ -37,11 +37,11 @@ def milliseconds(of: Callable[[], object], times: int) -> float:
 rows = []
 for file, (name, posed) in TABLES.items():
     nested = find_mode(posed(load_model(name), shared(file))).nested  # type: ignore[attr-defined]
-    where = coordinates(nested, spread_covariance(nested))
+    where = coordinates_of(nested, spread_covariance(nested))
     jax = replace(where, compiled=True)
     z = np.random.default_rng(0).normal(size=(CHAINS, where.size))
     ways = {
-        "kernel": (lambda where=where, z=z: where.energy(z), 20),
+        "kernel": (lambda where=where, z=z: where.energy_gradient(z), 20),
         "JAX": (lambda jax=jax, z=z: jax.energy_by_numpy(z), 5),
         "NumPy": (lambda where=where, z=z: where.energy_by_numpy(z), 2),
     }

@@ -54,7 +54,7 @@ def one(contexts: int) -> dict[str, object]:
     assert isinstance(mode, NestedMode)
     there, of_processors = time.perf_counter(), time.process_time() - used
     found = mode.nested.found
-    sd = np.sqrt(found.factor.variances())
+    sd = np.sqrt(found.factor.marginal_variances())
     done = time.perf_counter()
     values = problem.density.values(mode.x, np)
     error = values["strength"][0] - strength

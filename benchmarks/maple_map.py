@@ -13,14 +13,14 @@ from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model
 from voirdire.research.studies import load_study
-from voirdire.research.studies.study import simulation
+from voirdire.research.studies.study import simulation_settings
 from voirdire.simulate import simulate_votes
 from voirdire.tables.votes import read_votes
 
 EPOCHS, RATE, RUNS = (200 if small() else 5000), 0.01, 3 if small() else 5
 study = load_study("rq1")
 cell = next(cell for cell in study.cells() if cell.panel == "10-100")
-panel = simulate_votes(**simulation(study, cell, 0))
+panel = simulate_votes(**simulation_settings(study, cell, 0))
 votes, on_criteria = read_votes(panel.votes), read_votes(panel.criteria_votes)
 problem = pose(load_model("maple"), votes, on_criteria)
 density = problem.density

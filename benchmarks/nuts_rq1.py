@@ -13,7 +13,7 @@ import numpy as np
 from common import show, small
 
 from voirdire.research.studies import load_study
-from voirdire.research.studies.study import simulation
+from voirdire.research.studies.study import simulation_settings
 from voirdire.simulate import simulate_votes
 from voirdire.tables.counts import Votes
 from voirdire.tables.votes import read_votes
@@ -24,7 +24,7 @@ START = 0.8  # every coin of the peers starts here, so that no chain sets out fo
 
 study = load_study("rq1")
 panel = next(cell for cell in study.cells() if cell.panel == "60-100")
-simulated = simulate_votes(**simulation(study, panel, 0))
+simulated = simulate_votes(**simulation_settings(study, panel, 0))
 
 
 def ess_and_rhat(values: np.ndarray) -> tuple[float, float]:

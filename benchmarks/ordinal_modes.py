@@ -10,7 +10,7 @@ import pandas as pd
 from common import median, show
 
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.nested import maximise
+from voirdire.infer.nested.nested import maximise_spreads
 from voirdire.infer.threads import one_thread
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.model.specs import load_model
@@ -31,7 +31,7 @@ def panel(judges: int, items: int) -> ScoresProblem:
 def seconds(problem: ScoresProblem, field: Field) -> float:
     x, hyper = field.latent(problem.density.starts(problem.data)[0])
     start = time.process_time()
-    maximise(field, x, hyper)
+    maximise_spreads(field, x, hyper)
     return time.process_time() - start
 
 

@@ -56,7 +56,7 @@ def draw(system: System, folder: Path, results: Path | None = None) -> None:
             for place, entry in enumerate(entries):
                 if entry in PRINTED:
                     keys = {"benchmark": "SummEval", "model": "GPT-4", "method": PRINTED[entry]}
-                    (cell,) = table.select({**keys, "aspect": "average", "coefficient": coefficient})
+                    (cell,) = table.select_cells({**keys, "aspect": "average", "coefficient": coefficient})
                     shown.append((place, cell.value))
             axis.plot(*zip(*shown, strict=True), "o", color=COLOURS[number], label=coefficient)
         for place, entry in enumerate(entries):

@@ -60,7 +60,7 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
     for place, (name, data) in enumerate(DATA_SETS.items()):
         table, alphas = system.tables[name], system.tables["table8"]
         keys = {"method": "MAJ-EVAL", "model": model, "dimension": "overall", "coefficient": "spearman"}
-        groups = [cell.by["group"] for cell in table.select(keys) if cell.by["group"] != "all"]
+        groups = [cell.by["group"] for cell in table.select_cells(keys) if cell.by["group"] != "all"]
         grouped_bars(
             axes[place],
             groups,
@@ -72,7 +72,7 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
         )
         axes[place].set_title(f"{data}, {model} (after Figure {number})", fontsize=9)
         groups = list(
-            dict.fromkeys(cell.by["group"] for cell in alphas.select({"dataset": data, "model": model}))
+            dict.fromkeys(cell.by["group"] for cell in alphas.select_cells({"dataset": data, "model": model}))
         )
         series = {
             label: column(alphas, "group", groups, dataset=data, model=model, phase=phase)

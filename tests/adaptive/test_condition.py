@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voirdire.adaptive.condition import conditions, unmet
+from voirdire.adaptive.condition import read_conditions, unmet_conditions
 from voirdire.adaptive.known import Known
 from voirdire.errors import InputError
 
@@ -22,9 +22,9 @@ WELL = Known("x", p_best=0.97, loss=0.01, width=2.0, accuracy=0.95)
     ],
 )
 def test_conditions_are_read(text: str, shown: list[str], left: int) -> None:
-    found = conditions(text)
+    found = read_conditions(text)
     assert [str(one) for one in found] == shown
-    assert len(unmet(found, WELL)) == left
+    assert len(unmet_conditions(found, WELL)) == left
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_conditions_are_read(text: str, shown: list[str], left: int) -> None:
 )
 def test_wrong_conditions_say_what_to_write(text: str, says: str) -> None:
     with pytest.raises(InputError) as caught:
-        conditions(text)
+        read_conditions(text)
     assert caught.value.problems == (f"until: {says}",)
 
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(InputError) as caught:
-        conditions("p_bets >= 0.9 and loss >= 1")
+        read_conditions("p_bets >= 0.9 and loss >= 1")
     assert len(caught.value.problems) == 2

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from voirdire.adaptive import reveal
-from voirdire.adaptive.revealed import drive
-from voirdire.adaptive.rounds import Course, Request, rounds
+from voirdire.adaptive.revealed import drive_rounds
+from voirdire.adaptive.rounds import Course, Request, choose_rounds
 from voirdire.errors import InputError
 from voirdire.fit.next.suggest import next_comparisons
 from voirdire.fit.verb import fit
@@ -93,7 +93,7 @@ def test_what_may_be_asked_is_checked() -> None:
 def test_without_a_condition_everything_is_asked() -> None:
     table = votes(items=3)
     course = Course()
-    work = rounds(table.drop(columns="winner"), Request(model="crowd-bt", count=20), course)
-    drive(work, lambda rows: list(table["winner"].to_numpy()[rows]))
+    work = choose_rounds(table.drop(columns="winner"), Request(model="crowd-bt", count=20), course)
+    drive_rounds(work, lambda rows: list(table["winner"].to_numpy()[rows]))
     assert course.rounds[-1]["asked"] == len(table)
     assert not course.reached

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.cli.collect import _confirm
+from voirdire.cli.collect import _confirm_host
 from voirdire.collect import collect
 from voirdire.collect.allowed import BUILT_IN, allowed_pairs, key_problems
 from voirdire.collect.panel import read_panel
@@ -71,7 +71,7 @@ def test_a_yes_on_the_terminal_is_remembered_and_a_no_is_not(
 
     for answer, allowed in (("\n", False), ("no\n", False), ("", False), ("Yes\n", True)):
         monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
-        assert (key_problems([judge()], confirm=_confirm) == []) is allowed
+        assert (key_problems([judge()], confirm=_confirm_host) == []) is allowed
         assert "LAB_KEY sent to llm.example.org" in capsys.readouterr().err
     assert (settings / "allowed-keys").read_text() == "LAB_KEY=llm.example.org\n"
     assert key_problems([judge()]) == []

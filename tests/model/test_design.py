@@ -121,6 +121,6 @@ def test_its_likelihood_is_that_of_the_density(data: str, table: str) -> None:
         for x, h in zip(latent, hyper, strict=True):
             flat, where = field.flat(x, h), problem.model.name
             expected = float(density.log_likelihood(density.values(flat, np), given, np))
-            found = float(field.answers.both(field.predictors(x, h))[0])
+            found = float(field.answers.value_gradient(field.predictors(x, h))[0])
             assert found == pytest.approx(expected, rel=1e-10), where
             np.testing.assert_allclose(field.flat(*field.latent(flat)), flat, atol=1e-9, err_msg=where)

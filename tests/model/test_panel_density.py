@@ -138,5 +138,5 @@ def test_the_field_is_made_of_the_same_terms(make: Any) -> None:
     eta = model.predictors(latent, hyper)
     expected = log_likelihood(density.values(x, np))
     assert float(model.answers.log_likelihood(eta, np)) == pytest.approx(expected, rel=1e-10)
-    assert float(model.answers.both(eta)[0]) == pytest.approx(expected, rel=1e-10)
+    assert float(model.answers.value_gradient(eta)[0]) == pytest.approx(expected, rel=1e-10)
     np.testing.assert_allclose(model.flat(latent, hyper), x, atol=1e-9)

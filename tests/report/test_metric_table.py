@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from voirdire import InputError, metaeval
 from voirdire.cli import app
-from voirdire.report.latex import escape
+from voirdire.report.latex import escape_latex
 from voirdire.report.metric_table import write_metric_table
 
 NAMES = {"pearson": "r", "spearman": "rho", "kendall_tau_b": "tau-b"}
@@ -86,7 +86,7 @@ def test_every_form_holds_every_figure_with_its_mark(scores: pd.DataFrame, tmp_p
     latex = text["tex"]
     assert latex.count(r"\textbf") == 6
     assert latex.count(r"\underline") == 6
-    assert rf"\multicolumn{{3}}{{c}}{{{escape('<c_0>')}}}" in latex
+    assert rf"\multicolumn{{3}}{{c}}{{{escape_latex('<c_0>')}}}" in latex
     assert r"good\_50\%" in latex
     assert text["md"].count("**") == 12
 

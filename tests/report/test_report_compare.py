@@ -53,7 +53,10 @@ def test_loo_is_that_of_arviz_on_single_votes(small: Fit, plain: Fit) -> None:
         warnings.filterwarnings("ignore", ".*ArviZ is undergoing", FutureWarning)
         import arviz as az
     fits = {"small": small, "plain": plain}
-    rows = {row["run"]: row for row in loo.table({name: loo.pointwise(one) for name, one in fits.items()})}
+    rows = {
+        row["run"]: row
+        for row in loo.comparison_rows({name: loo.pointwise_loo(one) for name, one in fits.items()})
+    }
     data = {name: direct(one) for name, one in fits.items()}
     old = az.__version__.startswith("0.")
     # ArviZ before 1.0 divides variances by n, and we by n - 1 as it does since

@@ -15,12 +15,12 @@ from statsmodels.stats.proportion import proportion_confint
 from voirdire import Fit, InputError, fit
 from voirdire.report.figures import KINDS, forest, plot
 from voirdire.report.figures.bars import phase_bars
-from voirdire.report.figures.heat import alike, matrix
-from voirdire.report.figures.rows import parts
-from voirdire.report.figures.style import drawing
+from voirdire.report.figures.heat import draw_matrix, similarity_order
+from voirdire.report.figures.rows import draw_parts
+from voirdire.report.figures.style import empty_figure
 from voirdire.report.figures.svg import to_svg
 from voirdire.report.pair_agreement import Observed, observed_over_expected
-from voirdire.report.ppc import calibration_bins, draws_of_cells, replicated, wilson
+from voirdire.report.ppc import calibration_bins, draws_of_cells, replicated_shares, wilson_interval
 
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
@@ -82,7 +82,7 @@ def test_the_items_that_are_least_sure_are_shown(labelled: Fit) -> None:
 
 
 def test_parts_of_a_long_forest_share_rows_and_scale(many: Fit) -> None:
-    drawn = parts(forest.judges(many))
+    drawn = draw_parts(forest.judge_rows(many))
     axes = [figure.axes[0] for figure in drawn]
     names = [text.get_text() for ax in axes for text in ax.get_yticklabels()]
     assert len(drawn) == 3
@@ -167,8 +167,8 @@ def test_position_marks_are_the_two_coins(small: Fit) -> None:
 def test_agreement_of_few_judges_has_its_numbers() -> None:
     """Of two judges a pale cell beside a blank one said nothing."""
     names, ratio = ("a", "b"), np.array([[0.0, np.log2(1.03)], [np.log2(1.03), 0.0]])
-    ax = drawing(2, 2).subplots()
-    matrix(ax, ratio, names, np.zeros((2, 2), dtype=bool))
+    ax = empty_figure(2, 2).subplots()
+    draw_matrix(ax, ratio, names, np.zeros((2, 2), dtype=bool))
     assert sorted(text.get_text() for text in ax.texts) == ["", "", "1.03", "1.03"]
 
 
@@ -225,13 +225,13 @@ def test_a_copy_stands_out() -> None:
     found = observed_over_expected(
         fit(pd.concat(parts).assign(context=[*range(rows)] * 5), model="crowd-bt", method="map")
     )
-    top = found.records()[0]
+    top = found.pair_records()[0]
     assert {top["judge a"], top["judge b"]} == {"c", "copy"}
     assert top["ratio"] > 1.3
     a, b = (found.judges.index(name) for name in ("c", "copy"))
     assert found.clear[a, b]
     assert found.clear[b, a]
-    order = [found.judges[k] for k in alike(np.where(found.clear, found.log_ratio, 0.0))]
+    order = [found.judges[k] for k in similarity_order(np.where(found.clear, found.log_ratio, 0.0))]
     assert abs(order.index("c") - order.index("copy")) == 1
 
 
@@ -254,7 +254,7 @@ def test_chance_makes_no_pair_clear() -> None:
 
 
 def test_shares_of_wins(small: Fit) -> None:
-    (_, _, (observed,)), (_, _, drawn) = replicated(small)
+    (_, _, (observed,)), (_, _, drawn) = replicated_shares(small)
     votes = small.problem.votes
     cell = votes.row_cell
     for item in range(len(votes.items)):
@@ -276,7 +276,7 @@ def test_calibration_counts_every_vote_twice(small: Fit) -> None:
 
 def test_wilson_is_that_of_statsmodels() -> None:
     n, hits = np.array([10.0, 200.0, 3.0]), np.array([0.0, 130.0, 3.0])
-    low, high = wilson(hits / n, n)
+    low, high = wilson_interval(hits / n, n)
     np.testing.assert_allclose(np.stack([low, high]), proportion_confint(hits, n, method="wilson"), atol=1e-6)
 
 

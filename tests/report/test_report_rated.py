@@ -17,11 +17,11 @@ from voirdire.kinds.labels.left_out import left_out as labels_left_out
 from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.left_out import left_out as scores_left_out
-from voirdire.report.figure_blocks import calibration, predictive_shares
+from voirdire.report.figure_blocks import calibration_blocks, predictive_shares
 from voirdire.report.figures import predictive
 from voirdire.report.kinds import words_of
 from voirdire.report.page import Figure, Text
-from voirdire.report.ppc import REPLICATES, calibration_bins, replicated
+from voirdire.report.ppc import REPLICATES, calibration_bins, replicated_shares
 
 
 def scores(cuts_of: dict[str, list[float]], items: int, seed: int, runs: int = 1) -> pd.DataFrame:
@@ -52,7 +52,7 @@ def repeated() -> Fit:
 
 
 def test_shares_of_scores_are_those_of_the_table(scored: Fit) -> None:
-    found, drawn = replicated(scored)
+    found, drawn = replicated_shares(scored)
     table = scored.problem.table
     said = pd.crosstab(np.array(table.judges)[table.judge], table.score, normalize="index")
     assert found.columns == drawn.columns == ["1", "2", "3", "4"]
@@ -62,7 +62,7 @@ def test_shares_of_scores_are_those_of_the_table(scored: Fit) -> None:
 
 
 def test_shares_of_labels_are_those_of_the_table(labelled: Fit) -> None:
-    found, _ = replicated(labelled)
+    found, _ = replicated_shares(labelled)
     table = labelled.problem.table
     said = pd.crosstab(
         np.array(table.judges)[table.judge], np.array(table.labels)[table.label], normalize="index"
@@ -91,7 +91,7 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
         else:
             rows = chances(problem, values, (table.judge, table.criterion, table.item))
         expected += np.stack([rows[table.judge == k].mean(axis=0) for k in range(len(problem.judges))])
-    drawn = replicated(found)[1].share
+    drawn = replicated_shares(found)[1].share
     error = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - expected / len(draws)) < 4.5 * error + 1e-9).all()
 
@@ -100,13 +100,13 @@ def test_a_judge_with_limits_of_its_own_stands_out_and_is_explained() -> None:
     """Negative control: shared cutpoints miss a judge who shuns the middle, cutpoints of its own do not."""
     table = scores({"a": PLAIN, "b": PLAIN, "shuns": [-0.1, -0.05, 0.05, 0.1]}, 80, seed=3)
     wrong, right = (fit(table, model=f"rating-{name}") for name in ("severity", "cutpoints"))
-    missed = predictive.shares(wrong)
+    missed = predictive.predicted_shares(wrong)
     judge = missed.rows.index("shuns")
     assert missed.columns == ["1", "2", "3", "4", "5"]
     # it gives too many 1 and 5, too few of what lies between
     assert missed.outside[judge].all()
     assert (missed.observed > missed.high)[judge, [0, 4]].all()
-    assert not predictive.shares(right).outside.any()
+    assert not predictive.predicted_shares(right).outside.any()
     (drawn,) = predictive_shares(wrong)
     assert isinstance(drawn, Figure)
     assert "the model misses something about these judges." in drawn.caption
@@ -198,7 +198,7 @@ def test_known_classes_and_judges_taken_alike() -> None:
         [np.exp(pooled.problem.density.rates(v, np))[0] for v in some_draws(pooled.posterior, 5)], axis=0
     )
     np.testing.assert_allclose(chance[0], rate[pooled.problem.labels.index("yes")])  # by its class alone
-    assert replicated(pooled)[0].share.shape == (1, 4, 2)
+    assert replicated_shares(pooled)[0].share.shape == (1, 4, 2)
 
 
 def test_many_levels_and_labels_are_put_together() -> None:
@@ -207,13 +207,13 @@ def test_many_levels_and_labels_are_put_together() -> None:
     table = pd.DataFrame(
         {"judge": list("ab") * 120, "item": [f"i{k // 2}" for k in range(240)], "score": numbers}
     )
-    found, _ = replicated(fit(table, levels=range(21), model="rating-severity", method="map"))
+    found, _ = replicated_shares(fit(table, levels=range(21), model="rating-severity", method="map"))
     assert found.columns[:2] == ["0\u20132", "3\u20134"]
     assert len(found.columns) == 10
     np.testing.assert_allclose(found.share[0, 0, 0], (numbers[::2] <= 2).mean())
     named = np.array([f"label {k:02d}" for k in np.minimum(rng.geometric(0.2, 240), 14)])
     labels = pd.DataFrame({"judge": list("ab") * 120, "item": table["item"], "label": named})
-    found, _ = replicated(fit(labels, model="one-coin-label", method="map"))
+    found, _ = replicated_shares(fit(labels, model="one-coin-label", method="map"))
     common = labels["label"].value_counts().index[:9]
     assert sorted(found.columns[:-1]) == sorted(common)
     assert found.columns[-1] == "others"
@@ -226,14 +226,14 @@ def test_of_many_judges_those_furthest_off_are_shown() -> None:
     observed = np.full((60, 2), 0.2)
     observed[[3, 50], 1] = 0.9
     found = predictive.Shares([f"j{k}" for k in range(60)], ["x", "y"], observed, low, high)
-    shown = predictive._furthest(found)
+    shown = predictive._furthest_rows(found)
     assert len(shown.rows) == 40
     assert {"j3", "j50"} <= set(shown.rows)
     assert shown.outside.sum() == found.outside.sum() == 2
 
 
 def test_figures_show_the_shares(scored: Fit) -> None:
-    found = predictive.shares(scored)
+    found = predictive.predicted_shares(scored)
     _, ax = plt.subplots()
     scored.plot("ppc", ax=ax)
     marks = np.concatenate([line.get_xydata() for line in ax.lines if line.get_marker() in ("o", "D")])
@@ -270,7 +270,7 @@ def test_models_without_such_probabilities_say_so(scored: Fit, labelled: Fit) ->
 
 def test_a_mode_is_repeated(labelled: Fit) -> None:
     at_mode = replace(labelled, posterior=replace(labelled.posterior, draws=None), method="map")
-    drawn = replicated(at_mode)[1].share
+    drawn = replicated_shares(at_mode)[1].share
     assert len(drawn) == 200
     assert drawn.std(axis=0).max() > 0
 
@@ -280,7 +280,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
     votes, scores = (both.problem.part(name) for name in ("votes", "scores"))
     assert votes is not None
     assert scores is not None
-    won, said = predictive.shares(both, "votes"), predictive.shares(both, "scores")
+    won, said = predictive.predicted_shares(both, "votes"), predictive.predicted_shares(both, "scores")
     table = votes.votes
     wins = {name: [0.0, 0] for name in table.items}
     for cell, (first, second) in enumerate(zip(table.first, table.second, strict=True)):
@@ -301,7 +301,9 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
         ax = both.plot(name)
         assert ax.get_xlabel() == words_of(KINDS[of]).probability
         plt.close(ax.figure)
-    drawn = [block for block in (*calibration(both), *predictive_shares(both)) if isinstance(block, Figure)]
+    drawn = [
+        block for block in (*calibration_blocks(both), *predictive_shares(both)) if isinstance(block, Figure)
+    ]
     assert [block.title for block in drawn] == [
         "Are the probabilities of votes right?",
         "Are the probabilities of scores right?",

@@ -8,12 +8,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voirdire.report.latex import escape as tex
+from voirdire.report.latex import escape_latex as tex
 from voirdire.report.latex import latex_table
-from voirdire.report.markdown import escape as md
+from voirdire.report.markdown import escape_markdown as md
 from voirdire.report.markdown import markdown_table
-from voirdire.report.rounding import column_decimals, decimals_of_width, fixed
-from voirdire.report.table import table
+from voirdire.report.rounding import column_decimals, decimals_of_width, fixed_decimals
+from voirdire.report.table import make_table
 
 
 @given(st.floats(1e-5, 1e5))
@@ -32,7 +32,7 @@ def test_a_column_has_the_decimals_of_its_median_width() -> None:
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 6))
 def test_a_rounded_number_is_never_minus_zero(value: float, decimals: int) -> None:
-    shown = fixed(value, decimals).replace(",", "")
+    shown = fixed_decimals(value, decimals).replace(",", "")
     assert not re.fullmatch(r"-0(\.0*)?", shown)
     assert math.isclose(float(shown), value, abs_tol=0.5000001 * 10.0**-decimals)
 
@@ -46,8 +46,8 @@ def rows() -> list[dict[str, object]]:
 
 
 def test_undefined_cells_have_footnotes() -> None:
-    made = table("t", "A", rows(), note_key="note")
-    cells, footnotes = made.cells()
+    made = make_table("t", "A", rows(), note_key="note")
+    cells, footnotes = made.table_cells()
     assert [cell.text for cell in cells[0]] == ["ann", "7", "0.51"]
     assert cells[0][2].interval == "[0.41, 0.62]"
     assert [(row[2].text, row[2].footnote) for row in cells] == [("0.51", None), ("–", 1), ("–", 1)]
@@ -57,13 +57,13 @@ def test_undefined_cells_have_footnotes() -> None:
 
 
 def test_whole_numbers_with_a_fractional_interval_are_no_counts() -> None:
-    made = table("t", "A", [{"item": "a", "score": -1.0, "low": -1.5, "high": -0.5}])
-    (cell,) = [row[1] for row in made.cells()[0]]
+    made = make_table("t", "A", [{"item": "a", "score": -1.0, "low": -1.5, "high": -0.5}])
+    (cell,) = [row[1] for row in made.table_cells()[0]]
     assert (cell.text, cell.interval) == ("-1.0", "[-1.5, -0.5]")
 
 
 def test_a_copy_holds_raw_values_of_every_key() -> None:
-    names, raw = table("t", "A", rows(), note_key="note", drop=("votes",)).raw()
+    names, raw = make_table("t", "A", rows(), note_key="note", drop=("votes",)).raw_values()
     assert names == ["judge", "votes", "value", "low", "high", "note"]
     assert raw[0] == ["ann", 7, 0.51234, 0.41, 0.62, ""]
     assert raw[1][2] is None
@@ -71,19 +71,23 @@ def test_a_copy_holds_raw_values_of_every_key() -> None:
 
 def test_a_copy_names_columns_that_have_no_name_of_their_own() -> None:
     rows = [{"item": "a", "c0": 1.5, "c0_low": 1.0, "c0_high": 2.0}]
-    made = table("t", "A", rows, heads={"c0": "tone"}, names={"c0": "tone", "c0_low": "tone low"})
-    assert made.raw()[0] == ["item", "tone", "tone low", "c0_high"]
+    made = make_table("t", "A", rows, heads={"c0": "tone"}, names={"c0": "tone", "c0_low": "tone low"})
+    assert made.raw_values()[0] == ["item", "tone", "tone low", "c0_high"]
     assert [column.head for column in made.columns] == ["item", "tone"]
 
 
 def test_a_column_without_a_value_is_left_out_and_named() -> None:
-    made = table("t", "A", [{"judge": "a", "position_bias": None}, {"judge": "b", "position_bias": math.nan}])
+    made = make_table(
+        "t", "A", [{"judge": "a", "position_bias": None}, {"judge": "b", "position_bias": math.nan}]
+    )
     assert [column.key for column in made.columns] == ["judge"]
     assert made.notes == ("Undefined here, so left out: position bias.",)
 
 
 def test_unknown_columns_appear_by_themselves() -> None:
-    made = table("t", "A", [{"judge": "a", "new_thing": 0.5, "new_thing_low": 0.4, "new_thing_high": 0.6}])
+    made = make_table(
+        "t", "A", [{"judge": "a", "new_thing": 0.5, "new_thing_low": 0.4, "new_thing_high": 0.6}]
+    )
     assert [(column.head, column.low) for column in made.columns] == [
         ("judge", None),
         ("new thing", "new_thing_low"),

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.research.plan import SPLITS, _priced, plan
+from voirdire.research.plan import SPLITS, _priced_table, plan
 
 
 def test_the_cheapest_split_that_reaches_the_target_is_recommended():
@@ -35,7 +35,7 @@ def test_a_target_is_reached_only_beyond_the_standard_error():
         for row in (("items", design, mean, mcse), ("votes", design, votes, 0.0))
     ]
     found = pd.DataFrame(rows, columns=["measure", "design", "mean", "mcse"]).assign(panel="a|b", sd=0.1)
-    table = _priced(found, {"a": (0.9, 1.0), "b": (0.8, 3.0)}, target=0.8)
+    table = _priced_table(found, {"a": (0.9, 1.0), "b": (0.8, 3.0)}, target=0.8)
     assert table["reached"].tolist() == [False, True, False]
     assert table["price"].tolist() == [20.0, 40.0, 80.0]  # half of the votes at 1, half at 3
 

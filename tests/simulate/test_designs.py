@@ -24,7 +24,7 @@ from voirdire.simulate import (
     simulate_counts,
     simulate_votes,
 )
-from voirdire.simulate.graph import all_pairs, components, item_names, random_tree
+from voirdire.simulate.graph import all_pairs, component_labels, item_names, random_tree
 
 
 def _connected(items, pairs):
@@ -45,7 +45,7 @@ def _rng():
 
 @pytest.mark.parametrize("items", [2, 3, 7, 50])
 def test_all_pairs(items):
-    pairs = AllPairs().pairs(items, _rng())
+    pairs = AllPairs().compared_pairs(items, _rng())
     assert [tuple(pair) for pair in pairs] == list(combinations(range(items), 2))
 
 
@@ -54,7 +54,7 @@ def test_all_pairs(items):
 def test_a_share_has_its_size_and_is_connected(share, size, connect):
     # 45 pairs: 22.5, 45, 13.5, 31.5, rounded half up.
     for seed in range(20):
-        pairs = SharePairs(share, connect=connect).pairs(10, np.random.default_rng(seed))
+        pairs = SharePairs(share, connect=connect).compared_pairs(10, np.random.default_rng(seed))
         assert pairs.shape == (size, 2)
         assert (pairs[:, 0] < pairs[:, 1]).all()
         assert len({tuple(pair) for pair in pairs}) == size
@@ -64,7 +64,7 @@ def test_a_share_has_its_size_and_is_connected(share, size, connect):
 def test_a_tree_connects_with_the_fewest_pairs():
     for items in (2, 3, 6, 50):
         for seed in range(10):
-            pairs = SharePairs(2 / items, connect="tree").pairs(items, np.random.default_rng(seed))
+            pairs = SharePairs(2 / items, connect="tree").compared_pairs(items, np.random.default_rng(seed))
             assert len(pairs) == items - 1
             assert _connected(items, pairs)
 
@@ -84,7 +84,7 @@ def test_resampled_shares_are_uniform_over_connected_choices():
     """On 4 items 3 of 6 pairs connect in 16 of 20 choices (the trees): each equally often."""
     rng, counts = np.random.default_rng(1), {}
     for _ in range(4000):
-        chosen = tuple(map(tuple, SharePairs(0.5).pairs(4, rng)))
+        chosen = tuple(map(tuple, SharePairs(0.5).compared_pairs(4, rng)))
         counts[chosen] = counts.get(chosen, 0) + 1
     assert len(counts) == 16
     assert max(abs(count - 250) for count in counts.values()) < 4 * np.sqrt(4000 / 16 * 15 / 16)
@@ -93,7 +93,7 @@ def test_resampled_shares_are_uniform_over_connected_choices():
 def test_resampling_gives_up_with_a_clear_error():
     # 49 random pairs of 50 items are practically never a tree.
     with pytest.raises(InputError, match=r"200 random draws of 49 pairs of 50 items .* connect = 'tree'"):
-        SharePairs(0.04).pairs(50, _rng())
+        SharePairs(0.04).compared_pairs(50, _rng())
 
 
 def test_own_shares_differ_between_judges_and_connect_together():
@@ -116,7 +116,7 @@ def test_own_shares_differ_between_judges_and_connect_together():
 
 @pytest.mark.parametrize("reference", [0, 3, "item-7"])
 def test_references_make_a_star(reference):
-    pairs = Referenced(reference).pairs(7, _rng())
+    pairs = Referenced(reference).compared_pairs(7, _rng())
     index = 6 if reference == "item-7" else reference
     assert len(pairs) == 6
     assert (pairs == index).any(axis=1).all()
@@ -129,7 +129,7 @@ def test_references_make_a_star(reference):
 def test_round_robin_deals_all_pairs_evenly(items, contexts, seed):
     size = items * (items - 1) // 2
     design = RoundRobin(min(contexts, size))
-    pairs, context = design.pairs(items, np.random.default_rng(seed)), design.dealt(size)
+    pairs, context = design.compared_pairs(items, np.random.default_rng(seed)), design.pair_contexts(size)
     assert sorted(map(tuple, pairs)) == list(combinations(range(items), 2))
     dealt = np.bincount(context)
     assert len(dealt) == design.contexts
@@ -157,7 +157,7 @@ def test_listed_pairs_keep_their_order():
 @settings(max_examples=60, deadline=None)
 def test_components_agree_with_merging(items, listed):
     pairs = [(a, b) for a, b in listed if a < items and b < items and a != b]
-    labels = components(items, np.array(pairs, dtype=np.int64).reshape(-1, 2))
+    labels = component_labels(items, np.array(pairs, dtype=np.int64).reshape(-1, 2))
     assert (labels.max() == 0) == _connected(items, pairs)
 
 

@@ -121,7 +121,7 @@ CLOSED_FORMS = {
 def test_chances_are_the_closed_form(name):
     judge, closed_form = CLOSED_FORMS[name]
     asked = _questions()
-    np.testing.assert_allclose(judge.chances(asked, {}), closed_form(asked), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(judge.answer_chances(asked, {}), closed_form(asked), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", CLOSED_FORMS)
@@ -133,7 +133,7 @@ def test_answers_have_the_frequencies_of_the_closed_form(name):
     """
     judge, closed_form = CLOSED_FORMS[name]
     asked = _questions()
-    outcomes = judge.answer(asked, np.random.default_rng(2), {})
+    outcomes = judge.draw_answers(asked, np.random.default_rng(2), {})
     assert outcomes.dtype == np.int8
     expected = closed_form(asked)
     for rows in np.array_split(np.argsort(asked.gap), 20):
@@ -149,7 +149,9 @@ def test_answers_have_the_frequencies_of_the_closed_form(name):
 def test_without_a_gap_the_answer_is_a_coin_toss(judge):
     n = 40_000
     zero = np.zeros(n)
-    outcomes = judge.answer(Questions(zero, zero, zero, zero, np.arange(n)), np.random.default_rng(5), {})
+    outcomes = judge.draw_answers(
+        Questions(zero, zero, zero, zero, np.arange(n)), np.random.default_rng(5), {}
+    )
     assert abs((outcomes == FIRST).sum() - n / 2) < 4 * np.sqrt(n / 4)
 
 
@@ -157,7 +159,7 @@ def test_without_a_gap_the_answer_is_a_coin_toss(judge):
 @pytest.mark.parametrize("n", [1, 2, 10, 999, 6135])
 def test_exact_share_is_exact(accuracy, n):
     asked = _questions(n)
-    outcomes = Accuracy(accuracy).answer(asked, np.random.default_rng(3), {})
+    outcomes = Accuracy(accuracy).draw_answers(asked, np.random.default_rng(3), {})
     wrong = (outcomes == FIRST) != (asked.gap > 0)
     # Rounded half up, in whole hundredths.
     assert wrong.sum() == (round(100 * (1 - accuracy)) * n + 50) // 100
@@ -165,14 +167,14 @@ def test_exact_share_is_exact(accuracy, n):
 
 def test_exact_share_of_the_paper():
     """70% accuracy on 50 x 5 items and 10 pairs of criteria: 1840.5 flips of 6135, rounded half up."""
-    assert Accuracy(0.7).flipped(6135) == 1841
-    assert Accuracy(0.9).flipped(6135) == 614
-    assert Accuracy(0.8).flipped(6135) == 1227
+    assert Accuracy(0.7).flip_count(6135) == 1841
+    assert Accuracy(0.9).flip_count(6135) == 614
+    assert Accuracy(0.8).flip_count(6135) == 1227
 
 
 def test_number_of_flips_is_exact():
     asked = _questions(100)
-    outcomes = Accuracy(flips=17).answer(asked, np.random.default_rng(3), {})
+    outcomes = Accuracy(flips=17).draw_answers(asked, np.random.default_rng(3), {})
     assert ((outcomes == FIRST) != (asked.gap > 0)).sum() == 17
 
 
@@ -180,7 +182,7 @@ def test_flipped_places_are_drawn_without_preference():
     """Each of 20 places is flipped in 30% of 4,000 draws, within 4 standard errors."""
     asked = _questions(20)
     judge, rng = Accuracy(0.7), np.random.default_rng(4)
-    wrong = sum((judge.answer(asked, rng, {}) == FIRST) != (asked.gap > 0) for _ in range(4000))
+    wrong = sum((judge.draw_answers(asked, rng, {}) == FIRST) != (asked.gap > 0) for _ in range(4000))
     assert np.abs(wrong - 1200).max() < 4 * np.sqrt(4000 * 0.3 * 0.7)
 
 
@@ -191,7 +193,8 @@ def test_exact_flips_vary_less_than_independent_ones():
 
     def variance(judge):
         halves = [
-            ((judge.answer(asked, rng, {}) == FIRST) != (asked.gap > 0))[:100].sum() for _ in range(4000)
+            ((judge.draw_answers(asked, rng, {}) == FIRST) != (asked.gap > 0))[:100].sum()
+            for _ in range(4000)
         ]
         return np.var(halves)
 
@@ -214,10 +217,10 @@ def test_exact_flips_vary_less_than_independent_ones():
     ],
 )
 def test_coins_reproduce_the_chances(judge, coins):
-    assert judge.coins() == pytest.approx(coins)
+    assert judge.two_coin_values() == pytest.approx(coins)
     asked = _questions(1000)
-    first, second, _ = judge.chances(asked, {})
-    expected = TwoCoin(*judge.coins()).p_first(asked)
+    first, second, _ = judge.answer_chances(asked, {})
+    expected = TwoCoin(*judge.two_coin_values()).p_first(asked)
     np.testing.assert_allclose(first / (first + second), expected, rtol=0, atol=1e-12)
 
 
@@ -236,18 +239,18 @@ def test_coins_reproduce_the_chances(judge, coins):
     ],
 )
 def test_no_coins_where_no_two_coin_model_fits(judge):
-    assert judge.coins() is None
+    assert judge.two_coin_values() is None
 
 
 def test_lazy_bradley_terry_is_a_one_coin_judge():
     asked = _questions(1000)
     np.testing.assert_allclose(
-        Lazy(0.3).chances(asked, {}), OneCoin(0.85).chances(asked, {}), rtol=0, atol=1e-12
+        Lazy(0.3).answer_chances(asked, {}), OneCoin(0.85).answer_chances(asked, {}), rtol=0, atol=1e-12
     )
 
 
 def test_skipped_questions_are_marked_unanswered():
-    outcomes = Lazy(0.4, skips=True).answer(_questions(), np.random.default_rng(2), {})
+    outcomes = Lazy(0.4, skips=True).draw_answers(_questions(), np.random.default_rng(2), {})
     assert abs((outcomes == UNANSWERED).sum() - 0.4 * N) < 4 * np.sqrt(0.24 * N)
 
 
@@ -256,13 +259,13 @@ def test_copycat_agrees_as_often_as_it_should(rho):
     """P(agree) = rho + (1 - rho) P(own answer equals the copied), within 4 standard errors."""
     asked = _questions()
     other = OneCoin(0.9)
-    copied = other.answer(asked, np.random.default_rng(7), {})
+    copied = other.draw_answers(asked, np.random.default_rng(7), {})
     judge = Copycat("ada", rho=rho, of=OneCoin(0.7))
-    outcomes = judge.answer(asked, np.random.default_rng(8), {"ada": copied})
+    outcomes = judge.draw_answers(asked, np.random.default_rng(8), {"ada": copied})
     p, q = other.p_first(asked), OneCoin(0.7).p_first(asked)
     agree = rho + (1 - rho) * (p * q + (1 - p) * (1 - q))
     assert abs((outcomes == copied).sum() - agree.sum()) <= 4 * np.sqrt((agree * (1 - agree)).sum()) + 1e-9
-    marginal = judge.chances(asked, {"ada": other.chances(asked, {})})[FIRST]
+    marginal = judge.answer_chances(asked, {"ada": other.answer_chances(asked, {})})[FIRST]
     np.testing.assert_allclose(marginal, rho * p + (1 - rho) * q, rtol=0, atol=1e-12)
     assert abs((outcomes == FIRST).sum() - marginal.sum()) < 4 * np.sqrt((marginal * (1 - marginal)).sum())
 
@@ -270,11 +273,11 @@ def test_copycat_agrees_as_often_as_it_should(rho):
 def test_copycat_judges_for_itself_what_the_other_left_out():
     asked = _questions()
     other = Lazy(0.5, of=AlwaysFirst(), skips=True)
-    copied = other.answer(asked, np.random.default_rng(7), {})
+    copied = other.draw_answers(asked, np.random.default_rng(7), {})
     judge = Copycat("ada", of=AlwaysSecond())
-    outcomes = judge.answer(asked, np.random.default_rng(8), {"ada": copied})
+    outcomes = judge.draw_answers(asked, np.random.default_rng(8), {"ada": copied})
     np.testing.assert_array_equal(outcomes, np.where(copied == UNANSWERED, SECOND, FIRST))
-    chances = judge.chances(asked, {"ada": other.chances(asked, {})})
+    chances = judge.answer_chances(asked, {"ada": other.answer_chances(asked, {})})
     np.testing.assert_allclose(chances, np.array([[0.5], [0.5], [0.0]]) * np.ones(N))
 
 
@@ -289,7 +292,7 @@ def test_criterion_blind_gives_one_answer_to_questions_that_are_alike():
         np.zeros(n * criteria),
         np.tile(np.arange(n), criteria),
     )
-    outcomes = CriterionBlind().answer(asked, rng, {}).reshape(criteria, n)
+    outcomes = CriterionBlind().draw_answers(asked, rng, {}).reshape(criteria, n)
     assert (outcomes == outcomes[0]).all()
     p = expit(overall[:n])
     assert abs((outcomes[0] == FIRST).sum() - p.sum()) < 4 * np.sqrt((p * (1 - p)).sum())
@@ -299,23 +302,23 @@ def test_criterion_blind_copycat_copies_the_first_criterion_for_all():
     asked = Questions(np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4), np.array([0, 1, 0, 1]))
     copied = np.array([FIRST, SECOND, SECOND, FIRST], dtype=np.int8)
     judge = CriterionBlind(of=Copycat("ada"))
-    outcomes = judge.answer(asked, np.random.default_rng(0), {"ada": copied})
+    outcomes = judge.draw_answers(asked, np.random.default_rng(0), {"ada": copied})
     assert outcomes.tolist() == [FIRST, SECOND, FIRST, SECOND]
 
 
 def test_huge_gaps_neither_overflow_nor_tie():
     asked = Questions(np.array([1e6, -1e6]), *np.zeros((3, 2)), np.arange(2))
     for judge in (TieProne(5.0), OneCoin(1.0), Discrimination(100.0, -3.0)):
-        np.testing.assert_array_equal(judge.chances(asked, {}), [[1, 0], [0, 1], [0, 0]])
+        np.testing.assert_array_equal(judge.answer_chances(asked, {}), [[1, 0], [0, 1], [0, 0]])
 
 
 def test_more_flips_than_questions_is_a_problem_also_when_wrapped():
     asked = Questions(np.zeros(4), np.zeros(4), np.zeros(4), np.zeros(4), np.array([0, 1, 0, 1]))
-    assert Accuracy(flips=4).problems(asked) == []
-    assert "flips is 5, but this judge gives only 4 votes" in Accuracy(flips=5).problems(asked)[0]
-    assert Lazy(0.1, of=Accuracy(flips=5)).problems(asked)
+    assert Accuracy(flips=4).question_problems(asked) == []
+    assert "flips is 5, but this judge gives only 4 votes" in Accuracy(flips=5).question_problems(asked)[0]
+    assert Lazy(0.1, of=Accuracy(flips=5)).question_problems(asked)
     # A criterion-blind judge answers only two questions.
-    assert "only 2 votes" in CriterionBlind(of=Accuracy(flips=3)).problems(asked)[0]
+    assert "only 2 votes" in CriterionBlind(of=Accuracy(flips=3)).question_problems(asked)[0]
 
 
 def test_accuracy_needs_exactly_one_of_accuracy_and_flips():
@@ -330,7 +333,7 @@ def test_accuracy_needs_exactly_one_of_accuracy_and_flips():
 def test_the_bins_of_the_frequency_test_would_catch_a_wrong_coin():
     """The negative control of the frequency test: 0.83 instead of 0.8 is found."""
     asked = _questions()
-    outcomes = OneCoin(0.83).answer(asked, np.random.default_rng(2), {})
+    outcomes = OneCoin(0.83).draw_answers(asked, np.random.default_rng(2), {})
     p = OneCoin(0.8).p_first(asked)
     rows = np.argsort(asked.gap)[-N // 20 :]
     count = (outcomes[rows] == FIRST).sum()

@@ -19,7 +19,7 @@ from voirdire.simulate import (
 
 
 def test_ranks_are_strict():
-    strengths, weights, length = RanksTruth().draw(np.random.default_rng(0), 50, 5)
+    strengths, weights, length = RanksTruth().draw_truth(np.random.default_rng(0), 50, 5)
     assert np.array_equal(np.sort(strengths, axis=1), np.tile(np.arange(1.0, 51.0), (5, 1)))
     assert np.array_equal(np.sort(weights), np.arange(1.0, 6.0))
     assert length.shape == (50,)
@@ -30,7 +30,7 @@ def test_ranks_are_uniform_over_permutations():
     """Each of the 6 orders of 3 items within 4 standard errors in 6,000 draws."""
     rng, counts = np.random.default_rng(1), {}
     for _ in range(6000):
-        row = tuple(RanksTruth().draw(rng, 3, 1)[0][0])
+        row = tuple(RanksTruth().draw_truth(rng, 3, 1)[0][0])
         counts[row] = counts.get(row, 0) + 1
     assert len(counts) == 6
     assert max(abs(count - 1000) for count in counts.values()) < 4 * np.sqrt(1000 * 5 / 6)
@@ -40,7 +40,7 @@ def test_ranks_are_uniform_over_permutations():
 def test_correlation_of_ranks(correlation):
     """Pearson's (1907) (6 / pi) arcsin(rho / 2), within 4 standard errors (at most 1 / sqrt(n))."""
     n = 40_000
-    strengths, _, _ = RanksTruth(correlation).draw(np.random.default_rng(2), n, 3)
+    strengths, _, _ = RanksTruth(correlation).draw_truth(np.random.default_rng(2), n, 3)
     expected = 6 / np.pi * np.arcsin(correlation / 2)
     error = 4 * (1 - expected**2) / np.sqrt(n) + 1e-9
     for a, b in ((0, 1), (0, 2), (1, 2)):
@@ -51,7 +51,7 @@ def test_correlation_of_ranks(correlation):
 def test_normal_strengths(correlation):
     n = 40_000
     truth = NormalTruth(sd=2.0, correlation=correlation)
-    strengths, _, length = truth.draw(np.random.default_rng(3), n, 3)
+    strengths, _, length = truth.draw_truth(np.random.default_rng(3), n, 3)
     assert np.abs(strengths.mean(axis=1)).max() < 1e-12
     assert np.abs(strengths.std(axis=1) / 2 - 1).max() < 4 / np.sqrt(2 * n)
     for a, b in ((0, 1), (0, 2), (1, 2)):
@@ -63,12 +63,12 @@ def test_normal_strengths(correlation):
 
 
 def test_normal_weights():
-    weights = NormalTruth(sd_w=0.5).draw(np.random.default_rng(4), 2, 40_000)[1]
+    weights = NormalTruth(sd_w=0.5).draw_truth(np.random.default_rng(4), 2, 40_000)[1]
     assert kstest(weights / 0.5, "norm").pvalue > 1e-3
 
 
 def test_no_spread_is_a_tie_of_all():
-    strengths, weights, _ = NormalTruth(sd=0, sd_w=0).draw(np.random.default_rng(0), 4, 2)
+    strengths, weights, _ = NormalTruth(sd=0, sd_w=0).draw_truth(np.random.default_rng(0), 4, 2)
     assert not strengths.any()
     assert not weights.any()
 

@@ -22,14 +22,14 @@ class Condition:
     Examples
     --------
     >>> met = Known("x", p_best=0.97, loss=0.01, width=1.0, accuracy=0.9)
-    >>> Condition("p_best", 0.95).holds(met), Condition("width(ranks)", 0.0).holds(met)
+    >>> Condition("p_best", 0.95).is_met(met), Condition("width(ranks)", 0.0).is_met(met)
     (True, False)
     """
 
     quantity: str
     bound: float
 
-    def holds(self, known: Known) -> bool:
+    def is_met(self, known: Known) -> bool:
         """True if enough is known of a group."""
         field, large = QUANTITIES[self.quantity]
         value = float(getattr(known, field))
@@ -39,7 +39,7 @@ class Condition:
         return f"{self.quantity} {'>=' if QUANTITIES[self.quantity][1] else '<='} {self.bound:g}"
 
 
-def conditions(text: str) -> tuple[Condition, ...]:
+def read_conditions(text: str) -> tuple[Condition, ...]:
     """Read conditions that must all hold.
 
     Raises
@@ -50,9 +50,9 @@ def conditions(text: str) -> tuple[Condition, ...]:
 
     Examples
     --------
-    >>> [str(one) for one in conditions("p_best >= 0.95 and width(ranks)<=2")]
+    >>> [str(one) for one in read_conditions("p_best >= 0.95 and width(ranks)<=2")]
     ['p_best >= 0.95', 'width(ranks) <= 2']
-    >>> conditions("pbest >= 0.95")
+    >>> read_conditions("pbest >= 0.95")
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: until: quantity 'pbest' is unknown; did you mean 'p_best'?
@@ -61,7 +61,7 @@ def conditions(text: str) -> tuple[Condition, ...]:
     problems: list[str] = []
     for part in re.split(r"\band\b|,|&&?", text):
         try:
-            found.append(_condition(part))
+            found.append(_read_condition(part))
         except InputError as error:
             problems += error.problems
     if problems:
@@ -69,7 +69,7 @@ def conditions(text: str) -> tuple[Condition, ...]:
     return tuple(found)
 
 
-def _condition(part: str) -> Condition:
+def _read_condition(part: str) -> Condition:
     read = _PART.fullmatch(part)
     if read is None:
         raise InputError(f"{part.strip()!r} is no condition; write for example 'p_best >= 0.95'")
@@ -96,6 +96,6 @@ def _condition(part: str) -> Condition:
     return Condition(name, bound)
 
 
-def unmet(wanted: Iterable[Condition], known: Known) -> list[Condition]:
+def unmet_conditions(wanted: Iterable[Condition], known: Known) -> list[Condition]:
     """Those that do not hold."""
-    return [one for one in wanted if not one.holds(known)]
+    return [one for one in wanted if not one.is_met(known)]

@@ -16,7 +16,7 @@ Design: TypeAlias = Literal["adaptive", "cyclic", "random"]
 LEAST = 2  # questions that the start has for each judge
 
 
-def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
+def design_order(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
     """All questions in the order of a design, shape (questions,).
 
     Cyclic: items stand on a ring, in an order drawn by the seed. Neighbours are compared first, then those two apart,
@@ -34,7 +34,7 @@ def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
     >>> import pandas as pd
     >>> pairs = [("x", "y"), ("x", "z"), ("y", "z")]
     >>> table = pd.DataFrame([(judge, *pair) for judge in "ab" for pair in pairs], columns=["judge", "first", "second"])
-    >>> asked = table.iloc[ordered(table, "cyclic", 0)[:3]]
+    >>> asked = table.iloc[design_order(table, "cyclic", 0)[:3]]
     >>> sorted(zip(asked["first"], asked["second"])), sorted(set(asked["judge"]))
     ([('x', 'y'), ('x', 'z'), ('y', 'z')], ['a', 'b'])
     """
@@ -45,7 +45,7 @@ def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
         zip(*(questions[name] for name in ("context", "criterion") if name in questions), strict=True)
     )
     where = where or [()] * len(questions)
-    rings = _rings(questions, where, rng)
+    rings = _ring_places(questions, where, rng)
     judges = {name: at for at, name in enumerate(dict.fromkeys(questions["judge"]))}
     apart, edge, turn = np.zeros((3, len(questions)), np.int64)
     pairs = zip(where, questions["judge"], questions["first"], questions["second"], strict=True)
@@ -58,12 +58,12 @@ def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
     # questions that are alike (the prompts of a table, which may come by topic) in any order, then the how-manieth each
     # is of its judge's about the pair, and of its pair: the next is of another judge
     lot = rng.permutation(len(questions))
-    again = _numbered(lot, [*zip(where, questions["judge"], apart, edge, strict=True)])
-    level = _numbered(np.lexsort((lot, turn, again)), [*zip(where, apart, edge, strict=True)])
+    again = _occurrence_numbers(lot, [*zip(where, questions["judge"], apart, edge, strict=True)])
+    level = _occurrence_numbers(np.lexsort((lot, turn, again)), [*zip(where, apart, edge, strict=True)])
     return np.lexsort((lot, edge, apart, level)).astype(np.int64)
 
 
-def _numbered(order: Ints, names: Sequence[Any]) -> Ints:
+def _occurrence_numbers(order: Ints, names: Sequence[Any]) -> Ints:
     """The how-manieth with its name each row is, rows taken in an order."""
     number, taken = np.zeros(len(names), np.int64), dict[Any, int]()
     for row in order:
@@ -71,7 +71,7 @@ def _numbered(order: Ints, names: Sequence[Any]) -> Ints:
     return number
 
 
-def start(questions: pd.DataFrame, order: Ints) -> Ints:
+def starting_questions(questions: pd.DataFrame, order: Ints) -> Ints:
     """First questions, in the order of a design: those that link two items or are of a judge who was hardly asked.
 
     Then all items that questions can link are linked by answers (if those come), and every judge has been asked.
@@ -79,19 +79,19 @@ def start(questions: pd.DataFrame, order: Ints) -> Ints:
     Parameters
     ----------
     order : int array
-        The design's, see `ordered`.
+        The design's, see `design_order`.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x", "y"], "second": ["y", "z", "z"]})
-    >>> start(table, np.arange(3)).tolist()
+    >>> starting_questions(table, np.arange(3)).tolist()
     [0, 1]
     """
     separate = "criterion" in questions
     tops: dict[tuple[object, str], tuple[object, str]] = {}
 
-    def top(node: tuple[object, str]) -> tuple[object, str]:
+    def find_root(node: tuple[object, str]) -> tuple[object, str]:
         while (above := tops.get(node, node)) != node:
             node = above
         return node
@@ -102,7 +102,7 @@ def start(questions: pd.DataFrame, order: Ints) -> Ints:
     criteria = questions["criterion"].tolist() if separate else [None] * len(questions)
     for row in order:
         judge, first, second = (column[row] for column in columns)
-        one, other = top((criteria[row], first)), top((criteria[row], second))
+        one, other = find_root((criteria[row], first)), find_root((criteria[row], second))
         if one != other or asked.get(judge, 0) < LEAST:
             tops[one] = other
             asked[judge] = asked.get(judge, 0) + 1
@@ -110,13 +110,13 @@ def start(questions: pd.DataFrame, order: Ints) -> Ints:
     return np.array(found, np.int64)
 
 
-def linked(questions: pd.DataFrame) -> list[list[str]]:
+def linkable_groups(questions: pd.DataFrame) -> list[list[str]]:
     """Items that questions can link, group by group, in the order in which they come.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> linked(pd.DataFrame({"judge": "a", "first": ["x", "v"], "second": ["y", "w"]}))
+    >>> linkable_groups(pd.DataFrame({"judge": "a", "first": ["x", "v"], "second": ["y", "w"]}))
     [['x', 'y'], ['v', 'w']]
     """
     from scipy.sparse import coo_array
@@ -137,7 +137,7 @@ def linked(questions: pd.DataFrame) -> list[list[str]]:
     return list(found.values())
 
 
-def _rings(
+def _ring_places(
     questions: pd.DataFrame, where: Sequence[tuple[object, ...]], rng: np.random.Generator
 ) -> dict[tuple[object, ...], dict[str, int]]:
     """The place of every item on the ring of its context and criterion."""

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from voirdire.adaptive.rounds import Course, Request, Rounds, rounds
+from voirdire.adaptive.rounds import Course, Request, Rounds, choose_rounds
 from voirdire.collect.asking import NOT_ASKED
 from voirdire.collect.cost import price, tokens_read, tokens_written
 from voirdire.collect.plan import Plan
@@ -44,7 +44,7 @@ class Gate:
         #: Whether something that was let through is not asked yet.
         self.halted = False
 
-    async def ask(self, question: Question) -> Answer:
+    async def answer_once(self, question: Question) -> Answer:
         """Answer, once for all runs of the protocol."""
         name = (question.judge, question.key)
         if question.key[0] == COMPARE:
@@ -104,24 +104,24 @@ class UntilKnown:
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Rounds of asking; the rows without what was not chosen."""
         self.course, gate = Course(), Gate(ask)
-        rows = await self.protocol.run(setting, gate.ask)
+        rows = await self.protocol.run(setting, gate.answer_once)
         names = list(gate.questions)
         if not names or gate.halted:
             return _without_others(rows)
-        questions, weighed = self._table(setting, gate.questions), _criteria(rows)
-        work = rounds(questions, self.request, self.course, weighed)
+        questions, weighed = self._question_table(setting, gate.questions), _criteria_votes(rows)
+        work = choose_rounds(questions, self.request, self.course, weighed)
         chosen: Ints | None = next(work)
         while chosen is not None:
             gate.chosen |= {names[row] for row in chosen}
-            rows = await self.protocol.run(setting, gate.ask)
+            rows = await self.protocol.run(setting, gate.answer_once)
             if gate.halted:
                 break
-            winners = _winners(rows)
+            winners = _vote_winners(rows)
             # a fit takes seconds, in which whoever stops the run is to be heard
-            chosen = await asyncio.to_thread(_sent, work, [winners.get(names[row]) for row in chosen])
+            chosen = await asyncio.to_thread(_send_winners, work, [winners.get(names[row]) for row in chosen])
         return _without_others(rows)
 
-    def _table(self, setting: Setting, questions: dict[_Name, Question]) -> pd.DataFrame:
+    def _question_table(self, setting: Setting, questions: dict[_Name, Question]) -> pd.DataFrame:
         """All comparisons that may be asked, with what each is expected to cost (1 where any has no price)."""
         import pandas as pd
 
@@ -151,7 +151,7 @@ class UntilKnown:
         return pd.DataFrame(table)
 
 
-def _sent(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
+def _send_winners(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
     """The next round, None at the end."""
     try:
         return work.send(winners)
@@ -159,7 +159,7 @@ def _sent(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
         return None
 
 
-def _winners(rows: list[Row]) -> dict[_Name, str]:
+def _vote_winners(rows: list[Row]) -> dict[_Name, str]:
     """Winner of every vote, by the name of its question."""
     found: dict[_Name, str] = {}
     for row in rows:
@@ -170,7 +170,7 @@ def _winners(rows: list[Row]) -> dict[_Name, str]:
     return found
 
 
-def _criteria(rows: list[Row]) -> pd.DataFrame | None:
+def _criteria_votes(rows: list[Row]) -> pd.DataFrame | None:
     import pandas as pd
 
     found = [row.values for row in rows if row.table == "criteria"]

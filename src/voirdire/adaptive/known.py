@@ -49,7 +49,7 @@ class Known:
     accuracy: float
 
 
-def known(fit: Fit, groups: Sequence[Sequence[str]]) -> list[Known]:
+def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[Known]:
     """Summarise what is known of each group, from a fit's draws.
 
     Parameters
@@ -69,7 +69,7 @@ def known(fit: Fit, groups: Sequence[Sequence[str]]) -> list[Known]:
     >>> import pandas as pd
     >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 40 + ["y"] * 2})
-    >>> found = known(fit(table, model="bradley-terry"), [["x", "y"]])[0]
+    >>> found = summarise_groups(fit(table, model="bradley-terry"), [["x", "y"]])[0]
     >>> found.best, found.p_best > 0.95, found.width
     ('x', True, 0.0)
     """
@@ -86,11 +86,11 @@ def known(fit: Fit, groups: Sequence[Sequence[str]]) -> list[Known]:
         items = [item for item, code in zip(group, place, strict=True) if code >= 0]
         if not items:
             raise InputError(f"nothing was answered about {', '.join(group[:3])}; see missing.csv")
-        found.append(_known(items, draws[:, place[place >= 0]], fit.prob))
+        found.append(_summarise_group(items, draws[:, place[place >= 0]], fit.prob))
     return found
 
 
-def _known(items: Sequence[str], draws: Floats, prob: float) -> Known:
+def _summarise_group(items: Sequence[str], draws: Floats, prob: float) -> Known:
     rank = ranks(draws)
     p_best = (rank == 1).mean(axis=0)
     low, high = np.quantile(rank, [0.5 * (1 - prob), 0.5 * (1 + prob)], axis=0, method="inverted_cdf")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voirdire.adaptive.known import QUANTITIES
 from voirdire.adaptive.rounds import Course, Request
-from voirdire.report.figures.style import BLUE, ORANGE, VARIABLES, drawing, look
+from voirdire.report.figures.style import BLUE, ORANGE, VARIABLES, empty_figure, figure_style
 from voirdire.report.figures.svg import to_svg
 
 _TITLES = {
@@ -15,21 +15,21 @@ _TITLES = {
 }
 
 
-def picture(course: Course, request: Request) -> str:
+def draw_course(course: Course, request: Request) -> str:
     """An SVG file: for each quantity that the request bounds, or all where it bounds none.
 
     Examples
     --------
     >>> rows = [{"asked": 8, "cost": 8.0, "p_best": 0.4, "loss": 0.5, "width": 3.0, "accuracy": 0.8}]
-    >>> picture(Course(rounds=rows), Request()).startswith("<svg")
+    >>> draw_course(Course(rounds=rows), Request()).startswith("<svg")
     True
     """
     bounds = {one.quantity: one.bound for one in request.until}
     names = list(bounds or QUANTITIES)
     priced = [row["cost"] for row in course.rounds] != [float(row["asked"]) for row in course.rounds]
     spent = [row["cost" if priced else "asked"] for row in course.rounds]
-    with look():
-        figure = drawing(5.1, 0.6 + 1.7 * len(names))
+    with figure_style():
+        figure = empty_figure(5.1, 0.6 + 1.7 * len(names))
         for ax, name in zip(
             figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0], names, strict=True
         ):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from voirdire.adaptive.rounds import Course, Rounds, checked, rounds
+from voirdire.adaptive.rounds import Course, Rounds, check_request, choose_rounds
 from voirdire.errors import InputError
 from voirdire.typing import Ints
 
@@ -20,13 +20,13 @@ _COLUMNS = ("judge", "first", "second", "winner")
 Oracle = Callable[[Ints], "list[str | None]"]
 
 
-def drive(work: Rounds, oracle: Oracle) -> Course:
+def drive_rounds(work: Rounds, oracle: Oracle) -> Course:
     """Run the loop on an oracle that answers at once.
 
     Parameters
     ----------
     work : generator
-        See :func:`voirdire.adaptive.rounds.rounds`.
+        See :func:`voirdire.adaptive.rounds.choose_rounds`.
     oracle : callable
         Given rows, their answers: "first", "second", "tie" or None.
     """
@@ -75,7 +75,7 @@ def reveal(
     >>> course.known[0].best, len(asked) < 60
     ('x', True)
     """
-    request = checked(until, design, model, count, seed)
+    request = check_request(until, design, model, count, seed)
     if missing := [name for name in _COLUMNS if name not in votes]:
         raise InputError(
             f"votes: column {', '.join(map(repr, missing))} is missing; there are {', '.join(map(str, votes))}"
@@ -84,9 +84,9 @@ def reveal(
     course, answers = Course(), votes["winner"].to_numpy(dtype=object)
     asked: list[Ints] = []
 
-    def oracle(rows: Ints) -> list[str | None]:
+    def reveal_answers(rows: Ints) -> list[str | None]:
         asked.append(rows)
         return [None if answer != answer else answer for answer in answers[rows]]
 
-    drive(rounds(votes.drop(columns="winner"), request, course), oracle)
+    drive_rounds(choose_rounds(votes.drop(columns="winner"), request, course), reveal_answers)
     return course, votes.iloc[np.concatenate(asked)]

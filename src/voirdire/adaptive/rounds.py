@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from voirdire.adaptive.condition import Condition, conditions, unmet
-from voirdire.adaptive.design import Design, linked, ordered, start
-from voirdire.adaptive.known import Known, known
+from voirdire.adaptive.condition import Condition, read_conditions, unmet_conditions
+from voirdire.adaptive.design import Design, design_order, linkable_groups, starting_questions
+from voirdire.adaptive.known import Known, summarise_groups
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.tables.problems import nearest
@@ -57,7 +57,7 @@ class Request:
     count: int | None = None
     seed: int = 0
 
-    def size(self, asked: int) -> int:
+    def round_size(self, asked: int) -> int:
         """Questions of the next round."""
         return self.count if self.count is not None else max(LEAST, round(SHARE * asked))
 
@@ -85,7 +85,7 @@ class Course:
     reached: bool = False
 
 
-def checked(until: str, design: str, model: str | Path | None, count: int | None, seed: int) -> Request:
+def check_request(until: str, design: str, model: str | Path | None, count: int | None, seed: int) -> Request:
     """Check a request.
 
     Raises
@@ -95,7 +95,7 @@ def checked(until: str, design: str, model: str | Path | None, count: int | None
 
     Examples
     --------
-    >>> checked("p_best >= 0.95", "adaptiv", None, None, 0)
+    >>> check_request("p_best >= 0.95", "adaptiv", None, None, 0)
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: design 'adaptiv' is unknown; did you mean 'adaptive'?
@@ -103,7 +103,7 @@ def checked(until: str, design: str, model: str | Path | None, count: int | None
     problems: list[str] = []
     wanted: tuple[Condition, ...] = ()
     try:
-        wanted = conditions(until)
+        wanted = read_conditions(until)
     except InputError as error:
         problems += error.problems
     designs = get_args(Design)
@@ -117,7 +117,9 @@ def checked(until: str, design: str, model: str | Path | None, count: int | None
     return Request(wanted, design, model, count, seed)  # type: ignore[arg-type]
 
 
-def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: object = None) -> Rounds:
+def choose_rounds(
+    questions: pd.DataFrame, request: Request, course: Course, criteria: object = None
+) -> Rounds:
     """Choose what to ask, round by round, until enough is known or everything was asked.
 
     Parameters
@@ -139,7 +141,7 @@ def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: 
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 40, "second": "y"})
-    >>> work = rounds(table, checked("p_best >= 0.9", "adaptive", "bradley-terry", None, 0), Course())
+    >>> work = choose_rounds(table, check_request("p_best >= 0.9", "adaptive", "bradley-terry", None, 0), Course())
     >>> asked = next(work)
     >>> try:
     ...     while True:
@@ -148,42 +150,46 @@ def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: 
     ...     end.value.known[0].best, end.value.reached, end.value.rounds[-1]["asked"] < 40
     ('x', True, True)
     """
-    course.groups = linked(questions)
-    order = ordered(questions, "random" if request.design == "random" else "cyclic", request.seed)
+    course.groups = linkable_groups(questions)
+    order = design_order(questions, "random" if request.design == "random" else "cyclic", request.seed)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     group = _group_of(questions, course.groups)
     left = np.ones(len(questions), bool)
     winner = np.full(len(questions), None, dtype=object)
-    chosen, before = start(questions, order), np.ones(len(course.groups), bool)
+    chosen, before = starting_questions(questions, order), np.ones(len(course.groups), bool)
     while len(chosen):
         left[chosen] = False
         winner[chosen] = yield chosen
         answered = np.array([one is not None for one in winner])
         if not answered.any():
             break
-        found = _fit(questions[answered].assign(winner=winner[answered]), request, criteria)
-        course.known = known(found, course.groups)
-        now = np.array([not request.until or bool(unmet(request.until, one)) for one in course.known])
+        found = _fit_votes(questions[answered].assign(winner=winner[answered]), request, criteria)
+        course.known = summarise_groups(found, course.groups)
+        now = np.array(
+            [not request.until or bool(unmet_conditions(request.until, one)) for one in course.known]
+        )
         # one round in which it holds may be luck; in the last there is nothing left to ask
         open_, before = (now | before if left.any() else now).tolist(), now
-        course.rounds.append(_row(len(course.rounds) + 1, questions, left, answered, course.known, open_))
+        course.rounds.append(
+            _course_row(len(course.rounds) + 1, questions, left, answered, course.known, open_)
+        )
         if not any(open_):
             course.reached = True
             break
         rows = np.flatnonzero(left & np.array(open_)[group])
         rows = rows[np.argsort(place[rows])]
-        chosen = _next(found, questions, rows, request, int((~left).sum()))
+        chosen = _next_round(found, questions, rows, request, int((~left).sum()))
     return course
 
 
-def _fit(votes: pd.DataFrame, request: Request, criteria: object) -> Fit:
+def _fit_votes(votes: pd.DataFrame, request: Request, criteria: object) -> Fit:
     return fit(votes, criteria, model=request.model, method="laplace", seed=request.seed)
 
 
-def _next(found: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked: int) -> Ints:
+def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked: int) -> Ints:
     """The next round among what is left, which is in the order of the design."""
-    count = request.size(asked)
+    count = request.round_size(asked)
     if request.design != "adaptive" or not len(rows):
         return rows[:count]
     problem: Any = found.problem
@@ -204,7 +210,7 @@ def _next(found: Fit, questions: pd.DataFrame, rows: Ints, request: Request, ask
     return np.asarray(rows[seen][chosen.attrs["rows"]])
 
 
-def _row(
+def _course_row(
     number: int,
     questions: pd.DataFrame,
     left: Any,

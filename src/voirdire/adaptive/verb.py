@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from voirdire.adaptive.gate import UntilKnown
-from voirdire.adaptive.picture import picture
-from voirdire.adaptive.rounds import Course, Request, as_dicts, checked
+from voirdire.adaptive.picture import draw_course
+from voirdire.adaptive.rounds import Course, Request, as_dicts, check_request
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Protocol
 from voirdire.collect.run import PICTURE, ROUNDS, Collected, collect
@@ -120,21 +120,21 @@ def collect_until(
     ...
     voirdire.errors.InputError: until: quantity 'p_bets' is unknown; did you mean 'p_best'?
     """
-    request = checked(until, design, model, count, seed)
+    request = check_request(until, design, model, count, seed)
     made: list[UntilKnown] = []
 
-    def through(plan: Plan) -> Plan:
+    def wrap_protocol(plan: Plan) -> Plan:
         made.append(UntilKnown(plan, request))
         return replace(plan, protocol=cast(Protocol, made[0]))
 
-    found = collect(panel, items, protocol, out, through=through, **settings)
+    found = collect(panel, items, protocol, out, through=wrap_protocol, **settings)
     course = made[0].course
     if course.rounds:
         import pandas as pd
 
         try:
             write_file(found.folder / ROUNDS, pd.DataFrame(course.rounds).to_csv(index=False))
-            write_file(found.folder / PICTURE, picture(course, request))
+            write_file(found.folder / PICTURE, draw_course(course, request))
         except OSError as error:
             raise InputError(f"output folder {out}: cannot be written ({error.strerror or error})") from error
     return Until(found, request, course)

@@ -111,7 +111,7 @@ for verb in VERBS:
     app.command(verb.__name__.rstrip("_"))(verb)
 
 
-def _version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
         print(f"voirdire {__version__}")
         raise typer.Exit
@@ -120,7 +120,8 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def voirdire(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Bayesian aggregation of judge panels: what is better, which judges to trust, which criteria matter, how sure.
@@ -135,7 +136,7 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             # a name that the terminal's encoding lacks is shown escaped
             stream.reconfigure(errors="backslashreplace")
-    with signals.handled():
+    with signals.handle_signals():
         try:
             try:
                 app(prog_name="voirdire")

@@ -251,7 +251,7 @@ def agree(
     )
     from voirdire.agreement import gate as pass_rates
     from voirdire.agreement.verb import agreement
-    from voirdire.cli.results import answer, check_out, emit, keep_rows, names
+    from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows, split_names
 
     check_out(out, overwrite)
     asked: dict[str, Any] = {
@@ -283,16 +283,16 @@ def agree(
         "--swap": (swap_consistency, (reference,), "Answers in both orders"),
         "--runs": (run_to_run, (), "Change between runs"),
         "--phases": (phase_change, phases or (), "Agreement in two phases"),
-        "--gate": (pass_rates, (thresholds(gate or ()),), "Pass rates"),
-        "--between": (compare_systems, (*(between or ()), thresholds(gate or ()) or None), "A/B test"),
+        "--gate": (pass_rates, (read_thresholds(gate or ()),), "Pass rates"),
+        "--between": (compare_systems, (*(between or ()), read_thresholds(gate or ()) or None), "A/B test"),
     }
     verb, first, title = questions[question]
     given = reading.table(table, [humans])
-    found = answer(
+    found = call_verb(
         verb,
         (given, *first),
         {
-            "--measures": ("measures", names(measures)),
+            "--measures": ("measures", split_names(measures)),
             "--judge": ("judges", judge),
             "--against": ("against", against),
             "--pairs": ("pairs", pairs),
@@ -309,7 +309,7 @@ def agree(
     )
     for note in found.attrs.get("notes", ()):
         console.tell(note)
-    emit(found, f"{title}, {100 * prob:g}% intervals", json)
+    print_rows(found, f"{title}, {100 * prob:g}% intervals", json)
     if out is not None:
         settings: dict[str, Any] = {"resamples": resamples, "prob": prob, "seed": seed}
         settings |= {"question": question or None, "unit": unit or "item", "interval": interval}
@@ -329,7 +329,7 @@ def one_of(asked: dict[str, Any]) -> str:
     return given[0] if given else ""
 
 
-def thresholds(gate: Iterable[str]) -> dict[str, float]:
+def read_thresholds(gate: Iterable[str]) -> dict[str, float]:
     """Read ``criterion=score`` options."""
     found = {}
     for one in gate:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, commas, reads_tables
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.cli.report import Format
 from voirdire.folders import write_file
 from voirdire.settings import PROB
@@ -72,7 +72,7 @@ def audit(
         reading.of_people(humans),
         families=families,
         item_families=item_families,
-        covariates=commas(covariates),
+        covariates=split_commas(covariates),
         positive=reading.how.positive,
         levels=reading.levels,
         prob=prob,
@@ -83,12 +83,12 @@ def audit(
     if json:
         console.emit(found)
     else:
-        _show(found)
+        _show_audit(found)
     if out is not None:
         console.saved(out, json)
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show_audit(found: dict[str, Any]) -> None:
     from rich.text import Text
 
     out = console.stdout()

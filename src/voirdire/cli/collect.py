@@ -110,7 +110,7 @@ def collect(
         named = ", ".join(f"--{name}" for name in rounds)
         raise typer.BadParameter(f"{named}: only with --until, which says when enough is known")
 
-    given = _settings(settings or [])
+    given = _read_settings(settings or [])
     if dry_run:
         expected = estimate(panel, items, protocol, settings=given, prompts=prompts)
         if json:
@@ -122,7 +122,7 @@ def collect(
         raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
     try:
         # a run that is stopped writes what it has
-        with signals.left_alone(), _bar() as progress:
+        with signals.left_alone(), _progress_bar() as progress:
             request: dict[str, Any] = {
                 "settings": given,
                 "prompts": prompts,
@@ -130,7 +130,7 @@ def collect(
                 "max_calls": max_calls,
                 "retry_missing": retry_missing,
                 "allow_keys": allow_key or (),
-                "confirm": _confirm if sys.stdin.isatty() and sys.stderr.isatty() else None,
+                "confirm": _confirm_host if sys.stdin.isatty() and sys.stderr.isatty() else None,
                 "progress": progress,
                 "tell": console.tell,
             }
@@ -147,7 +147,7 @@ def collect(
     if json:
         console.emit((known or found).as_dict())
     else:
-        _show(found)
+        _show_collected(found)
         if known is not None:
             _show_known(known)
     if found.stopped:
@@ -157,14 +157,14 @@ def collect(
         raise InputError(f"no question was answered; {out / 'missing.csv'} says why")
 
 
-def _confirm(name: str, host: str) -> bool:
+def _confirm_host(name: str, host: str) -> bool:
     """Ask on the terminal whether a key may go to a host."""
     console.tell(f"The panel wants the key in {name} sent to {host}.")
     print("Do you trust that host with it, now and later? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _settings(given: list[str]) -> dict[str, str]:
+def _read_settings(given: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     problems = []
     for text in given:
@@ -180,7 +180,7 @@ def _settings(given: list[str]) -> dict[str, str]:
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Progress], None]]:
+def _progress_bar() -> Iterator[Callable[[Progress], None]]:
     """A bar on stderr, if that is a terminal: questions done, rate, cost, time left."""
     from rich import progress as bars
     from rich.console import Console
@@ -194,20 +194,20 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
     with bars.Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("", total=None, state="")
 
-        def update(now: Progress) -> None:
+        def update_bar(now: Progress) -> None:
             done = now.done + now.missing
-            bar.update(task, completed=done, total=max(now.least, done) or None, state=state(now))
+            bar.update(task, completed=done, total=max(now.least, done) or None, state=progress_line(now))
 
-        yield update
+        yield update_bar
 
 
-def state(now: Progress) -> str:
+def progress_line(now: Progress) -> str:
     """Progress of a run, in one line.
 
     Examples
     --------
     >>> from voirdire.collect.budget import Progress
-    >>> state(Progress(done=50, least=200, most=200, asked=50, seconds=25.0, cost=0.125))
+    >>> progress_line(Progress(done=50, least=200, most=200, asked=50, seconds=25.0, cost=0.125))
     '50 of 200 calls, 2.0/s, cost 0.1250, 1 min 15 s left'
     """
     done = now.done + now.missing
@@ -223,11 +223,11 @@ def state(now: Progress) -> str:
     if now.cost:
         parts.append(f"cost {now.cost:.4f}")
     if rate > 0 and done < max(now.least, done + 1):
-        parts.append(f"{_duration((max(now.least, done) - done) / rate)} left")
+        parts.append(f"{_duration_text((max(now.least, done) - done) / rate)} left")
     return ", ".join(parts)
 
 
-def _duration(seconds: float) -> str:
+def _duration_text(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
@@ -235,7 +235,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def _table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> Any:
+def _build_table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> Any:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -244,11 +244,11 @@ def _table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> A
     for name, heading in columns.items():
         table.add_column(heading, justify="left" if name in ("judge", "table", "best") else "right")
     for row in rows:
-        table.add_row(*(Text(_shown(row[name])) for name in columns))
+        table.add_row(*(Text(_cell_text(row[name])) for name in columns))
     return table
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
     return console.plain(str(value))
@@ -264,13 +264,13 @@ def _show_estimate(found: Estimate) -> None:
         "judge": "judge", "calls_least": "least", "calls_most": "most", "tokens_in": "tokens read",
         "tokens_out": "written", "cost": "cost",
     }  # fmt: skip
-    out.print(_table("Judges", [*found.judges, {"judge": "all", **total}], columns))
+    out.print(_build_table("Judges", [*found.judges, {"judge": "all", **total}], columns))
     out.print("Tokens and cost are rough, for the most calls, and without repetitions.")
     if batched := [row["judge"] for row in found.judges if row["batch"]]:
         out.print(f"In batches, at half the price: {', '.join(batched)}.", markup=False)
 
 
-def _show(found: Collected) -> None:
+def _show_collected(found: Collected) -> None:
     out = console.stdout()
     total = found.as_dict()
     out.print(
@@ -281,9 +281,9 @@ def _show(found: Collected) -> None:
         "judge": "judge", "answered": "answered", "missing": "missing", "requests": "requests",
         "tokens_in": "tokens read", "tokens_out": "written", "cost": "cost",
     }  # fmt: skip
-    out.print(_table("Judges", found.judges, columns))
+    out.print(_build_table("Judges", found.judges, columns))
     rows = [{"table": f"{name}.csv", "rows": count} for name, count in found.tables.items()]
-    out.print(_table("Tables", rows, {"table": "table", "rows": "rows"}))
+    out.print(_build_table("Tables", rows, {"table": "table", "rows": "rows"}))
 
 
 def _show_known(found: Until) -> None:
@@ -293,5 +293,5 @@ def _show_known(found: Until) -> None:
     }  # fmt: skip
     known = [vars(one) for one in found.course.known]
     if known:
-        console.stdout().print(_table("Known", known, columns))
+        console.stdout().print(_build_table("Known", known, columns))
     print(console.plain(found.verdict))

@@ -10,14 +10,14 @@ def model(typed: str) -> list[str]:
     return [name for name in model_names() if name.startswith(typed)]
 
 
-def dataset(typed: str) -> list[str]:
+def matching_datasets(typed: str) -> list[str]:
     """Data sets whose name begins so."""
     from voirdire.datasets import available
 
     return [name for name in available() if name.startswith(typed)]
 
 
-def study(typed: str) -> list[str]:
+def matching_studies(typed: str) -> list[str]:
     """Studies whose name begins so."""
     from voirdire.research.studies import study_names
 

@@ -1,4 +1,4 @@
-"""Where output goes: results to stdout, progress and errors to stderr; names are data, never markup."""
+"""Destination of output: results to stdout, progress and errors to stderr; names are data, never markup."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """What a verb calls with how much is done, of how much in all, and what is known so far."""
+    """Callback of a verb: how much is done, of how much in all, and what is known so far."""
 
     def __call__(self, done: int, total: int, said: str = "") -> None:
         """Show it."""
@@ -92,8 +92,8 @@ def progress(description: str) -> Iterator[Progress]:
     with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=None)
 
-        def update(done: int, total: int, said: str = "") -> None:
+        def update_bar(done: int, total: int, said: str = "") -> None:
             more = f": {plain(said)}" if said else ""
             bar.update(task, completed=done, total=total, description=description + more)
 
-        yield update
+        yield update_bar

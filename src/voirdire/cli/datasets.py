@@ -22,7 +22,7 @@ def datasets(
             metavar="[NAME]",
             help="Load one: licence, citation, its table.",
             show_default=False,
-            autocompletion=complete.dataset,
+            autocompletion=complete.matching_datasets,
         ),
     ] = None,
     folder: Annotated[
@@ -44,7 +44,7 @@ def datasets(
         if json:
             console.emit({"datasets": rows})
         else:
-            _list([{str(key): value for key, value in row.items()} for row in rows])
+            _list_datasets([{str(key): value for key, value in row.items()} for row in rows])
         return
     data = load(name, folder=folder)
     if out is not None:
@@ -53,7 +53,9 @@ def datasets(
             "-gold": data.gold,
             "-items": data.items,
         }
-        _write({out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None})
+        _write_tables(
+            {out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None}
+        )
     if json:
         words = ("name", "kind", "description", "licence", "citation", "source")
         card = {word: getattr(data, word) for word in words}
@@ -64,7 +66,7 @@ def datasets(
         console.saved(out, json)
 
 
-def _write(tables: dict[Path, pd.DataFrame]) -> None:
+def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
     """Tables as files that are not there yet."""
     there = [
         f"{path} exists: remove it, or name another folder with --out" for path in tables if path.exists()
@@ -76,7 +78,7 @@ def _write(tables: dict[Path, pd.DataFrame]) -> None:
         write_file(path, table.to_csv(index=False))
 
 
-def _list(rows: list[dict[str, object]]) -> None:
+def _list_datasets(rows: list[dict[str, object]]) -> None:
     from rich import box
     from rich.table import Table
 

@@ -58,7 +58,7 @@ def show(found: Demo, out: Console) -> None:
     from rich.text import Text
 
     from voirdire.cli.demo_panel import QUESTION
-    from voirdire.report.kinds import doubts
+    from voirdire.report.kinds import doubts_about
 
     did, pairs, asked = found.measures(), len(found.unasked_pairs()), len(found.people)
     out.print(f'"{QUESTION}"', style="bold")
@@ -68,7 +68,7 @@ def show(found: Demo, out: Console) -> None:
         "read them, two guess. The longest answers are the dangerous ones."
     )
     out.print(f"\nRight order, of {pairs} pairs that people were not asked about", style="bold")
-    doubt = doubts(found.alone)
+    doubt = doubts_about(found.alone)
     for key, name, style in (
         ("majority", "majority of the panel", ""),
         ("alone", "fit of its votes" + (f", which warns: {doubt}" if doubt else ""), ""),
@@ -101,14 +101,15 @@ def _answers(found: Demo) -> RenderableType:
 
 def _judges(found: Demo) -> RenderableType:
     """Judges by their reliability without and with people's answers."""
-    from voirdire.cli.show import number
+    from voirdire.cli.show import number_text
 
     before, after = (
         {row["judge"]: row["reliability"] for row in fitted.as_dict()["judges"]}
         for fitted in (found.alone, found.helped)
     )
     rows = [
-        [name, number(before[name]), number(after[name])] for name in sorted(after, key=lambda j: -after[j])
+        [name, number_text(before[name]), number_text(after[name])]
+        for name in sorted(after, key=lambda j: -after[j])
     ]
     return _table("Judges, reliability (a coin: 0.5)", ["judge", "votes alone", "with people"], rows)
 

@@ -99,7 +99,7 @@ class Demo:
             As :func:`voirdire.folders.new_folder`.
         """
         with new_folder(folder, layout(), overwrite=overwrite) as place:
-            for name, text in _written(self.votes, self.people, self.texts).items():
+            for name, text in _table_texts(self.votes, self.people, self.texts).items():
                 (place / name).write_text(text, encoding="utf-8", newline="\n")
             self.helped.save(place / "fit")
             self.helped.report(place / REPORT)
@@ -122,7 +122,7 @@ def run(seed: int = SEED, progress: Callable[[int, int, str], None] | None = Non
     progress : callable, optional
         As :func:`voirdire.fit.fit` calls it.
     """
-    votes, people, texts = _tables()
+    votes, people, texts = _demo_tables()
     alone = fit(votes, method="laplace", seed=seed, progress=progress)
     helped = fit(votes, anchors=people, anchor_mode="cut", method="laplace", seed=seed, progress=progress)
     without_panel = fit(people.assign(judge="people"), model="bradley-terry", method="map")
@@ -137,18 +137,18 @@ def layout() -> Layout:
     >>> layout().what
     'the demo'
     """
-    tables = {name: exactly(text) for name, text in _written(*_tables()).items()}
+    tables = {name: exactly(text) for name, text in _table_texts(*_demo_tables()).items()}
     page = text_with("<!doctype html>", 'content="voirdire ')
     return Layout("the demo", {**tables, "fit": LAYOUT, REPORT: page})
 
 
-def _tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def _demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     data = load("demo")
     assert data.gold is not None
     assert data.items is not None
     return data.table, data.gold, data.items
 
 
-def _written(*tables: pd.DataFrame) -> dict[str, str]:
+def _table_texts(*tables: pd.DataFrame) -> dict[str, str]:
     names = ("votes.csv", "people.csv", "texts.csv")
     return {name: table.to_csv(index=False) for name, table in zip(names, tables, strict=True)}

@@ -51,20 +51,20 @@ def doctor(
         console.emit({"files": [one.as_dict() for one in found]})
     else:
         for place, one in enumerate(found):
-            print("\n" * (place > 0) + "\n".join(map(console.plain, _lines(one))))
+            print("\n" * (place > 0) + "\n".join(map(console.plain, _finding_lines(one))))
     if kept is not None:
         console.tell(f"written to {kept}")
     if wrong := [*wrong, *(one.error for one in found if one.error)]:
         raise InputError(wrong)
 
 
-def _lines(one: Findings) -> list[str]:
+def _finding_lines(one: Findings) -> list[str]:
     what = "a table" if one.tool == "table" else f"a file of {one.tool}"
     lines = [f"{one.file}: {what} ({one.wrapping})"]
     if one.columns:
         lines.append("columns")
         width = max(len(column.name) for column in one.columns)
-        lines += [f"  {_column(column, width)}" for column in one.columns]
+        lines += [f"  {_column_line(column, width)}" for column in one.columns]
     if one.error is None:
         rows = ", ".join(f"{count:,} {name}" for name, count in one.rows.items())
         lines.append(f"read as {rows}; judges: {one.judges:,}, items: {one.items:,}")
@@ -80,7 +80,7 @@ def _lines(one: Findings) -> list[str]:
     return lines
 
 
-def _column(column: Any, width: int) -> str:
+def _column_line(column: Any, width: int) -> str:
     taken = f"is {column.read_as}" if column.read_as else "stays as it is"
     empty = f", {column.empty:,} empty" if column.empty else ""
     return f"{column.name:<{width}}  {taken:<15} {column.holds}{empty}"

@@ -18,7 +18,7 @@ CODES = {"pass": 0, "fail": 4, "inconclusive": 5}
 
 
 class Order(StrEnum):
-    """How items come."""
+    """Order of items."""
 
     table = "table"
     random = "random"
@@ -131,13 +131,13 @@ def gate(
     elif markdown == "-":
         print(gate_markdown(found), end="")
     else:
-        _show(found)
+        _show_gate(found)
     for path in files:
         console.saved(path, json or markdown == "-")
     raise typer.Exit(CODES[found["verdict"]])
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show_gate(found: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -159,7 +159,7 @@ def metaeval(
     from voirdire.agreement import compare_metrics, human_ceiling
     from voirdire.agreement.correlation.people import beside_people
     from voirdire.agreement.correlation.verb import metaeval as correlate
-    from voirdire.cli.results import answer, check_out, emit, keep_rows, names, printed
+    from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows, split_names
     from voirdire.report.metric_table import write_metric_table
 
     check_out(out, overwrite)
@@ -169,7 +169,7 @@ def metaeval(
     if table_file is not None and question:
         raise typer.BadParameter(f"--table-file is not for {question}")
     plain = TableOptions(replace(reading.how, where=None, people=()))  # beside_people has rows left out
-    tables: list[Any] = [_metric(one, plain, humans) for one in table]
+    tables: list[Any] = [_read_metric(one, plain, humans) for one in table]
     scores, where = tables[0], reading.how.where
     human = human or list(reading.how.people)
     run = len(table) == 1 and run_folder(table[0]) is not None
@@ -185,11 +185,11 @@ def metaeval(
         "--ceiling": (human_ceiling, "Agreement of people with each other"),
     }
     verb, title = questions[question]
-    found = answer(
+    found = call_verb(
         verb,
         (scores, human),
         {
-            "--measures": ("measures", names(measures)),
+            "--measures": ("measures", split_names(measures)),
             "--metric": ("metrics", metric),
             "--level": ("level", level),
             "--average": ("average", average),
@@ -204,9 +204,9 @@ def metaeval(
         question,
     )
     if table_:
-        printed(found, title)
+        print_metrics(found, title)
     else:
-        emit(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
+        print_rows(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
     if table_file is not None:
         console.saved(write_metric_table(found, table_file, title), json)
     if out is not None:
@@ -221,7 +221,7 @@ def metaeval(
         keep_rows(found, out, "metaeval", asked, overwrite, json)
 
 
-def _metric(path: Path, reading: TableOptions, humans: Path | None) -> Any:
+def _read_metric(path: Path, reading: TableOptions, humans: Path | None) -> Any:
     """A table or a run as it is read; of the folder of a fit the scores of its ranking, under the folder's name."""
     if not path.is_dir() or run_folder(path) is not None:
         return reading.table(path, [humans])

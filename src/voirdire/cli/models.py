@@ -33,16 +33,16 @@ def models(
         if json:
             console.emit({"models": [catalogue.card(model) for model in found.values()]})
         else:
-            _list(found)
+            _list_models(found)
         return
     model = load_model(name)
     if json:
         console.emit(catalogue.card(model))
     else:
-        _card(model)
+        _show_card(model)
 
 
-def _list(found: dict[str, Model]) -> None:
+def _list_models(found: dict[str, Model]) -> None:
     from rich import box
     from rich.table import Table
 
@@ -56,13 +56,13 @@ def _list(found: dict[str, Model]) -> None:
     out.print("\nvoirdire models NAME shows a card: equation, priors, identifiability, source.")
 
 
-def _card(model: Model) -> None:
+def _show_card(model: Model) -> None:
     from rich import box
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    def text(content: str, style: str = "") -> Text:
+    def escaped_text(content: str, style: str = "") -> Text:
         return Text("\n".join(console.plain(line) for line in content.split("\n")), style=style)
 
     priors = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -73,9 +73,9 @@ def _card(model: Model) -> None:
     if model.refuses_ties:
         priors.add_row("ties", "refused", "")
     out = console.stdout()
-    out.print(text(model.name, "bold"))
-    out.print(text(f"{model.title}\n"))
-    out.print(Padding(text(f"{model.equation}\n"), (0, 0, 0, 2)))
+    out.print(escaped_text(model.name, "bold"))
+    out.print(escaped_text(f"{model.title}\n"))
+    out.print(Padding(escaped_text(f"{model.equation}\n"), (0, 0, 0, 2)))
     out.print(priors)
     position = "may sway a judge" if model.position_aware else "does not matter"
     facts = [
@@ -87,12 +87,12 @@ def _card(model: Model) -> None:
         ("Source", model.source),
     ]
     out.print("\nMode", style="bold")
-    out.print(text(catalogue.MODE))
+    out.print(escaped_text(catalogue.MODE))
     for parameter in catalogue.parameters(model):
-        out.print(text(f"  {catalogue.in_words(parameter)}"))
+        out.print(escaped_text(f"  {catalogue.in_words(parameter)}"))
     out.print()
     for density in catalogue.densities(model):
-        out.print(text(f"  {density}"))
+        out.print(escaped_text(f"  {density}"))
     out.print()
     for name, content in facts:
-        out.print(Text.assemble((f"{name}: ", "bold"), text(content)))
+        out.print(Text.assemble((f"{name}: ", "bold"), escaped_text(content)))

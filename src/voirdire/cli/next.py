@@ -28,7 +28,7 @@ _ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is bes
 
 
 class Who(StrEnum):
-    """Who answers."""
+    """Those who answer."""
 
     person = "person"
     judge = "judge"
@@ -163,16 +163,16 @@ def next(
     found = result.next_comparisons(repeats=repeats, **how | {"who": whom.value})
     if out is not None:
         problem = result.problem
-        write_file(out, _form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
+        write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
         decision = None if result.decision is None else result.decision.as_dict()
         console.emit(_as_dict(found, result.model.name, whom.value, seed) | {"decision": decision})
     else:
-        _show(found, whom.value)
+        _show_questions(found, whom.value)
 
 
-def _form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
+def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
     """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
     columns = [
         name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
@@ -198,7 +198,7 @@ def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, 
     }
 
 
-def _show(found: pd.DataFrame, who: str) -> None:
+def _show_questions(found: pd.DataFrame, who: str) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -21,7 +21,7 @@ def send_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, js
     found = result.next_rankings(**how)
     who = how.get("who", "judge")
     if out is not None:
-        form = _form(found, result, who)
+        form = _ranking_form(found, result, who)
         write_file(out, form.to_csv(index=False))
         new = " and, where it is empty, context" if "context" in form and form["context"].isna().any() else ""
         console.tell(f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){new}")
@@ -40,10 +40,10 @@ def send_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, js
             }
         )
     else:
-        _show(found, who)
+        _show_rankings(found, who)
 
 
-def _form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
+def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
     """One row an item, each ranking with a run of its own that the table does not have. People open it."""
     columns = ["judge", *(name for name in COLUMNS[1:] if name in found)]
     if who == "person" or found["judge"].isna().all():
@@ -57,7 +57,7 @@ def _form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
     return form.assign(rank="")
 
 
-def _show(found: pd.DataFrame, who: str) -> None:
+def _show_rankings(found: pd.DataFrame, who: str) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -17,14 +17,14 @@ class Over(StrEnum):
 
 
 class About(StrEnum):
-    """What results are about."""
+    """Subject of results."""
 
     target = "target"
     panel = "panel"
 
 
 class Judges(StrEnum):
-    """What judges are."""
+    """Kind of judges."""
 
     models = "models"
     people = "people"

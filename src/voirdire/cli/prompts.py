@@ -81,7 +81,7 @@ def prompts(
         if json:
             console.emit({"templates": texts})
         for name, text in () if json else texts.items():
-            print(f"== {console.plain(name)}\n{_text(text)}\n")
+            print(f"== {console.plain(name)}\n{_printable_lines(text)}\n")
         return
     kept = list(islice(found, limit))
     if json:
@@ -91,7 +91,7 @@ def prompts(
         print(f"== {console.plain(one.judge)} {console.plain(one.key)}")
         for name in ("system", "user", "answer"):
             if getattr(one, name):
-                print(f"-- {name}\n{_text(getattr(one, name))}")
+                print(f"-- {name}\n{_printable_lines(getattr(one, name))}")
         print()
 
 
@@ -119,6 +119,6 @@ def _show(found: dict[str, Any], limit: int) -> None:
         console.say(named, indent=2)
 
 
-def _text(text: str) -> str:
+def _printable_lines(text: str) -> str:
     """Text with its lines, and nothing that moves a terminal's cursor."""
     return "\n".join(console.plain(line.replace("\t", "    ")) for line in text.split("\n"))

@@ -56,15 +56,15 @@ def rate(
     if json:
         console.emit(found)
     else:
-        _show(found)
+        _show_rate(found)
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show_rate(found: dict[str, Any]) -> None:
     from rich.text import Text
 
     out = console.stdout()
     level = f"{100 * found['prob']:g}%"
-    title = f"People would call {_ends(found, level)} of the items good."
+    title = f"People would call {_rate_interval(found, level)} of the items good."
     out.print(Text(title, style="bold"))
     out.print(
         f"{found['humans']:,} of {found['items']:,} items have human answers; estimator: {found['estimator']}."
@@ -78,7 +78,7 @@ def _show(found: dict[str, Any]) -> None:
     else:
         out.print(f"{margin} takes no more human answers.")
     for row in found["by"]:
-        value = "not known" if row["rate"] is None else _ends(row, level)
+        value = "not known" if row["rate"] is None else _rate_interval(row, level)
         named = (
             f"{row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
         )
@@ -90,12 +90,12 @@ def _show(found: dict[str, Any]) -> None:
     out.print("By other estimators:")
     for row in found["estimators"]:
         if row["estimator"] != found["estimator"]:
-            value = "not defined" if row["rate"] is None else _ends(row, level)
+            value = "not defined" if row["rate"] is None else _rate_interval(row, level)
             out.print(f"  {row['estimator']}: {value}")
     out.print(Text(console.plain(found["rule"])))
     if found["note"]:
         out.print(Text(console.plain(f"Note: {found['note']}.")))
 
 
-def _ends(row: dict[str, Any], level: str) -> str:
+def _rate_interval(row: dict[str, Any], level: str) -> str:
     return f"{row['rate']:.3f} [{level}: {row['low']:.3f}, {row['high']:.3f}]"

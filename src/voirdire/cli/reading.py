@@ -163,7 +163,7 @@ class TableOptions:
     how: Reading = field(default_factory=Reading)
     _given: dict[str, str] = field(default_factory=dict, repr=False)
 
-    def _take(self, path: Path, role: str) -> None:
+    def _check_role(self, path: Path, role: str) -> None:
         """Raise where a file is given as judges' answers and as people's."""
         if self._given.setdefault(os.path.realpath(path), role) != role:
             raise InputError(
@@ -190,13 +190,13 @@ class TableOptions:
             The phase of answers that is meant, where there are some.
         """
         for path in paths:
-            self._take(path, "judges")
+            self._check_role(path, "judges")
         kept = replace(self.how, levels=None, positive=None)
         if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
             return [path if phase is None else chosen(path, phase) for path in paths]
         check_judges(self.how.judges_of_files(), [str(path) for path in paths])
-        elsewhere = {name for path in further if path is not None for name in _columns(path)}
-        return [self._read(path, elsewhere, phase) for path in paths]
+        elsewhere = {name for path in further if path is not None for name in _file_columns(path)}
+        return [self._read_file(path, elsewhere, phase) for path in paths]
 
     def table(self, path: Path, further: Iterable[Path | None] = ()) -> Any:
         """As `tables`, of one."""
@@ -206,9 +206,9 @@ class TableOptions:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""
         if path is None:
             return None
-        self._take(path, "people")
+        self._check_role(path, "people")
         how = (
-            fitting(self.how, _columns(path))
+            fitting(self.how, _file_columns(path))
             if self.how.map or self.how.winners or self.how.sep or self.how.label_sets
             else Reading()
         )
@@ -219,7 +219,7 @@ class TableOptions:
         found = [self.people(path) for path in paths or ()]
         return found[0] if len(found) == 1 else found or None
 
-    def _read(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
+    def _read_file(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
         how = self.how.of_file(str(path))
         if run_folder(path) is not None:
             if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
@@ -227,7 +227,7 @@ class TableOptions:
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return chosen(path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table])
         if how.map and elsewhere:
-            own = _columns(path)
+            own = _file_columns(path)
             how = replace(
                 how, map={to: name for to, name in how.map.items() if name in own or name not in elsewhere}
             )
@@ -235,7 +235,7 @@ class TableOptions:
         return found if phase is None else chosen(found, phase)
 
 
-def _columns(path: Path) -> tuple[str, ...]:
+def _file_columns(path: Path) -> tuple[str, ...]:
     """The columns of a file under its own names; none where it is no table."""
     if path.is_dir():
         return ()
@@ -252,7 +252,7 @@ def reads_tables(*without: str) -> Callable[[Callable[..., None]], Callable[...,
         Options that the verb has for something else.
     """
 
-    def add(verb: Callable[..., None]) -> Callable[..., None]:
+    def add_options(verb: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(verb, include_extras=True)
         signature = inspect.signature(verb)
         own = [
@@ -271,20 +271,24 @@ def reads_tables(*without: str) -> Callable[[Callable[..., None]], Callable[...,
             for name, option in options.items()
         ]
 
-        def run(**given: Any) -> None:
+        def run_verb(**given: Any) -> None:
             said = {name: given.pop(name, None) for name in options}
-            verb(**given, reading=TableOptions(_reading(said)))
+            verb(**given, reading=TableOptions(_build_reading(said)))
 
-        run.__name__, run.__doc__, run.__module__ = verb.__name__, verb.__doc__, verb.__module__
+        run_verb.__name__, run_verb.__doc__, run_verb.__module__ = (
+            verb.__name__,
+            verb.__doc__,
+            verb.__module__,
+        )
         keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-        run.__signature__ = signature.replace(parameters=[*keyword, *common])  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in (*keyword, *common)}
-        return run
+        run_verb.__signature__ = signature.replace(parameters=[*keyword, *common])  # type: ignore[attr-defined]
+        run_verb.__annotations__ = {one.name: one.annotation for one in (*keyword, *common)}
+        return run_verb
 
-    return add
+    return add_options
 
 
-def _reading(said: dict[str, Any]) -> Reading:
+def _build_reading(said: dict[str, Any]) -> Reading:
     """Options of the command line together.
 
     Raises
@@ -299,18 +303,18 @@ def _reading(said: dict[str, Any]) -> Reading:
         kept = load_reading(Path(files[0]))
     found = Reading(
         tool=given.get("tool"),
-        map=pairs("--map", commas([one for one in maps if one not in files])) or None,
-        winners=pairs("--winners", commas(given.get("winners"))) or None,
+        map=key_values("--map", split_commas([one for one in maps if one not in files])) or None,
+        winners=key_values("--winners", split_commas(given.get("winners"))) or None,
         wide=given.get("wide"),
-        columns=tuple(commas(given.get("columns"))),
-        set=_settings(given.get("settings") or []),
+        columns=tuple(split_commas(given.get("columns"))),
+        set=_read_settings(given.get("settings") or []),
         sheet=given.get("sheet"),
         sep=given.get("sep"),
         table=given.get("kind"),
-        where=pairs("--where", given.get("where") or []) or None,
+        where=key_values("--where", given.get("where") or []) or None,
         positive=given.get("positive"),
-        levels=tuple(commas(given.get("levels"))) or None,
-        people=tuple(commas(given.get("people"))),
+        levels=tuple(split_commas(given.get("levels"))) or None,
+        people=tuple(split_commas(given.get("people"))),
         degrees=bool(given.get("degrees")),
         label_sets=given.get("label_sets"),
         no_label=given.get("no_label"),
@@ -318,7 +322,7 @@ def _reading(said: dict[str, Any]) -> Reading:
     return replace(kept, **found.given)
 
 
-def _settings(given: list[str]) -> dict[str, Any] | None:
+def _read_settings(given: list[str]) -> dict[str, Any] | None:
     """Settings that ``--set`` gives; judges of single files are ``judge=FILE:NAME``."""
     judges: dict[str, str] = {}
     plain = []
@@ -329,7 +333,7 @@ def _settings(given: list[str]) -> dict[str, Any] | None:
             judges[file] = judge
         else:
             plain.append(text)
-    found: dict[str, Any] = dict(pairs("--set", plain))
+    found: dict[str, Any] = dict(key_values("--set", plain))
     if judges:
         if "judge" in found:
             raise InputError("--set judge: give one judge for all files, or one for each as judge=FILE:NAME")
@@ -337,18 +341,18 @@ def _settings(given: list[str]) -> dict[str, Any] | None:
     return found or None
 
 
-def commas(given: Sequence[str] | None) -> list[str]:
+def split_commas(given: Sequence[str] | None) -> list[str]:
     """Names that are given in several options or with commas between them.
 
     Examples
     --------
-    >>> commas(["a,b", "c"]), commas(None)
+    >>> split_commas(["a,b", "c"]), split_commas(None)
     (['a', 'b', 'c'], [])
     """
     return [name for text in given or () for name in text.split(",") if name]
 
 
-def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+def key_values(option: str, given: Sequence[str]) -> dict[str, str]:
     """KEY=VALUE settings.
 
     Raises
@@ -358,7 +362,7 @@ def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> pairs("--map", ["judge=grader", "first=model_a"])
+    >>> key_values("--map", ["judge=grader", "first=model_a"])
     {'judge': 'grader', 'first': 'model_a'}
     """
     found: dict[str, str] = {}

@@ -83,10 +83,12 @@ def replace(
     if json:
         console.emit({"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people})
     else:
-        _show(rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals")
+        _show_replacement(
+            rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
+        )
 
 
-def _show(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:
+def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -106,20 +108,27 @@ def _show(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) 
     for row in rows:
         more = row["more"]
         names = [row["judge"], *([row["criterion"]] if several else [])]
-        cells = [_number(row["agreement"]), _number(row["people"])]
-        cells += [f"{_number(row['difference'])} [{_number(row['low'])}, {_number(row['high'])}]"]
+        cells = [_number_text(row["agreement"]), _number_text(row["people"])]
+        cells += [
+            f"{_number_text(row['difference'])} [{_number_text(row['low'])}, {_number_text(row['high'])}]"
+        ]
         cells += ["" if more == 0 else "all" if more is None else f"{more:,}"]
-        cells += [_number(row["omega"]), _number(row["rho"])]
+        cells += [_number_text(row["omega"]), _number_text(row["rho"])]
         verdict = row["verdict"].replace(" yet", "\nyet")
         out.add_row(*(Text(console.plain(name)) for name in names), verdict, *cells)
     for row in people:
         names = [row["judge"], *([row["criterion"]] if several else [])]
         out.add_row(
-            *(Text(console.plain(name)) for name in names), "person", _number(row["agreement"]), *[""] * 5
+            *(Text(console.plain(name)) for name in names),
+            "person",
+            _number_text(row["agreement"]),
+            *[""] * 5,
         )
     console.stdout().print(out)
     for row in [*rows, *people]:
-        more = [f"{name} {_number(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None]
+        more = [
+            f"{name} {_number_text(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None
+        ]
         console.stdout().print(
             Text(console.plain(f"{row['means']}{' ' if more else ''}{', '.join(more)}".rstrip()))
         )
@@ -134,5 +143,5 @@ def _show(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) 
 _COEFFICIENTS = {"kappa": "kappa", "correlation": "r", "error": "mean absolute error"}
 
 
-def _number(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return "-" if value is None else f"{value:z.2f}"

@@ -83,7 +83,7 @@ def repro(
         parts.print_page()
         return
     if figures is not None or tables is not None or run is not None:
-        made = parts.made(paper, figures, tables, results, run, data, panel, limit, smoke, out)
+        made = parts.make_outputs(paper, figures, tables, results, run, data, panel, limit, smoke, out)
         if json:
             console.emit({"written": [str(path) for path in made]})
         else:
@@ -91,18 +91,18 @@ def repro(
                 print(path)
         return
     judged = []
-    systems = parts.systems(paper)
+    systems = parts.chosen_systems(paper)
     with console.progress("Claims") as progress:
         for done, system in enumerate(systems):
             progress(done, len(systems))
-            fresh = parts.simulated(system, replicates, jobs, out) if rerun else None
-            judged.append((system, parts.judged(system, offline, results, fresh)))
-    problems = [one for system, rows in judged for one in parts.problems(system, rows, rerun)]
+            fresh = parts.rerun_studies(system, replicates, jobs, out) if rerun else None
+            judged.append((system, parts.judge_system(system, offline, results, fresh)))
+    problems = [one for system, rows in judged for one in parts.unexplained_verdicts(system, rows, rerun)]
     if json:
         console.emit({"rows": [row.as_dict() for _, rows in judged for row in rows]})
     else:
         for system, rows in judged:
-            parts.show(system, rows)
+            parts.show_claims(system, rows)
         parts.show_counts([row for _, rows in judged for row in rows])
     if strict and problems:
         raise InputError(problems)

@@ -12,14 +12,14 @@ from rich.text import Text
 
 from voirdire.cli import console
 from voirdire.errors import InputError
-from voirdire.research.repro import judge_claims, load_system, system_names, unexplained
+from voirdire.research.repro import judge_claims, load_system, system_names, unexplained_lines
 from voirdire.research.repro.claims import System
 from voirdire.research.repro.draw import figures as draw
-from voirdire.research.repro.page import page
+from voirdire.research.repro.page import repro_page
 from voirdire.research.repro.print_tables import print_tables
 from voirdire.research.repro.rerun import rerun
 from voirdire.research.repro.runs import run as collect
-from voirdire.research.repro.summary import counts, summarise
+from voirdire.research.repro.summary import count_verdicts, summarise_claims
 from voirdire.research.repro.verdicts import DIFFER, VERDICTS, Row
 
 # a claim is shown in the colour of its worst figure
@@ -38,38 +38,38 @@ _ORDER = list(_STYLES)
 
 def print_page() -> None:
     """Print the page of all papers."""
-    print(page(), end="")
+    print(repro_page(), end="")
 
 
-def systems(paper: str | None) -> list[System]:
+def chosen_systems(paper: str | None) -> list[System]:
     """One paper's system, or all."""
     return [load_system(name) for name in ([paper] if paper else system_names())]
 
 
-def judged(
+def judge_system(
     system: System, offline: bool, results: Path | None, fresh: dict[str, list[Mapping[str, str]]] | None
 ) -> list[Row]:
     """A system's claims with their verdicts."""
     return judge_claims(system, fetch=not offline, results=results, fresh=fresh)
 
 
-def problems(system: System, rows: list[Row], rerun: bool) -> list[str]:
+def unexplained_verdicts(system: System, rows: list[Row], rerun: bool) -> list[str]:
     """Verdicts that nothing explains."""
-    return [f"{system.paper}, {one}" for one in unexplained(system, rows, rerun)]
+    return [f"{system.paper}, {one}" for one in unexplained_lines(system, rows, rerun)]
 
 
-def simulated(
+def rerun_studies(
     system: System, replicates: int, jobs: int, out: Path | None
 ) -> dict[str, list[Mapping[str, str]]]:
     """Results of the studies that a system's claims rest on, made now."""
 
-    def told(study: str, done: int, of: int) -> None:
+    def tell_progress(study: str, done: int, of: int) -> None:
         print(f"{system.paper}: {study}, {done} of {of} batches", file=sys.stderr)
 
-    return rerun(system, replicates=replicates, jobs=jobs, out=out, progress=told)
+    return rerun(system, replicates=replicates, jobs=jobs, out=out, progress=tell_progress)
 
 
-def made(
+def make_outputs(
     paper: str | None,
     figures: Path | None,
     tables: Path | None,
@@ -94,7 +94,7 @@ def made(
     return paths
 
 
-def show(system: System, rows: list[Row]) -> None:
+def show_claims(system: System, rows: list[Row]) -> None:
     """Print a system's claims."""
     table = Table(
         title=Text(system.paper, style="bold"),
@@ -107,7 +107,7 @@ def show(system: System, rows: list[Row]) -> None:
     for name in ("published", "ours"):
         table.add_column(name, justify="right", overflow="fold", max_width=14)
     table.add_column("verdict")
-    summaries = summarise(system, rows)
+    summaries = summarise_claims(system, rows)
     for one in summaries:
         style = _STYLES[min(one.verdicts, key=_ORDER.index)]
         cells = (one.claim.id, one.published, one.ours)
@@ -123,7 +123,7 @@ def show(system: System, rows: list[Row]) -> None:
 
 def show_counts(rows: list[Row]) -> None:
     """Print how many figures have each verdict."""
-    found = counts(rows)
+    found = count_verdicts(rows)
     used = [verdict for verdict in VERDICTS if any(found[kind][verdict] for kind in found)]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("figures", no_wrap=True)

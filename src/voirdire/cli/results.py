@@ -28,7 +28,7 @@ _ROOM = "humans alone"  # the column that gives way to names
 _LONG = 30  # characters of names that are said once below the table
 
 
-def answer(
+def call_verb(
     verb: Callable[..., pd.DataFrame],
     first: Sequence[Any],
     options: dict[str, tuple[str, Any]],
@@ -72,18 +72,18 @@ def answer(
     return verb(*first, **keywords, **usual)
 
 
-def names(given: Sequence[str] | None) -> list[str] | None:
+def split_names(given: Sequence[str] | None) -> list[str] | None:
     """The names of an option that may be repeated and may hold several, with commas between.
 
     Examples
     --------
-    >>> names(["icc_1_1,pearson", "spearman"])
+    >>> split_names(["icc_1_1,pearson", "spearman"])
     ['icc_1_1', 'pearson', 'spearman']
     """
     return [name for several in given for name in several.split(",")] if given else None
 
 
-def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
+def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
     """Print a result: as JSON ``{"rows": [...]}``, or as a table.
 
     Parameters
@@ -106,17 +106,17 @@ def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -
         return
     if powered:
         shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
-            ("value", lambda row: f"{_number(row['value'])} {_interval(row)}".rstrip()),
-            (_ROOM, lambda row: _interval(row, "human_")),
+            ("value", lambda row: f"{_number_text(row['value'])} {_interval_text(row)}".rstrip()),
+            (_ROOM, lambda row: _interval_text(row, "human_")),
             ("humans", lambda row: f"{row['n']:,} of {row['units']:,}"),
             ("worth", lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}"),
         ]
         # a table for each measure: beside its name there would be no room for the judges'
         for measure in dict.fromkeys(row["measure"] for row in rows):
             of_measure = [row for row in rows if row["measure"] == measure]
-            _show(of_measure, f"{measure}: {title}", shown, True, False)
+            _show_rows(of_measure, f"{measure}: {title}", shown, True, False)
         return
-    shown = [("value", lambda row: _number(row["value"])), ("interval", _interval)]
+    shown = [("value", lambda row: _number_text(row["value"])), ("interval", _interval_text)]
     if compared:
         both = [{"judges": [row["a"], row["b"]], "value": row["difference"]} for row in rows]
         rows = [{"level": None} | row | one for row, one in zip(rows, both, strict=True)]
@@ -125,10 +125,10 @@ def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -
         shown += [(name.removesuffix("_adjusted"), partial(_p_value, of=name)) for name in adjusted]
     if "paired" in found:
         shown += [("paired", lambda row: "yes" if row["paired"] else "no")]
-    _show(rows, title, [*shown, ("n", lambda row: f"{row['n']:,}")], partner)
+    _show_rows(rows, title, [*shown, ("n", lambda row: f"{row['n']:,}")], partner)
 
 
-def printed(found: pd.DataFrame, title: str) -> None:
+def print_metrics(found: pd.DataFrame, title: str) -> None:
     """Print :func:`voirdire.agreement.metric_table` of the rows of ``metaeval``."""
     arranged = metric_table(found)
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
@@ -140,7 +140,7 @@ def printed(found: pd.DataFrame, title: str) -> None:
     console.stdout().print(table)
 
 
-def _show(
+def _show_rows(
     rows: list[dict[str, Any]],
     title: str,
     shown: Sequence[tuple[str, Callable[[dict[str, Any]], str]]],
@@ -152,7 +152,7 @@ def _show(
     # in 80 columns there is room for the one or for the other
     shown = [(name, cell) for name, cell in shown if not (optional and name == _ROOM)]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
-    judges = [console.plain(_judges(row["judges"] if partner else row["judges"][:-1])) for row in rows]
+    judges = [console.plain(_judges_text(row["judges"] if partner else row["judges"][:-1])) for row in rows]
     # many judges, the same in every row, would leave the other columns no room
     alike = len(set(judges)) == 1 and len(judges[0]) > _LONG
     if measure:
@@ -206,11 +206,11 @@ def keep_rows(
     console.saved(out, json)
 
 
-def _judges(names: list[str]) -> str:
+def _judges_text(names: list[str]) -> str:
     return ", ".join(names) if len(names) <= 3 else f"{len(names)} judges"
 
 
-def _number(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return "undefined" if value is None else f"{value:z.3f}"
 
 
@@ -218,6 +218,6 @@ def _p_value(row: dict[str, Any], of: str) -> str:
     return "" if row[of] is None else f"{row[of]:.3g}"
 
 
-def _interval(row: dict[str, Any], of: str = "") -> str:
+def _interval_text(row: dict[str, Any], of: str = "") -> str:
     low, high = row[f"{of}low"], row[f"{of}high"]
-    return "" if low is None else f"[{_number(low)}, {_number(high)}]"
+    return "" if low is None else f"[{_number_text(low)}, {_number_text(high)}]"

@@ -31,7 +31,7 @@ class Screen(Console):
             for part in objects[0].renderables:
                 self.print(part, **how)
         elif len(objects) == 1 and isinstance(objects[0], Table) and needed_width(objects[0]) > self.width:
-            for line in blocks(objects[0]):
+            for line in row_blocks(objects[0]):
                 super().print(line)
         else:
             super().print(*objects, **how)
@@ -48,7 +48,11 @@ def needed_width(table: Table) -> int:
     13
     """
     width = sum(
-        max(_longest_word(_text(column.header)), *(_least(_text(cell)) for cell in column.cells), 0)
+        max(
+            _longest_word(_cell_text(column.header)),
+            *(_least_width(_cell_text(cell)) for cell in column.cells),
+            0,
+        )
         for column in table.columns
     )
     _, right, _, left = table.padding
@@ -57,7 +61,7 @@ def needed_width(table: Table) -> int:
     return width + count * (left + right) + (count - 1 if table.box is not None else 0) + edge
 
 
-def _least(text: Text) -> int:
+def _least_width(text: Text) -> int:
     whole = text.cell_len
     return whole if whole <= WRAPPED else max(WRAPPED, _longest_word(text))
 
@@ -66,18 +70,18 @@ def _longest_word(text: Text) -> int:
     return max((Text(word).cell_len for word in text.plain.split()), default=0)
 
 
-def blocks(table: Table) -> Iterator[Text]:
+def row_blocks(table: Table) -> Iterator[Text]:
     """The title and lines ``heading: cell`` for each row, all but the first of a row indented; empty cells left out."""
     if table.title:
-        yield _text(table.title)
-    heads = [_text(column.header).plain for column in table.columns]
+        yield _cell_text(table.title)
+    heads = [_cell_text(column.header).plain for column in table.columns]
     for row in zip(*(column.cells for column in table.columns), strict=True):
         lead = ""
-        for head, cell in zip(heads, map(_text, row), strict=True):
+        for head, cell in zip(heads, map(_cell_text, row), strict=True):
             if cell.plain:
                 yield Text.assemble(lead, f"{head}: " if head else "", cell)
                 lead = "  "
 
 
-def _text(cell: Any) -> Text:
+def _cell_text(cell: Any) -> Text:
     return cell if isinstance(cell, Text) else Text(" ".join(str(cell).split("\n")))

@@ -56,15 +56,15 @@ def ranking(
         table.add_column("best", justify="right")
     for row in rows[:LIMIT]:
         cells = [f"{row['rank']:.0f}"]
-        cells += [row["item"], number(row["score"])]
-        cells += [number(row["unadjusted"])] if adjusted else []
+        cells += [row["item"], number_text(row["score"])]
+        cells += [number_text(row["unadjusted"])] if adjusted else []
         if sure:
-            cells += [_interval(row["low"], row["high"])]
+            cells += [_interval_text(row["low"], row["high"])]
             if ranks:
                 low, high = ranks.get(row["item"], ("?", "?"))
                 cells += [str(low) if low == high else f"{low} to {high}"]
             cells += [f"{row['p_best']:.0%}"]
-        _add(table, cells)
+        _add_row(table, cells)
     return _with_rest(table, len(rows) - LIMIT, "items")
 
 
@@ -77,10 +77,20 @@ def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: floa
         table.add_column(name, justify="left" if name == "covariate" else "right", overflow="fold")
     for row in rows:
         unit = f"{row['unit']:.4g}"
-        _add(table, [row["name"], number(row["effect"]), _interval(row["low"], row["high"]), unit])
+        _add_row(
+            table, [row["name"], number_text(row["effect"]), _interval_text(row["low"], row["high"]), unit]
+        )
     for row in own or ():
         if row["judge"] is not None:
-            _add(table, [f"  {row['judge']}", number(row["effect"]), _interval(row["low"], row["high"]), ""])
+            _add_row(
+                table,
+                [
+                    f"  {row['judge']}",
+                    number_text(row["effect"]),
+                    _interval_text(row["low"], row["high"]),
+                    "",
+                ],
+            )
     return table
 
 
@@ -92,7 +102,10 @@ def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
     for name in ("term", "level", "value", "interval"):
         table.add_column(name, justify="left" if name in ("term", "level") else "right", overflow="fold")
     for row in sorted(rows, key=lambda row: -abs(row["value"]))[:LIMIT]:
-        _add(table, [row["term"], row["level"], number(row["value"]), _interval(row["low"], row["high"])])
+        _add_row(
+            table,
+            [row["term"], row["level"], number_text(row["value"]), _interval_text(row["low"], row["high"])],
+        )
     return _with_rest(table, len(rows) - LIMIT, "values")
 
 
@@ -139,13 +152,13 @@ def judges(
     shown_rows = ordered if len(ordered) <= LIMIT else [*ordered[:half], None, *ordered[-half:]]
     for row in shown_rows:
         if row is None:
-            _add(table, [f"... {len(ordered) - LIMIT} between"])
+            _add_row(table, [f"... {len(ordered) - LIMIT} between"])
             continue
         cells = [row["judge"], *(f"{row[name]:,}" for name in counts)]
         for place, name in enumerate(columns):
             ends = (None, None) if crowded and place else (row[f"{name}_low"], row[f"{name}_high"])
             cells.append(_with_interval(row[name], *ends))
-        _add(table, cells)
+        _add_row(table, cells)
     return table
 
 
@@ -166,7 +179,7 @@ def classes(rows: Sequence[Row]) -> RenderableType:
         table.add_column(name, justify="right")
     for row in sorted(rows, key=lambda row: row["probability"])[:LIMIT]:
         cells = [row["item"], *([row["criterion"]] if with_criteria else []), row["label"]]
-        _add(table, [*cells, *("known" if row["known"] else number(row[key]) for key in chances)])
+        _add_row(table, [*cells, *("known" if row["known"] else number_text(row[key]) for key in chances)])
     return _with_rest(table, len(rows) - LIMIT, "rows" if with_criteria else "items")
 
 
@@ -182,7 +195,7 @@ def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:
     table.add_column("share", justify="right")
     for row in rows[:LIMIT]:
         cells = [*([row["criterion"]] if with_criteria else []), row["class"]]
-        _add(table, [*cells, _with_interval(row["share"], row["low"], row["high"])])
+        _add_row(table, [*cells, _with_interval(row["share"], row["low"], row["high"])])
     return _with_rest(table, len(rows) - LIMIT, "classes")
 
 
@@ -196,7 +209,7 @@ def criteria(rows: Sequence[Row], prob: float) -> RenderableType | None:
     table.add_column("weight", justify="right")
     ordered = sorted(rows, key=lambda row: -row["weight"])
     for row in ordered[:LIMIT]:
-        _add(table, [row["criterion"], _with_interval(row["weight"], row["low"], row["high"])])
+        _add_row(table, [row["criterion"], _with_interval(row["weight"], row["low"], row["high"])])
     return _with_rest(table, len(rows) - LIMIT, "criteria")
 
 
@@ -213,25 +226,29 @@ def checks(rows: Sequence[Row]) -> Table:
     return table
 
 
-def number(value: float) -> str:
+def number_text(value: float) -> str:
     """A number with two digits after the point, never minus zero.
 
     Examples
     --------
-    >>> number(1.237), number(-0.001)
+    >>> number_text(1.237), number_text(-0.001)
     ('1.24', '0.00')
     """
     return f"{value:z.2f}"
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"[{number(low)}, {number(high)}]"
+def _interval_text(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{number_text(low)}, {number_text(high)}]"
 
 
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
     if value is None:
         return "–"
-    return number(value) if low is None or high is None else f"{number(value)} {_interval(low, high)}"
+    return (
+        number_text(value)
+        if low is None or high is None
+        else f"{number_text(value)} {_interval_text(low, high)}"
+    )
 
 
 def titled(title: str, prob: float | None = None) -> Table:
@@ -246,7 +263,7 @@ def titled(title: str, prob: float | None = None) -> Table:
     )
 
 
-def _add(table: Table, cells: Sequence[str]) -> None:
+def _add_row(table: Table, cells: Sequence[str]) -> None:
     table.add_row(*(Text(plain(cell)) for cell in cells))
 
 
@@ -265,7 +282,7 @@ def pairs(rows: Sequence[Row]) -> RenderableType | None:
         table.add_column(name, overflow="fold")
     table.add_column("first is better", justify="right")
     for row in sorted(rows, key=lambda row: abs(row["p_first"] - 0.5))[:LIMIT]:
-        _add(table, [row["first"], row["second"], f"{row['p_first']:.0%}"])
+        _add_row(table, [row["first"], row["second"], f"{row['p_first']:.0%}"])
     return _with_rest(table, len(rows) - LIMIT, "pairs")
 
 
@@ -282,7 +299,7 @@ def people(rows: Sequence[Row]) -> Table | None:
         cells = [row["criterion"]] if several else []
         cells.append(str(row["scores"]))
         cells += [_with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in names]
-        _add(table, cells)
+        _add_row(table, cells)
     return table
 
 
@@ -304,5 +321,5 @@ def anchor_methods(rows: Sequence[Row]) -> Table | None:
             "" if right is None else f"{right:.0%}",
             "used" if row["chosen"] else "",
         ]
-        _add(table, cells)
+        _add_row(table, cells)
     return table

@@ -26,7 +26,7 @@ _ending = threading.Lock()
 
 
 @contextmanager
-def handled() -> Iterator[None]:
+def handle_signals() -> Iterator[None]:
     """End the process with exit code 130 on Ctrl-C and 143 on SIGTERM, with a line on stderr.
 
     A signal that the process was started to ignore (``nohup``) stays ignored. At the end of the block signals are
@@ -40,13 +40,13 @@ def handled() -> Iterator[None]:
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     # a signal to a child must not reach this process through the socket that both hold
-    os.register_at_fork(before=_block, after_in_child=_in_child, after_in_parent=_unblock)
+    os.register_at_fork(before=_block_signals, after_in_child=_in_child, after_in_parent=_unblock_signals)
     # while handlers change, signals wait: one that two of them saw would be said twice
     with _held_back():
-        threading.Thread(target=_watch, args=(reader,), daemon=True).start()
+        threading.Thread(target=_watch_signals, args=(reader,), daemon=True).start()
         signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         for number in ours:
-            signal.signal(number, _wait)
+            signal.signal(number, _hold_thread)
     try:
         yield
     finally:
@@ -64,11 +64,11 @@ def left_alone() -> Iterator[None]:
         yield
         return
     before = {number: signal.getsignal(number) for number in NAMES}
-    if _wait not in before.values():
+    if _hold_thread not in before.values():
         yield
         return
     wakeup = signal.set_wakeup_fd(-1)
-    _forget()
+    _reset_handlers()
     try:
         yield
     finally:
@@ -78,7 +78,7 @@ def left_alone() -> Iterator[None]:
 
 
 @contextmanager
-def keeping(note: str) -> Iterator[None]:
+def keeping_note(note: str) -> Iterator[None]:
     """Say ``note`` if a signal ends the block: what is kept, and how to go on."""
     _notes.append(note)
     try:
@@ -90,59 +90,59 @@ def keeping(note: str) -> Iterator[None]:
 @contextmanager
 def keeping_draws() -> Iterator[None]:
     """Let the first Ctrl-C end the chains of a fit in the block, if any run, and no more."""
-    stopping.ENDING.add(_wait)
+    stopping.ENDING.add(_hold_thread)
     try:
         yield
     finally:
-        stopping.ENDING.discard(_wait)
+        stopping.ENDING.discard(_hold_thread)
 
 
-def _watch(reader: socket.socket) -> None:
+def _watch_signals(reader: socket.socket) -> None:
     while (number := reader.recv(1)) != b"\0":
         if number and number[0] in NAMES:
-            _end(number[0])
+            _end_process(number[0])
 
 
-def _wait(number: int, _frame: object) -> None:
+def _hold_thread(number: int, _frame: object) -> None:
     """Hold the main thread while the watching thread clears up, but not in a step that it waits for."""
     if not drafts.in_step():
         time.sleep(_GRACE)
-        _end(number)
+        _end_process(number)
 
 
-def _end(number: int) -> None:
+def _end_process(number: int) -> None:
     _ending.acquire()  # whoever comes second waits for the end
     drafts.discard()
     say_stopped(number, _notes[-1] if _notes else KEPT)
     os._exit(128 + number)
 
 
-def _forget() -> None:
+def _reset_handlers() -> None:
     """Default handlers, as in a child: its signals are its own."""
-    if signal.getsignal(signal.SIGINT) is _wait:
+    if signal.getsignal(signal.SIGINT) is _hold_thread:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if signal.getsignal(signal.SIGTERM) is _wait:
+    if signal.getsignal(signal.SIGTERM) is _hold_thread:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
 
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    _block()
+    _block_signals()
     try:
         yield
     finally:
-        _unblock()
+        _unblock_signals()
 
 
-def _block() -> None:
+def _block_signals() -> None:
     _mask.append(signal.pthread_sigmask(signal.SIG_BLOCK, NAMES))
 
 
-def _unblock() -> None:
+def _unblock_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, _mask.pop())
 
 
 def _in_child() -> None:
-    _forget()
-    _unblock()
+    _reset_handlers()
+    _unblock_signals()

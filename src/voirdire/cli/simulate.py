@@ -22,7 +22,7 @@ def simulate(
         str | None,
         typer.Argument(
             metavar="STUDY",
-            autocompletion=complete.study,
+            autocompletion=complete.matching_studies,
             help="A study's name or a study file (.toml); without it, the studies are listed.",
         ),
     ] = None,
@@ -82,7 +82,7 @@ def simulate(
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
         if jobs != 1:
             raise typer.BadParameter("--jobs is for studies; --votes runs in one process")
-        _bearing(reading.table(votes), add or [], models, least, replicates, seed, out, json)
+        _show_bearing(reading.table(votes), add or [], models, least, replicates, seed, out, json)
         return
     of_votes |= {
         f"--{'from' if name == 'tool' else name}": value for name, value in reading.how.given.items()
@@ -92,7 +92,7 @@ def simulate(
     from voirdire.research.studies import load_study, run_study, study_names
 
     if page:
-        from voirdire.research.studies.readme import page as written
+        from voirdire.research.studies.readme import studies_page as written
 
         print(written(), end="")
         return
@@ -106,7 +106,7 @@ def simulate(
             for one in studies:
                 console.stdout().print(f"{one.name}: {one.title}")
         return
-    with signals.keeping(_kept(out)), console.progress(f"Study {console.plain(study)}") as progress:
+    with signals.keeping_note(_kept_note(out)), console.progress(f"Study {console.plain(study)}") as progress:
         checked = load_study(study)
         result = run_study(checked, replicates=replicates, jobs=jobs, out=out, progress=progress)
     if json:
@@ -118,7 +118,7 @@ def simulate(
         console.saved(out, json)
 
 
-def _bearing(
+def _show_bearing(
     votes: object,
     add: list[str],
     models: str | None,
@@ -164,7 +164,7 @@ def _bearing(
         console.saved(out, json)
 
 
-def _kept(out: Path | None) -> str:
+def _kept_note(out: Path | None) -> str:
     if out is None:
         return "its batches are lost; with --out DIR they are kept"
     return f"finished batches are kept in {console.plain(str(out))}; the same command goes on from there"

@@ -12,8 +12,8 @@ from voirdire.infer.by_nuts import by_nuts
 from voirdire.infer.kernel.library import NONE, library
 from voirdire.infer.laplace import of_draws
 from voirdire.infer.method import Inferred, Method, oriented, seconds_since
-from voirdire.infer.nested.chains import chains, tried
-from voirdire.infer.nested.cost import affordable, at_once
+from voirdire.infer.nested.chains import sample_chains, try_draws
+from voirdire.infer.nested.cost import at_once, is_affordable
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
@@ -42,11 +42,11 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     notes: tuple[str, ...] = ()
     amiss = check.propagation(mode.nested.amiss)
     with one_thread():
-        trial = tried(problem, mode, draws, rng, at_once=method.name == "laplace")
+        trial = try_draws(problem, mode, draws, rng, at_once=method.name == "laplace")
     if trial is None:
         notes = (UNTRIED,)
     elif not trial.holds:
-        if method.name == "auto" and affordable(mode.nested.model, method.seconds):
+        if method.name == "auto" and is_affordable(mode.nested.model, method.seconds):
             return _by_chains(problem, mode, rng, method, checks)
         remedy = "more seconds= let chains go on from it" if method.name == "auto" else "leave out the method"
         amiss = amiss or check.drift(trial, remedy)
@@ -60,7 +60,7 @@ def _by_chains(
     start = time.perf_counter()
     try:
         with one_thread():
-            run = chains(problem, mode, rng, method.seconds, method.progress)
+            run = sample_chains(problem, mode, rng, method.seconds, method.progress)
     except Stopped:
         draws = nested_draws(mode, rng)
         left = [*checks, *check.propagation(mode.nested.amiss)]

@@ -57,7 +57,7 @@ def _sampled(problem: Problem, start: Laplace | NestedMode, method: Method) -> D
                 method.progress(done, total, "")
 
     if isinstance(start, NestedMode):
-        return nested_nuts.sample(
+        return nested_nuts.sample_nuts(
             start.nested, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=tell
         )
     return nuts.sample(

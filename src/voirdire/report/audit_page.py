@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, named
-from voirdire.report.table import table
+from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, isolate_name
+from voirdire.report.table import make_table
 
 _LEVELS = {"keep": "ok", "recalibrate": "warn", "ask people": "warn", "drop": "fail"}
 
@@ -23,7 +23,7 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
     """
     cards = found["judges"]
     entries = tuple(
-        Finding(named(card["judge"]), _LEVELS[card["verdict"]], f"{card['verdict']}: {card['why']}.")
+        Finding(isolate_name(card["judge"]), _LEVELS[card["verdict"]], f"{card['verdict']}: {card['why']}.")
         for card in cards
     )
     sections = [
@@ -36,35 +36,40 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
     ]
     sections += [
         Section(
-            f"judge-{at}", named(card["judge"]), named(card["judge"]), tuple(_card(at, card, found["prob"]))
+            f"judge-{at}",
+            isolate_name(card["judge"]),
+            isolate_name(card["judge"]),
+            tuple(_card_blocks(at, card, found["prob"])),
         )
         for at, card in enumerate(cards)
     ]
     if found["panel"]:
         sections.append(
-            Section("panel", "Which judge adds something?", "Panel", tuple(_panel(found["panel"])))
+            Section("panel", "Which judge adds something?", "Panel", tuple(_panel_blocks(found["panel"])))
         )
     if found["needs"]:
-        needs = table("needs", "What further measures would take", found["needs"], heads={"needs": "takes"})
+        needs = make_table(
+            "needs", "What further measures would take", found["needs"], heads={"needs": "takes"}
+        )
         sections.append(Section("needs", "What could not be measured?", "Needs", (needs,)))
     tiles = tuple(
         (verdict.capitalize(), str(sum(card["verdict"] == verdict for card in cards)), "judges")
         for verdict in _LEVELS
     )
     level = max((_LEVELS[card["verdict"]] for card in cards), key=("ok", "warn", "fail").index)
-    title = f"Judges audited: {named(name)}" if name else "Judges audited"
+    title = f"Judges audited: {isolate_name(name)}" if name else "Judges audited"
     answers = sum(card["answers"] for card in cards)
     return Page(title, f"{answers:,} answers of {len(cards)} judges.", tuple(sections), tiles, level)
 
 
-def _card(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
+def _card_blocks(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
     yield Text(f"{card['verdict'].capitalize()}: {card['why']}.", "lead")
     rows = [
         {**row, "found": {True: "found", False: "not found", None: ""}[row["found"]], "means": row["note"]}
         for row in card["measures"]
     ]
     caption = f"Measures: of biases with the interval that decides, else with {100 * prob:g}%; n is what each rests on"
-    yield table(
+    yield make_table(
         f"judge-{at}",
         caption,
         rows,
@@ -73,13 +78,13 @@ def _card(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:
     )
 
 
-def _panel(panel: dict[str, Any]) -> Iterator[Block]:
+def _panel_blocks(panel: dict[str, Any]) -> Iterator[Block]:
     yield Text(
         f"{panel['judges']} judges, worth about {panel['effective']:.1f} independent ones. A judge without whom this "
         "number hardly falls adds little.",
         "lead",
     )
-    yield table(
+    yield make_table(
         "panel",
         "Independent judges that the panel is worth without each",
         panel["without"],

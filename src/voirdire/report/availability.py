@@ -9,13 +9,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.report.pair_agreement import observed_over_expected
-from voirdire.report.ppc import part
+from voirdire.report.ppc import answers_part
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def check(fit: Fit, kind: str) -> None:
+def check_figure(fit: Fit, kind: str) -> None:
     """Raise where drawing a kind of figure would.
 
     Parameters
@@ -38,21 +38,21 @@ def _rank_probability(fit: Fit) -> None:
         raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
 
 
-def _answers(fit: Fit) -> None:
-    part(fit)
+def _check_answers(fit: Fit) -> None:
+    answers_part(fit)
 
 
 def _score_answers(fit: Fit) -> None:
-    part(fit, "scores")
+    answers_part(fit, "scores")
 
 
-def _judges(fit: Fit) -> None:
+def _check_judges(fit: Fit) -> None:
     from voirdire.report.figures.forest import reliability_order
 
     reliability_order(fit)
 
 
-def _position(fit: Fit) -> None:
+def _check_position(fit: Fit) -> None:
     from voirdire.report.figures.position import position_order
 
     position_order(fit)
@@ -60,12 +60,12 @@ def _position(fit: Fit) -> None:
         raise InputError(f"cannot be told, {order}")
 
 
-def _strengths(fit: Fit) -> None:
+def _check_strengths(fit: Fit) -> None:
     if len(fit.criteria()) < 2:
         raise InputError("there is only one criterion: its strengths are the ranking")
 
 
-def _agreement(fit: Fit) -> None:
+def _check_agreement(fit: Fit) -> None:
     if len(fit.problem.judges) < 2:
         raise InputError("there is one judge, so nobody to agree with")
     ratio = observed_over_expected(fit).log_ratio
@@ -73,54 +73,54 @@ def _agreement(fit: Fit) -> None:
         raise InputError("no two judges voted often enough on the same comparisons")
 
 
-def _trace(fit: Fit) -> None:
+def _check_trace(fit: Fit) -> None:
     if fit.method != "nuts" or fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no chains to trace; fit with method='nuts'")
 
 
-def _mirror(fit: Fit) -> None:
+def _check_mirror(fit: Fit) -> None:
     if not fit.problem.density.has_mirror:
         raise InputError(f"model {fit.model.name} has no mirrored twin: its orientation is certain")
     if fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with method='laplace' or 'nuts'")
 
 
-def _severity(fit: Fit) -> None:
-    from voirdire.report.figures.forest import severity
+def _check_severity(fit: Fit) -> None:
+    from voirdire.report.figures.forest import severity_rows
 
-    severity(fit)
+    severity_rows(fit)
 
 
-def _classes(fit: Fit) -> None:
+def _check_classes(fit: Fit) -> None:
     if fit.classes()["known"].all():
         raise InputError("the class of every item is known")
 
 
-def _confusion(fit: Fit) -> None:
+def _check_confusion(fit: Fit) -> None:
     if not len(fit.confusion()):
         raise InputError(f"model {fit.model.name} has no classes behind the labels: judges have no matrices")
-    _judges(fit)
+    _check_judges(fit)
 
 
-def _shares(fit: Fit) -> None:
+def _check_shares(fit: Fit) -> None:
     if not len(fit.shares()):
         raise InputError(f"model {fit.model.name} has no classes behind the labels: they have no shares")
 
 
 _NEEDS: dict[str, Callable[[Fit], None]] = {
     "rank-probability": _rank_probability,
-    "ppc": _answers,
-    "calibration": _answers,
+    "ppc": _check_answers,
+    "calibration": _check_answers,
     "ppc-scores": _score_answers,
     "calibration-scores": _score_answers,
-    "judges": _judges,
-    "position": _position,
-    "strengths": _strengths,
-    "agreement": _agreement,
-    "trace": _trace,
-    "mirror": _mirror,
-    "severity": _severity,
-    "classes": _classes,
-    "confusion": _confusion,
-    "shares": _shares,
+    "judges": _check_judges,
+    "position": _check_position,
+    "strengths": _check_strengths,
+    "agreement": _check_agreement,
+    "trace": _check_trace,
+    "mirror": _check_mirror,
+    "severity": _check_severity,
+    "classes": _check_classes,
+    "confusion": _check_confusion,
+    "shares": _check_shares,
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, named
-from voirdire.report.provenance import made
+from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, isolate_name
+from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import RANKS, with_ranks
-from voirdire.report.table import share, subject_heads, table
+from voirdire.report.table import make_table, share_text, subject_heads
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -42,33 +42,33 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
         ("Checks", _WORDS[fit.level], warned),
         (
             "First",
-            named(first["leader"]),
+            isolate_name(first["leader"]),
             "not to be relied on: checks failed" if fit.level == "fail" else shared,
         ),
-        ("Best with probability", share(first["p_best"]), f"expected loss {first['loss']:.2g}"),
+        ("Best with probability", share_text(first["p_best"]), f"expected loss {first['loss']:.2g}"),
     )
     sections = [
-        Section("board", "What is best?", "Board", tuple(_board(fit, found))),
-        Section("trust", "Can I act on it?", "Trust", (Findings(tuple(map(_finding, checks))),)),
-        Section("settle", "What would settle it?", "Settle", tuple(_settle(found))),
+        Section("board", "What is best?", "Board", tuple(_board_blocks(fit, found))),
+        Section("trust", "Can I act on it?", "Trust", (Findings(tuple(map(_check_finding, checks))),)),
+        Section("settle", "What would settle it?", "Settle", tuple(_settle_blocks(found))),
     ]
     if found.get("groups") and "items" in found["groups"][0]:
-        sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_groups(found))))
+        sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_group_tables(found))))
     if found.get("covariates"):
-        sections.append(Section("fixed", "What was held fixed?", "Held fixed", tuple(_fixed(found))))
-    sections.append(Section("made", "How was it made?", "Method", tuple(made(fit))))
-    title = f"Leaderboard: {named(name)}" if name else "Leaderboard"
+        sections.append(Section("fixed", "What was held fixed?", "Held fixed", tuple(_fixed_effects(found))))
+    sections.append(Section("made", "How was it made?", "Method", tuple(origin_blocks(fit))))
+    title = f"Leaderboard: {isolate_name(name)}" if name else "Leaderboard"
     subtitle = (
         f"{fit.kind.answers(fit.problem)}, {len(found['items'])} items, {len(fit.problem.judges)} judges."
     )
     return Page(title, subtitle, tuple(sections), tiles, fit.level)
 
 
-def _finding(row: dict[str, Any]) -> Finding:
+def _check_finding(row: dict[str, Any]) -> Finding:
     return Finding(row["check"], row["level"], row["message"])
 
 
-def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
+def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
     yield Text(found["verdict"], "lead")
     rows = [{k: v for k, v in row.items() if k != "rank_probabilities"} for row in found["items"]]
     rows = with_ranks(rows, {row["item"]: (row["first"], row["last"]) for row in rows})
@@ -80,7 +80,7 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         RANKS,
         "loss: how much worse than the best an item is on average, which is what choosing it costs.",
     )
-    yield table(
+    yield make_table(
         "board",
         f"Items, best first, with {100 * found['prob']:g}% intervals",
         rows,
@@ -91,7 +91,7 @@ def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
     )
 
 
-def _settle(found: dict[str, Any]) -> Iterator[Block]:
+def _settle_blocks(found: dict[str, Any]) -> Iterator[Block]:
     yield Text(
         "How many more votes of the same kind (and more contexts, where these are what is uncertain) until two "
         "neighbours are distinguishable, if their difference is what it seems now; empty beyond 100 times as many."
@@ -102,16 +102,16 @@ def _settle(found: dict[str, Any]) -> Iterator[Block]:
         for row in found["next"]
     ]
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    yield table("next", "Neighbours on the board", [{key: row.get(key) for key in keys} for row in rows])
+    yield make_table("next", "Neighbours on the board", [{key: row.get(key) for key in keys} for row in rows])
 
 
-def _groups(found: dict[str, Any]) -> Iterator[Block]:
+def _group_tables(found: dict[str, Any]) -> Iterator[Block]:
     for number, one in enumerate(found["groups"]):
-        yield table(f"group-{number}", f"{one['by']}: {one['group']}", one["items"], drop=("sd",))
+        yield make_table(f"group-{number}", f"{one['by']}: {one['group']}", one["items"], drop=("sd",))
 
 
-def _fixed(found: dict[str, Any]) -> Iterator[Block]:
-    yield table("covariates", "Effects in log-odds for each unit of the covariate", found["covariates"])
+def _fixed_effects(found: dict[str, Any]) -> Iterator[Block]:
+    yield make_table("covariates", "Effects in log-odds for each unit of the covariate", found["covariates"])
     if found.get("own_family"):
         rows = [row | {"judge": row["judge"] or "over all"} for row in found["own_family"]]
-        yield table("own-family", "Effect of the judge's own family, log-odds", rows)
+        yield make_table("own-family", "Effect of the judge's own family, log-odds", rows)

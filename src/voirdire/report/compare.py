@@ -38,7 +38,7 @@ class Comparison:
     items : list of dict
         Per item: its score and rank in each run (among the items of all runs), and shift, how far its ranks lie apart.
     loo : list of dict
-        Per run: elpd, se, difference from the best and its se, as :func:`.loo.table`; empty where not defined.
+        Per run: elpd, se, difference from the best and its se, as :func:`.loo.comparison_rows`; empty if not defined.
     judges : list of dict
         Per judge: reliability in each run with interval.
     notes : list of str
@@ -135,14 +135,20 @@ def compare(fits: Mapping[str, Fit]) -> Comparison:
         raise InputError(problems)
     notes: list[str] = []
     runs = {name: f"{fit.model.name} by {fit.method}" for name, fit in fits.items()}
-    correlations = [_correlation(a, b, scores[a], scores[b]) for a, b in combinations(fits, 2)]
+    correlations = [_rank_correlation(a, b, scores[a], scores[b]) for a, b in combinations(fits, 2)]
     first = {name: fit.decision.first for name, fit in fits.items() if fit.decision is not None}
     return Comparison(
-        runs, first, correlations, _items(scores, notes), _loo(fits, notes), _judges(fits, notes), notes
+        runs,
+        first,
+        correlations,
+        _item_shifts(scores, notes),
+        _compare_loo(fits, notes),
+        _compare_judges(fits, notes),
+        notes,
     )
 
 
-def _correlation(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> dict[str, Any]:
+def _rank_correlation(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> dict[str, Any]:
     from scipy.stats import kendalltau, spearmanr
 
     both = sorted(set(one) & set(two))
@@ -154,7 +160,7 @@ def _correlation(a: str, b: str, one: Mapping[str, float], two: Mapping[str, flo
     return row
 
 
-def _items(scores: Mapping[str, Mapping[str, float]], notes: list[str]) -> list[dict[str, Any]]:
+def _item_shifts(scores: Mapping[str, Mapping[str, float]], notes: list[str]) -> list[dict[str, Any]]:
     common = set.intersection(*(set(one) for one in scores.values()))
     rest = set.union(*(set(one) for one in scores.values())) - common
     if rest:
@@ -174,7 +180,7 @@ def _items(scores: Mapping[str, Mapping[str, float]], notes: list[str]) -> list[
     return rows
 
 
-def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
+def _compare_loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
     known: dict[str, loo.Pointwise] = {}
     first: Fit | None = None
     for name, fit in fits.items():
@@ -182,7 +188,7 @@ def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
             if first is not None and not _same_votes(first, fit):
                 notes.append(f"{name}: not of the same votes as the others, so predictions are not compared.")
                 continue
-            known[name] = loo.pointwise(fit)
+            known[name] = loo.pointwise_loo(fit)
             first = first or fit
         except InputError as error:
             notes.append(f"{name}: no leave-one-out prediction, {error}.")
@@ -190,7 +196,7 @@ def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
         return []
     if any(fits[name].method == "laplace" for name in known):
         notes.append("Leave-one-out predictions of fits by laplace take its draws as those of the posterior.")
-    return loo.table(known)
+    return loo.comparison_rows(known)
 
 
 def _same_votes(one: Fit, two: Fit) -> bool:
@@ -203,7 +209,7 @@ def _same_votes(one: Fit, two: Fit) -> bool:
     )
 
 
-def _judges(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
+def _compare_judges(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for run, fit in fits.items():
         found = fit.as_dict()["judges"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.report.compare import FEW, Comparison
-from voirdire.report.figures.beside import Floats, beside, legend_height
-from voirdire.report.figures.rows import parts
-from voirdire.report.html import minus
-from voirdire.report.page import Block, Figure, Page, Section, Text, named, titled
-from voirdire.report.table import is_missing, table
+from voirdire.report.figures.beside import Floats, legend_height, rows_beside
+from voirdire.report.figures.rows import draw_parts
+from voirdire.report.html import minus_sign
+from voirdire.report.page import Block, Figure, Page, Section, Text, isolate_name, title_with_names
+from voirdire.report.table import is_missing, make_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -24,34 +24,35 @@ MANY = 5  # items named in a sentence
 def compare_page(found: Comparison) -> Page:
     """The comparison as a page."""
     sections = [
-        Section("alike", "Do they rank alike?", "Ranking", tuple(_alike(found))),
-        Section("predict", "Which predicts better?", "Prediction", tuple(_predicts(found))),
-        Section("judges", "Do they trust the same judges?", "Judges", tuple(_trusts(found))),
+        Section("alike", "Do they rank alike?", "Ranking", tuple(_ranking_blocks(found))),
+        Section("predict", "Which predicts better?", "Prediction", tuple(_prediction_blocks(found))),
+        Section("judges", "Do they trust the same judges?", "Judges", tuple(_trust_blocks(found))),
     ]
     if found.notes:
         sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, found.notes))))
     tiles = tuple((f"Run {number}", run, what) for number, (run, what) in enumerate(found.runs.items(), 1))
-    title = titled("Comparison of fits", (row["item"] for row in found.items), "items")
+    title = title_with_names("Comparison of fits", (row["item"] for row in found.items), "items")
     return Page(title, f"{len(found.runs)} runs.", tuple(sections), tiles)
 
 
-def _alike(found: Comparison) -> Iterator[Block]:
+def _ranking_blocks(found: Comparison) -> Iterator[Block]:
     moved = [row for row in found.items if row["shift"] > 0]
     if moved:
         far = max(moved, key=lambda row: row["shift"])
         places = "1 place" if far["shift"] == 1 else f"{far['shift']} places"
         yield Text(
-            f"{len(moved)} of {len(found.items)} items stand elsewhere; {named(far['item'])} moves most, by {places}.",
+            f"{len(moved)} of {len(found.items)} items stand elsewhere; {isolate_name(far['item'])} moves most, "
+            f"by {places}.",
             "lead",
         )
     else:
         yield Text(f"All {len(found.items)} items stand in the same order.", "lead")
     for run, first in found.first.items():
         several = f" and {len(first) - MANY} more" if len(first) > MANY else ""
-        yield Text(f"First in {named(run)}: {', '.join(map(named, first[:MANY]))}{several}.")
+        yield Text(f"First in {isolate_name(run)}: {', '.join(map(isolate_name, first[:MANY]))}{several}.")
     heads = {"spearman": "Spearman's rho", "kendall_tau_b": "Kendall's tau-b"}
     why = f"undefined: fewer than {FEW} items in common, or all scores alike"
-    yield table(
+    yield make_table(
         "correlations",
         "Rank correlation of the scores",
         found.correlations,
@@ -60,23 +61,23 @@ def _alike(found: Comparison) -> Iterator[Block]:
         missing=dict.fromkeys(heads, why),
     )
     runs = list(found.runs)
-    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: _ranks(found.items, runs))
-    yield table("items", "Items, in the order of the first run", found.items)
+    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: _draw_ranks(found.items, runs))
+    yield make_table("items", "Items, in the order of the first run", found.items)
 
 
-def _predicts(found: Comparison) -> Iterator[Block]:
+def _prediction_blocks(found: Comparison) -> Iterator[Block]:
     if not found.loo:
         yield Text("Predictions cannot be compared; the notes say why.", "lead")
         return
     best, second = found.loo[:2]
     clear = abs(second["difference"]) > 2 * second["difference_se"]
     yield Text(
-        f"{named(best['run'])} predicts votes left out best; {named(second['run'])} follows, "
-        f"{'clearly behind' if clear else 'not clearly behind'}: {minus(format(second['difference'], '.1f'))} in "
+        f"{isolate_name(best['run'])} predicts votes left out best; {isolate_name(second['run'])} follows, "
+        f"{'clearly behind' if clear else 'not clearly behind'}: {minus_sign(format(second['difference'], '.1f'))} in "
         f"log density, with a standard error of {second['difference_se']:.1f}.",
         "lead",
     )
-    yield table(
+    yield make_table(
         "loo",
         "Leave-one-out log predictive density (PSIS-LOO), best first",
         found.loo,
@@ -88,7 +89,7 @@ def _predicts(found: Comparison) -> Iterator[Block]:
     )
 
 
-def _trusts(found: Comparison) -> Iterator[Block]:
+def _trust_blocks(found: Comparison) -> Iterator[Block]:
     if not found.judges:
         yield Text("None of the models tells judges apart.", "lead")
         return
@@ -99,28 +100,30 @@ def _trusts(found: Comparison) -> Iterator[Block]:
         "Reliability of every judge in each run with its interval, in the order of the first run. Each model defines "
         "it in its own way (averaged over both positions or not, on the pairs seen or on a typical one), so that one "
         "who stands elsewhere in another run need not have changed.",
-        lambda: _reliabilities(found.judges, runs),
+        lambda: _draw_reliabilities(found.judges, runs),
     )
-    yield table("reliability", "Reliability of the judges with intervals", found.judges)
+    yield make_table("reliability", "Reliability of the judges with intervals", found.judges)
 
 
-def _ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
+def _draw_ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
     places = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
-    return parts(beside([row["item"] for row in items], runs, places, None, "rank"), legend_height(runs))
+    return draw_parts(
+        rows_beside([row["item"] for row in items], runs, places, None, "rank"), legend_height(runs)
+    )
 
 
-def _reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
-    def column(end: str) -> Floats:
+def _draw_reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
+    def reliability_column(end: str) -> Floats:
         found = [[row.get(f"{run}{end}") for run in runs] for row in judges]
         return np.array([[np.nan if one is None else one for one in row] for row in found], dtype=float)
 
     names = [row["judge"] for row in judges]
-    return parts(
-        beside(
+    return draw_parts(
+        rows_beside(
             names,
             runs,
-            column(""),
-            (column("_low"), column("_high")),
+            reliability_column(""),
+            (reliability_column("_low"), reliability_column("_high")),
             "reliability, as each model defines it",
         ),
         legend_height(runs),

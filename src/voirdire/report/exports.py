@@ -50,7 +50,7 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
     place = Path(out)
     if to in _LAYOUTS:
         with new_folder(place, _LAYOUTS[to], overwrite=overwrite) as folder:
-            _tables(fit, folder, to)
+            _write_tables(fit, folder, to)
         return place
     if to not in _WRITERS:
         raise InputError(f"format {to!r} is none of {', '.join((*_WRITERS, *_LAYOUTS))}")
@@ -61,7 +61,7 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
     return place
 
 
-def _uncertain(fit: Fit, row: Row) -> Row:
+def _item_facts(fit: Fit, row: Row) -> Row:
     """Numbers that are known of an item, without its name."""
     about: Row = {"model": f"voirdire {fit.model.name}", "method": fit.method}
     if "sd" in row and row["low"] is not None:
@@ -69,14 +69,14 @@ def _uncertain(fit: Fit, row: Row) -> Row:
     return about | {key: value for key, value in row.items() if key != "item" and value is not None}
 
 
-def _value(row: Row) -> Any:
+def _row_value(row: Row) -> Any:
     return row["label"] if "label" in row else row["score"]
 
 
-def _inspect(fit: Fit, system: str | None) -> list[Row]:
+def _inspect_records(fit: Fit, system: str | None) -> list[Row]:
     """Records of Inspect's precomputed scores; an item is ``<sample>/<model>`` or ``<sample>/<model>/<epoch>``."""
-    contexts = _contexts(fit)
-    parts = {item: _sample(item, context) for item, context in contexts.items()}
+    contexts = _item_contexts(fit)
+    parts = {item: _split_name(item, context) for item, context in contexts.items()}
     several = len({where for where, _, _ in parts.values()}) < len(parts)
     epochs = several and all(epoch is not None for _, _, epoch in parts.values())
     found: dict[tuple[str, int | None], Row] = {}
@@ -93,7 +93,7 @@ def _inspect(fit: Fit, system: str | None) -> list[Row]:
             raise InputError(
                 f"sample {sample!r} has answers of {of['whose']!r} and {whose!r}; name one with --system (system=)"
             )
-        of["value"][criterion], of["metadata"][criterion] = _value(row), _uncertain(fit, row)
+        of["value"][criterion], of["metadata"][criterion] = _row_value(row), _item_facts(fit, row)
     if not found:
         raise InputError(f"no item is of system {system!r}")
     for one in found.values():
@@ -103,7 +103,7 @@ def _inspect(fit: Fit, system: str | None) -> list[Row]:
     return list(found.values())
 
 
-def _contexts(fit: Fit) -> dict[str, str]:
+def _item_contexts(fit: Fit) -> dict[str, str]:
     """The context of each item: the sample that it answers."""
     table = fit.kind.table_of(fit.problem)
     context, item = getattr(table, "context", None), getattr(table, "item", None)
@@ -115,12 +115,12 @@ def _contexts(fit: Fit) -> dict[str, str]:
     return {table.items[one]: table.contexts[other] for one, other in pairs}
 
 
-def _sample(item: str, context: str) -> tuple[str, str, int | None]:
+def _split_name(item: str, context: str) -> tuple[str, str, int | None]:
     """Sample, model and epoch of an item's name.
 
     Examples
     --------
-    >>> _sample("s1/openai/gpt-4o/2", "s1"), _sample("s1", "s1")
+    >>> _split_name("s1/openai/gpt-4o/2", "s1"), _split_name("s1", "s1")
     (('s1', 'openai/gpt-4o/2', 2), ('s1', '', None))
     """
     rest = item.removeprefix(context).removeprefix("/") if item.startswith(context) else ""
@@ -128,16 +128,21 @@ def _sample(item: str, context: str) -> tuple[str, str, int | None]:
     return context, rest, int(last) if last.isdecimal() else None
 
 
-def _argilla(fit: Fit) -> list[Row]:
+def _argilla_records(fit: Fit) -> list[Row]:
     """Records as ``Dataset.records.from_json`` reads them: one an item, what was found as metadata."""
     return [
-        {"id": _id(row), "fields": {"item": row["item"]}, "metadata": _uncertain(fit, row), "suggestions": {}}
+        {
+            "id": _record_id(row),
+            "fields": {"item": row["item"]},
+            "metadata": _item_facts(fit, row),
+            "suggestions": {},
+        }
         | {"responses": {}, "vectors": {}}
         for row in fit.as_dict()["items"]
     ]
 
 
-def _id(row: Row) -> str:
+def _record_id(row: Row) -> str:
     return f"{row['item']} | {row['criterion']}" if row.get("criterion") else str(row["item"])
 
 
@@ -145,7 +150,7 @@ def _label_studio(fit: Fit) -> list[Row]:
     """Tasks with a prediction each: a number or a choice named ``voirdire``."""
     tasks = []
     for row in fit.as_dict()["items"]:
-        value = _value(row)
+        value = _row_value(row)
         kind = {"type": "choices", "value": {"choices": [value]}} if "label" in row else {}
         kind = kind or {"type": "number", "value": {"number": value}}
         result = {"from_name": "voirdire", "to_name": "item"} | kind
@@ -153,12 +158,12 @@ def _label_studio(fit: Fit) -> list[Row]:
         if "probability" in row:
             prediction["score"] = row["probability"]
         tasks.append(
-            {"data": {"item": row["item"]}, "meta": _uncertain(fit, row), "predictions": [prediction]}
+            {"data": {"item": row["item"]}, "meta": _item_facts(fit, row), "predictions": [prediction]}
         )
     return tasks
 
 
-def _tables(fit: Fit, folder: Path, to: str) -> None:
+def _write_tables(fit: Fit, folder: Path, to: str) -> None:
     result = fit.as_dict()
     import duckdb
     import pandas as pd
@@ -180,8 +185,8 @@ def _tables(fit: Fit, folder: Path, to: str) -> None:
 
 
 _WRITERS: dict[str, Callable[..., list[Row]]] = {
-    "inspect": _inspect,
-    "argilla": _argilla,
+    "inspect": _inspect_records,
+    "argilla": _argilla_records,
     "label-studio": _label_studio,
 }
 FORMATS = (*_WRITERS, *_LAYOUTS)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.report import figures
-from voirdire.report.availability import check
+from voirdire.report.availability import check_figure
 from voirdire.report.figures import predictive
-from voirdire.report.figures.rows import Rows, parts
-from voirdire.report.figures.style import drawing, look
+from voirdire.report.figures.rows import Rows, draw_parts
+from voirdire.report.figures.style import empty_figure, figure_style
 from voirdire.report.kinds import words_of
 from voirdire.report.page import Block, Figure, Text
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from voirdire.kinds.kind import Kind
 
 
-def figure(
+def figure_blocks(
     fit: Fit, kind: str, title: str, caption: str, rows: Callable[[Fit], Rows] | None = None
 ) -> Iterator[Block]:
     """A figure where this fit has one, else a remark why there is none.
@@ -34,39 +34,39 @@ def figure(
         What gives the rows, instead of the kind's own.
     """
     try:
-        check(fit, kind)
+        check_figure(fit, kind)
     except InputError as error:
         yield Text(f"{title}: {'; '.join(error.problems)}.", "note")
         return
     how = figures.KINDS[kind]
     found = rows or how.rows
 
-    def draw() -> Sequence[Drawing]:
+    def draw_figure() -> Sequence[Drawing]:
         if found is not None:
-            return parts(found(fit), figures.LEGEND if kind == "position" else 0.0)
-        with look():
-            whole = drawing(*how.size(fit))
+            return draw_parts(found(fit), figures.LEGEND if kind == "position" else 0.0)
+        with figure_style():
+            whole = empty_figure(*how.size(fit))
             how.draw(fit, whole.subplots())
         return [whole]
 
-    yield Figure(kind, title, caption, draw)
+    yield Figure(kind, title, caption, draw_figure)
 
 
-def calibration(fit: Fit) -> Iterator[Block]:
+def calibration_blocks(fit: Fit) -> Iterator[Block]:
     """Figures that show whether probabilities mean what they say; of votes and scores, one figure for each."""
-    for name, kind in _figures(fit, "calibration"):
+    for name, kind in _figure_kinds(fit, "calibration"):
         said, about = words_of(kind), "" if kind is fit.kind else f" of {kind.name}"
         more = said.seen.format(method=fit.method) if fit.posterior.draws is None else ""
-        yield from figure(fit, name, f"Are the probabilities{about} right?", said.binned + more)
+        yield from figure_blocks(fit, name, f"Are the probabilities{about} right?", said.binned + more)
 
 
 def predictive_shares(fit: Fit) -> Iterator[Block]:
     """The posterior predictive check: how many shares lie outside, in words, and the figure; one for each table."""
-    for name, kind in _figures(fit, "ppc"):
+    for name, kind in _figure_kinds(fit, "ppc"):
         yield from _shares_of(fit, name, kind)
 
 
-def _figures(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
+def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
     """The figure of each kind of answers in a fit, by its name, and the kind."""
     for number, (kind, _) in enumerate(fit.kind.parts(fit.problem)):
         yield f"{name}-{kind.name}" if number else name, kind
@@ -75,14 +75,14 @@ def _figures(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
 def _shares_of(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
     title, said = f"Does the fit give {kind.name} like these?", words_of(kind)
     try:
-        check(fit, name)
+        check_figure(fit, name)
     except InputError as error:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return
-    found = predictive.shares(fit, kind.name)
+    found = predictive.predicted_shares(fit, kind.name)
     outside, size = int(found.outside.sum()), found.outside.size
     rest = len(found.rows) - predictive.MOST if found.columns else 0
-    yield from figure(
+    yield from figure_blocks(
         fit,
         name,
         title,
@@ -91,7 +91,7 @@ def _shares_of(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
         "there, or fewer, as the fit has seen them"
         + (
             f": the model misses something about these {said.whose}."
-            if outside > _many(size, 1 - fit.prob)
+            if outside > _expected_outside(size, 1 - fit.prob)
             else "."
         )
         + (
@@ -99,11 +99,11 @@ def _shares_of(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
             if rest > 0
             else ""
         ),
-        lambda fit: predictive.ppc(fit, found),
+        lambda fit: predictive.predictive_rows(fit, found),
     )
 
 
-def _many(size: int, share: float) -> float:
+def _expected_outside(size: int, share: float) -> float:
     """The number of shares outside that chance alone exceeds in one fit of a hundred, as if they were independent."""
     from scipy.stats import binom
 

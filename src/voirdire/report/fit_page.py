@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report import people
-from voirdire.report.figures.forest import chance
-from voirdire.report.kinds import doubts
-from voirdire.report.page import Page, Section, named, titled
-from voirdire.report.provenance import made
-from voirdire.report.sections.best import best
-from voirdire.report.sections.classes import SURE, classes, settled, shares
-from voirdire.report.sections.groups import groups
-from voirdire.report.sections.judges import judges, standing
-from voirdire.report.sections.matters import matters
-from voirdire.report.sections.trust import trust
-from voirdire.report.table import Table, is_missing, share, table
+from voirdire.report.figures.forest import chance_reliability
+from voirdire.report.kinds import doubts_about
+from voirdire.report.page import Page, Section, isolate_name, title_with_names
+from voirdire.report.provenance import origin_blocks
+from voirdire.report.sections.best import best_section
+from voirdire.report.sections.classes import SURE, classes_section, count_settled, shares_section
+from voirdire.report.sections.groups import groups_section
+from voirdire.report.sections.judges import judges_section, standing_sentence
+from voirdire.report.sections.matters import criteria_section
+from voirdire.report.sections.trust import trust_section
+from voirdire.report.table import Table, is_missing, make_table, share_text
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -42,63 +42,71 @@ def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
     """
     result = fit.as_dict()
     return Page(
-        titled("Report of a judge panel", (row["item"] for row in result["items"]), "items"),
-        f"{fit.model.title}, by {fit.method}. {_counts(fit)}.",
-        tuple(_sections(fit, result, human)),
-        tuple(_tiles(fit, result)),
+        title_with_names("Report of a judge panel", (row["item"] for row in result["items"]), "items"),
+        f"{fit.model.title}, by {fit.method}. {_counts_text(fit)}.",
+        tuple(_fit_sections(fit, result, human)),
+        tuple(_fit_tiles(fit, result)),
         fit.level,
     )
 
 
-def _sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterator[Section]:
+def _fit_sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterator[Section]:
     if "score" in fit.tables["items"]:
-        yield Section("best", "What is best?", "Best", tuple(best(fit, result)))
+        yield Section("best", "What is best?", "Best", tuple(best_section(fit, result)))
     else:
-        yield Section("classes", "Which class is each item?", "Classes", tuple(classes(fit, result)))
-    yield Section("trust", "Can I trust it?", "Trust", tuple(trust(fit, result)))
-    yield Section("judges", "Which judges can I trust?", "Judges", tuple(judges(fit, result)))
+        yield Section("classes", "Which class is each item?", "Classes", tuple(classes_section(fit, result)))
+    yield Section("trust", "Can I trust it?", "Trust", tuple(trust_section(fit, result)))
+    yield Section("judges", "Which judges can I trust?", "Judges", tuple(judges_section(fit, result)))
     if result.get("criteria"):
-        yield Section("criteria", "What matters?", "Criteria", tuple(matters(fit, result)))
+        yield Section("criteria", "What matters?", "Criteria", tuple(criteria_section(fit, result)))
     if result.get("shares"):
-        yield Section("shares", "How common are the classes?", "Shares", tuple(shares(fit, result)))
+        yield Section("shares", "How common are the classes?", "Shares", tuple(shares_section(fit, result)))
     if len(fit.tables.get("groups", {}).get("group", ())) > 1:
-        yield Section("groups", "Do groups of judges differ?", "Groups", tuple(groups(fit, result)))
-    yield Section("people", "How well does it agree with people?", "People", tuple(people.blocks(fit, human)))
-    yield Section("made", "How was it made?", "Method", (*made(fit), *_further(result)))
+        yield Section("groups", "Do groups of judges differ?", "Groups", tuple(groups_section(fit, result)))
+    yield Section(
+        "people", "How well does it agree with people?", "People", tuple(people.people_blocks(fit, human))
+    )
+    yield Section("made", "How was it made?", "Method", (*origin_blocks(fit), *_further_tables(result)))
 
 
-def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     warned = [row for row in result["checks"] if row["level"] != "ok"]
     names = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
     # first, because what stands beside it holds only as far as they do
     yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], names
     items = result["items"]
-    doubt = f"not to be relied on: {what}" if (what := doubts(fit)) else ""
+    doubt = f"not to be relied on: {what}" if (what := doubts_about(fit)) else ""
     if "score" in fit.tables["items"]:
         decision = fit.decision
         first = items[0] if decision is None else decision.row
         many = 1 if decision is None else len(decision.first)
-        sure = "" if is_missing(first.get("p_best")) else f"best with probability {share(first['p_best'])}"
+        sure = (
+            "" if is_missing(first.get("p_best")) else f"best with probability {share_text(first['p_best'])}"
+        )
         sure += "" if many == 1 else f"; shares the first place with {many - 1} more"
-        yield "Best item", named(first["item"]), doubt or sure
+        yield "Best item", isolate_name(first["item"]), doubt or sure
     else:
         of = f" of {len(items):,} classes" if "criterion" in items[0] else ""
-        said = f"{settled(items):,}{of} settled (probability {SURE:g})"
+        said = f"{count_settled(items):,}{of} settled (probability {SURE:g})"
         yield "Items", f"{len(fit.problem.items):,}", doubt or said
     told = fit.kind.fixed_order(fit.problem) is None
-    yield "Judges", f"{len(result['judges']):,}", standing(result["judges"], chance(fit), position=told)
+    yield (
+        "Judges",
+        f"{len(result['judges']):,}",
+        standing_sentence(result["judges"], chance_reliability(fit), position=told),
+    )
     for name, count in fit.kind.named_counts(fit.problem).items():
         yield name.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"
 
 
-def _counts(fit: Fit) -> str:
+def _counts_text(fit: Fit) -> str:
     problem = fit.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
     judges = "1 judge" if len(problem.judges) == 1 else f"{len(problem.judges):,} judges"
     return f"{fit.kind.answers(problem)}, {len(problem.items):,} items, {judges}{criteria}"
 
 
-def _further(result: dict[str, Any]) -> Iterator[Table]:
+def _further_tables(result: dict[str, Any]) -> Iterator[Table]:
     """Tables of the result that no section above knows."""
     for key, rows in result.items():
         if key in _SECTIONS or key in _KNOWN or not isinstance(rows, list) or not rows:
@@ -106,4 +114,4 @@ def _further(result: dict[str, Any]) -> Iterator[Table]:
         if all(isinstance(row, dict) for row in rows):
             title = key.replace("_", " ").capitalize()
             rest = (f"The first {_LONG} of {len(rows):,} rows.",) if len(rows) > _LONG else ()
-            yield table(f"more-{key.replace('_', '-')}", title, rows[:_LONG], notes=rest)
+            yield make_table(f"more-{key.replace('_', '-')}", title, rows[:_LONG], notes=rest)

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 from voirdire.decide.gate import sentence
-from voirdire.report.markdown import escape
-from voirdire.report.page import shorten
+from voirdire.report.markdown import escape_markdown
+from voirdire.report.page import shorten_name
 
 _MARKS = {"pass": "✅", "fail": "❌", "inconclusive": "❔"}
 _COLOURS = {"pass": "#2e7d32", "fail": "#c62828", "inconclusive": "#8d6e00"}
@@ -52,7 +52,7 @@ def gate_markdown(found: dict[str, Any]) -> str:
             "",
             *("| " + " | ".join(row) + " |" for row in rows),
             "",
-            f"<sub>{escape(found['rule'])} Note: {_plain(found['note'])}.</sub>",
+            f"<sub>{escape_markdown(found['rule'])} Note: {_plain_text(found['note'])}.</sub>",
             "",
         ]
     )
@@ -66,18 +66,20 @@ def as_code(name: object) -> str:
     >>> print(as_code("@all|<b>"), as_code("a`b"))
     `@all|<b>` ``a`b``
     """
-    flat = "".join(letter if letter.isprintable() else " " for letter in shorten(str(name), _NAME))
+    flat = "".join(letter if letter.isprintable() else " " for letter in shorten_name(str(name), _NAME))
     flat = " ".join(flat.split()) or " "
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", flat)), default=0))
     pad = " " if flat.startswith("`") or flat.endswith("`") else ""
     return f"{fence}{pad}{flat}{pad}{fence}"
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     """A note, whose names are data: escaped, and without what would be a mention or a link."""
     flat = "".join(letter if letter.isprintable() else " " for letter in text)
     return re.sub(
-        r"@(?=\w)", "@\u200b", re.sub(r"(?<=\w)://|(?<=www)\.", lambda m: f"{m[0]}\u200b", escape(flat))
+        r"@(?=\w)",
+        "@\u200b",
+        re.sub(r"(?<=\w)://|(?<=www)\.", lambda m: f"{m[0]}\u200b", escape_markdown(flat)),
     )
 
 

@@ -21,33 +21,33 @@ _LONG = 14  # rows beyond which a table scrolls in a frame of its own
 _SCROLLS = 6.0  # inches beyond which a figure scrolls on a phone instead of becoming smaller
 
 
-def html(page: Page) -> str:
+def html_page(page: Page) -> str:
     """The page as HTML. All texts are escaped; scripts other than its own one do not run in it.
 
     Examples
     --------
     >>> from voirdire.report.page import Section
-    >>> made = html(Page("<b>", "", (Section("a", "A", "A", (Text("1 < 2"),)),)))
+    >>> made = html_page(Page("<b>", "", (Section("a", "A", "A", (Text("1 < 2"),)),)))
     >>> "<h1>&lt;b&gt;</h1>" in made, "1 &lt; 2" in made
     (True, True)
     """
     from markupsafe import Markup
 
-    environment = _environment()
+    environment = _template_environment()
     blocks = environment.get_template("blocks.html.j2").module
-    script, style = _asset("script.js").strip(), _asset("style.css").strip()
+    script, style = _read_asset("script.js").strip(), _read_asset("style.css").strip()
 
-    def show(section: Section) -> Markup:
+    def show_section(section: Section) -> Markup:
         # a macro has escaped each; figures that follow each other stand in rows
         runs = groupby(section.blocks, lambda block: isinstance(block, Figure))
-        texts = (("\n".join(_shown(block, blocks) for block in run), drawn) for drawn, run in runs)
+        texts = (("\n".join(_block_html(block, blocks) for block in run), drawn) for drawn, run in runs)
         return Markup(
             "\n".join(f'<div class="figures">{text}</div>' if drawn else text for text, drawn in texts)
         )
 
     return environment.get_template("page.html.j2").render(
         page=page,
-        show=show,
+        show=show_section,
         version=metadata.version("voirdire"),
         script=Markup(script),
         style=Markup(style),
@@ -55,12 +55,12 @@ def html(page: Page) -> str:
     )
 
 
-def _shown(block: Block, blocks: Any) -> str:
+def _block_html(block: Block, blocks: Any) -> str:
     from markupsafe import Markup
 
     if isinstance(block, Table):
-        rows, footnotes = block.cells()
-        return str(blocks.table(block, rows, footnotes, Markup(_json(block)), len(rows) > _LONG))
+        rows, footnotes = block.table_cells()
+        return str(blocks.table(block, rows, footnotes, Markup(_table_json(block)), len(rows) > _LONG))
     if isinstance(block, Figure):
         drawn = block.draw()
         ends = [""] if len(drawn) == 1 else [f"-{number}" for number in range(1, len(drawn) + 1)]
@@ -79,29 +79,32 @@ def _shown(block: Block, blocks: Any) -> str:
     return str(blocks.code(block))
 
 
-def _json(table: Table) -> str:
+def _table_json(table: Table) -> str:
     """Raw values for a script element: nothing in it can end the element."""
-    names, rows = table.raw()
+    names, rows = table.raw_values()
     text = json.dumps({"names": names, "rows": rows}, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def minus(text: str) -> str:
+def minus_sign(text: str) -> str:
     """A number with the typographic minus sign."""
     return text.replace("-", "\u2212") if any(c.isdigit() for c in text) else text
 
 
 @cache
-def _environment() -> Environment:
+def _template_environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(
-        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+        loader=FunctionLoader(_read_asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
     )
-    environment.filters["minus"] = minus
+    environment.filters["minus"] = minus_sign
     return environment
 
 
 @cache
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (resources.files("voirdire.report") / "assets" / name).read_text(encoding="utf-8")

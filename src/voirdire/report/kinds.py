@@ -109,7 +109,7 @@ _WORDS = {
 }
 
 
-def words(fit: Fit) -> Words:
+def words_for(fit: Fit) -> Words:
     """The words for a fit's kind of data."""
     return words_of(fit.kind)
 
@@ -119,7 +119,7 @@ def words_of(kind: Kind[Any, Any]) -> Words:
     return _WORDS[kind.name]
 
 
-def doubts(fit: Fit) -> str:
+def doubts_about(fit: Fit) -> str:
     """Doubts about claims on items and judges, in words; empty where no check calls for one.
 
     A failed check comes first; else the check of orientation speaks where it is not satisfied.
@@ -127,10 +127,10 @@ def doubts(fit: Fit) -> str:
     if fit.level == "fail":
         return "checks failed"
     doubted = any(check.check in ORIENTATION and check.level != "ok" for check in fit.all_checks)
-    return words(fit).doubt if doubted else ""
+    return words_for(fit).doubt if doubted else ""
 
 
 def doubted(fit: Fit) -> str:
     """Words behind a claim that is to be doubted; empty where it is not."""
-    doubt = doubts(fit)
+    doubt = doubts_about(fit)
     return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

@@ -48,7 +48,7 @@ _SPECIAL = {
 _LETTERS = "æøßÆØ"
 
 
-def latex(page: Page) -> str:
+def latex_tables(page: Page) -> str:
     """All tables of a page, under comments that name its sections."""
     parts = [_HEAD]
     for section in page.sections:
@@ -64,26 +64,31 @@ def latex_table(table: Table) -> str:
 
     Examples
     --------
-    >>> from voirdire.report.table import table
-    >>> made = latex_table(table("t", "Items", [{"item": "a_b", "score": -1.0, "low": -1.5, "high": -0.5}]))
+    >>> from voirdire.report.table import make_table
+    >>> made = latex_table(make_table("t", "Items", [{"item": "a_b", "score": -1.0, "low": -1.5, "high": -0.5}]))
     >>> [line for line in made.splitlines() if "a" in line and line.endswith(r"\\")]
     ['a\\_b & $-$1.0 [$-$1.5, $-$0.5] \\\\']
     """
-    rows, footnotes = table.cells()
+    rows, footnotes = table.table_cells()
     count = len(table.columns)
-    form = "@{}" + "".join(_column(column, place, rows) for place, column in enumerate(table.columns)) + "@{}"
-    heads = " & ".join(escape(column.head) for column in table.columns) + r" \\"
+    form = (
+        "@{}"
+        + "".join(_column_type(column, place, rows) for place, column in enumerate(table.columns))
+        + "@{}"
+    )
+    heads = " & ".join(escape_latex(column.head) for column in table.columns) + r" \\"
     body = [
-        " & ".join(_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)) + r" \\"
+        " & ".join(_cell_latex(cell, column) for cell, column in zip(row, table.columns, strict=True))
+        + r" \\"
         for row in rows
     ]
-    notes = [f"$^{{{number}}}$ {escape(note)}" for number, note in enumerate(footnotes, start=1)]
-    notes += [escape(note) for note in table.notes]
+    notes = [f"$^{{{number}}}$ {escape_latex(note)}" for number, note in enumerate(footnotes, start=1)]
+    notes += [escape_latex(note) for note in table.notes]
     below = [
         rf"\multicolumn{{{count}}}{{@{{}}p{{\dimexpr\linewidth\relax}}@{{}}}}{{\footnotesize {note}}} \\"
         for note in notes
     ]
-    caption = rf"\caption{{{escape(table.caption)}}}\label{{tab:{table.name}}}"
+    caption = rf"\caption{{{escape_latex(table.caption)}}}\label{{tab:{table.name}}}"
     if len(rows) <= _LONG:
         lines = [r"\begin{table}[htbp]", r"\centering", caption, rf"\begin{{tabular}}{{{form}}}", r"\toprule"]
         lines += [heads, r"\midrule", *body, r"\bottomrule", *below, r"\end{tabular}", r"\end{table}"]
@@ -101,46 +106,46 @@ def latex_table(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _column(column: Column, place: int, rows: list[list[Cell]]) -> str:
+def _column_type(column: Column, place: int, rows: list[list[Cell]]) -> str:
     if column.kind not in ("text", "level"):
         return "r"
     longest = max((len(row[place].text) for row in rows), default=0)
     return r">{\raggedright\arraybackslash}p{0.35\linewidth}" if longest > _WIDE else "l"
 
 
-def _cell(cell: Cell, column: Column) -> str:
-    text = escape(cell.text) if column.kind in ("text", "level") else _number(cell.text)
+def _cell_latex(cell: Cell, column: Column) -> str:
+    text = escape_latex(cell.text) if column.kind in ("text", "level") else _number_latex(cell.text)
     if cell.mark:
         text = rf"\textbf{{{text}}}" if cell.mark == "best" else rf"\underline{{{text}}}"
     text += r"\textdagger{}" if cell.same else ""
     text += f"$^{{{cell.footnote}}}$" if cell.footnote else ""
-    return f"{text} {_number(cell.interval)}" if cell.interval else text
+    return f"{text} {_number_latex(cell.interval)}" if cell.interval else text
 
 
-def _number(text: str) -> str:
+def _number_latex(text: str) -> str:
     signed = text.replace("-", "$-$").replace("%", r"\%").replace("–", "--")
     return signed.replace("<", "$<$").replace(">", "$>$")
 
 
-def escape(text: str) -> str:
+def escape_latex(text: str) -> str:
     r"""Text that LaTeX prints as it is.
 
     Examples
     --------
-    >>> print(escape("50% of $x_1$ \\ {é} א"))
+    >>> print(escape_latex("50% of $x_1$ \\ {é} א"))
     50\% of \$x\_1\$ \textbackslash{} \{é\} \voirdirechar{05D0}
     """
-    return " ".join(_word(word) for word in text.split())
+    return " ".join(_escape_word(word) for word in text.split())
 
 
-def _word(word: str) -> str:
-    letters = [_letter(c) for c in word]
+def _escape_word(word: str) -> str:
+    letters = [_escape_letter(c) for c in word]
     if len(letters) <= _WIDE:
         return "".join(letters)
     return r"\allowbreak{}".join("".join(letters[k : k + _BREAK]) for k in range(0, len(letters), _BREAK))
 
 
-def _letter(c: str) -> str:
+def _escape_letter(c: str) -> str:
     if c in _SPECIAL:
         return _SPECIAL[c]
     if " " <= c <= "~":

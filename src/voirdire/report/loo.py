@@ -40,7 +40,7 @@ class Pointwise:
     k: Floats
 
 
-def pointwise(fit: Fit) -> Pointwise:
+def pointwise_loo(fit: Fit) -> Pointwise:
     """PSIS-LOO of every vote on items.
 
     Raises
@@ -53,7 +53,7 @@ def pointwise(fit: Fit) -> Pointwise:
     >>> import pandas as pd
     >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 9, "second": "y", "winner": ["x"] * 6 + ["y"] * 3})
-    >>> pointwise(fit(table, model="bradley-terry")).elpd.shape
+    >>> pointwise_loo(fit(table, model="bradley-terry")).elpd.shape
     (9,)
     """
     votes = table_of(fit)
@@ -78,7 +78,7 @@ def pointwise(fit: Fit) -> Pointwise:
     return Pointwise(*(np.repeat(part, times) for part in (elpd, lppd, k)))
 
 
-def table(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
+def comparison_rows(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
     """Rows of a comparison, best first: run, elpd and se, p, difference from the best and its se, bad_k.
 
     Parameters
@@ -90,7 +90,7 @@ def table(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
     --------
     >>> one = Pointwise(np.array([-0.5, -0.7]), np.array([-0.4, -0.6]), np.array([0.1, 0.9]))
     >>> two = Pointwise(np.array([-0.75, -0.95]), np.array([-0.5, -0.5]), np.array([0.1, 0.1]))
-    >>> rows = table({"a": one, "b": two})
+    >>> rows = comparison_rows({"a": one, "b": two})
     >>> [(row["run"], round(row["difference"], 3), round(row["difference_se"], 3)) for row in rows]
     [('a', 0.0, 0.0), ('b', -0.5, 0.0)]
     """
@@ -99,10 +99,10 @@ def table(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
         {
             "run": name,
             "elpd": float(one.elpd.sum()),
-            "se": _error(one.elpd),
+            "se": _sum_error(one.elpd),
             "p": float((one.lppd - one.elpd).sum()),
             "difference": float((one.elpd - found[best].elpd).sum()),
-            "difference_se": _error(one.elpd - found[best].elpd),
+            "difference_se": _sum_error(one.elpd - found[best].elpd),
             "bad_k": int((one.k > BAD_K).sum()),
         }
         for name, one in found.items()
@@ -110,6 +110,6 @@ def table(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -float(str(row["elpd"])))
 
 
-def _error(values: Floats) -> float:
+def _sum_error(values: Floats) -> float:
     """Standard error of a sum of independent terms, sqrt(n var) with divisor n - 1."""
     return float(np.sqrt(len(values)) * values.std(ddof=1)) if len(values) > 1 else float("nan")

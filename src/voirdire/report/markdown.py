@@ -11,30 +11,31 @@ _ISOLATES = str.maketrans("", "", "\u2068\u2069")
 _LEVELS = {"ok": "fine", "warn": "warning", "fail": "failed"}
 
 
-def markdown(page: Page) -> str:
+def markdown_page(page: Page) -> str:
     """The page as Markdown."""
-    parts = [f"# {escape(page.title)}", escape(page.subtitle)]
+    parts = [f"# {escape_markdown(page.title)}", escape_markdown(page.subtitle)]
     for section in page.sections:
-        parts.append(f"## {escape(section.title)}")
-        parts += [text for block in section.blocks if (text := _shown(block))]
+        parts.append(f"## {escape_markdown(section.title)}")
+        parts += [text for block in section.blocks if (text := _block_markdown(block))]
     return "\n\n".join(parts) + "\n"
 
 
-def _shown(block: Block) -> str:
+def _block_markdown(block: Block) -> str:
     if isinstance(block, Table):
         return markdown_table(block)
     if isinstance(block, Text):
-        return escape(block.text)
+        return escape_markdown(block.text)
     if isinstance(block, Findings):
         return "\n".join(
-            f"- **{_LEVELS[one.level]}** `{one.name}`: {escape(one.message)}" for one in block.entries
+            f"- **{_LEVELS[one.level]}** `{one.name}`: {escape_markdown(one.message)}"
+            for one in block.entries
         )
     if isinstance(block, Facts):
-        lines = [f"- {escape(name)}: {escape(value)}" for name, value in block.entries]
-        return "\n".join([f"**{escape(block.title)}**", "", *lines]) if lines else ""
+        lines = [f"- {escape_markdown(name)}: {escape_markdown(value)}" for name, value in block.entries]
+        return "\n".join([f"**{escape_markdown(block.title)}**", "", *lines]) if lines else ""
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
-        return f"**{escape(block.title)}**\n\n{fence}text\n{block.text}\n{fence}"
+        return f"**{escape_markdown(block.title)}**\n\n{fence}text\n{block.text}\n{fence}"
     assert isinstance(block, Figure)
     return ""
 
@@ -44,50 +45,52 @@ def markdown_table(table: Table) -> str:
 
     Examples
     --------
-    >>> from voirdire.report.table import table
-    >>> print(markdown_table(table("t", "Items", [{"item": "a|b", "score": 1.0, "low": 0.5, "high": 1.5}])))
+    >>> from voirdire.report.table import make_table
+    >>> print(markdown_table(make_table("t", "Items", [{"item": "a|b", "score": 1.0, "low": 0.5, "high": 1.5}])))
     **Items**
     <BLANKLINE>
     | item | score |
     | :--- | ---: |
     | a\\|b | 1.0 [0.5, 1.5] |
     """
-    rows, footnotes = table.cells()
+    rows, footnotes = table.table_cells()
     rules = [":---" if column.kind in ("text", "level") else "---:" for column in table.columns]
     lines = [
-        f"**{escape(table.caption)}**",
+        f"**{escape_markdown(table.caption)}**",
         "",
-        _line([escape(column.head) for column in table.columns]),
-        _line(rules),
+        _table_line([escape_markdown(column.head) for column in table.columns]),
+        _table_line(rules),
         *(
-            _line([_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)])
+            _table_line(
+                [_cell_markdown(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+            )
             for row in rows
         ),
     ]
-    notes = [f"{number}. {escape(note)}" for number, note in enumerate(footnotes, start=1)]
-    for part in (notes, [escape(note) for note in table.notes]):
+    notes = [f"{number}. {escape_markdown(note)}" for number, note in enumerate(footnotes, start=1)]
+    for part in (notes, [escape_markdown(note) for note in table.notes]):
         lines += ["", *part] if part else []
     return "\n".join(lines)
 
 
-def _line(cells: list[str]) -> str:
+def _table_line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _cell(cell: Cell, column: Column) -> str:
-    text = escape(cell.text) if column.kind in ("text", "level") else cell.text
+def _cell_markdown(cell: Cell, column: Column) -> str:
+    text = escape_markdown(cell.text) if column.kind in ("text", "level") else cell.text
     text = f"**{text}**" if cell.mark == "best" else f"<u>{text}</u>" if cell.mark == "second" else text
     text += "†" if cell.same else ""
     text += f"<sup>{cell.footnote}</sup>" if cell.footnote else ""
     return f"{text} {cell.interval}" if cell.interval else text
 
 
-def escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text that Markdown shows as it is: its special characters escaped, line breaks become spaces.
 
     Examples
     --------
-    >>> print(escape("<script> a_b|c"))
+    >>> print(escape_markdown("<script> a_b|c"))
     \\<script\\> a\\_b\\|c
     """
     flat = " ".join(text.translate(_ISOLATES).split())

@@ -16,7 +16,7 @@ from voirdire.agreement.correlation.table import metric_table
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.report import markdown
-from voirdire.report.latex import escape
+from voirdire.report.latex import escape_latex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,12 +54,12 @@ def write_metric_table(found: pd.DataFrame, path: str | Path, caption: str = "Ag
     return place
 
 
-def marked(cell: str) -> tuple[str, str, bool]:
+def split_mark(cell: str) -> tuple[str, str, bool]:
     """The number of a cell, its mark ("best", "second" or "") and whether it cannot be told from the best.
 
     Examples
     --------
-    >>> marked("**0.61**"), marked("_-0.55_~"), marked("0.5~"), marked("-")
+    >>> split_mark("**0.61**"), split_mark("_-0.55_~"), split_mark("0.5~"), split_mark("-")
     (('0.61', 'best', False), ('-0.55', 'second', True), ('0.5', '', True), ('-', '', False))
     """
     text, same = cell.removesuffix("~"), cell.endswith("~")
@@ -68,22 +68,23 @@ def marked(cell: str) -> tuple[str, str, bool]:
     return (text[1:-1], "second", same) if text.startswith("_") else (text, "", same)
 
 
-def _criteria(heads: Heads) -> list[tuple[str, int]]:
+def _criterion_widths(heads: Heads) -> list[tuple[str, int]]:
     """Criteria with the number of their columns; empty where there is only one without a name."""
     found = [(name, len(list(of))) for name, of in groupby(heads, lambda head: head[0])]
     return [] if found == [("", len(heads))] else found
 
 
-def _html(heads: Heads, rows: list[list[str]], caption: str) -> str:
+def _html_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     above = "".join(
-        f'<th colspan="{wide}" scope="colgroup">{html.escape(name)}</th>' for name, wide in _criteria(heads)
+        f'<th colspan="{wide}" scope="colgroup">{html.escape(name)}</th>'
+        for name, wide in _criterion_widths(heads)
     )
     top = f"<tr><td></td>{above}</tr>\n" if above else ""
     names = "".join(f'<th scope="col">{html.escape(name)}</th>' for _, name in heads)
     lines = []
     for metric, *cells in rows:
         shown = []
-        for number, mark, same in map(marked, cells):
+        for number, mark, same in map(split_mark, cells):
             text = {"best": f"<strong>{number}</strong>", "second": f"<u>{number}</u>"}.get(mark, number)
             shown.append(f"<td>{text}{_SAME if same else ''}</td>")
         lines.append(f'<tr><th scope="row">{html.escape(metric)}</th>{"".join(shown)}</tr>')
@@ -100,56 +101,59 @@ def _html(heads: Heads, rows: list[list[str]], caption: str) -> str:
     )
 
 
-def _latex(heads: Heads, rows: list[list[str]], caption: str) -> str:
+def _latex_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     above, at = "", 2
-    if _criteria(heads):
+    if _criterion_widths(heads):
         over, rules = [], []
-        for name, wide in _criteria(heads):
-            over.append(rf"\multicolumn{{{wide}}}{{c}}{{{escape(name)}}}")
+        for name, wide in _criterion_widths(heads):
+            over.append(rf"\multicolumn{{{wide}}}{{c}}{{{escape_latex(name)}}}")
             rules.append(rf"\cmidrule(lr){{{at}-{at + wide - 1}}}")
             at += wide
         above = " & " + " & ".join(over) + " \\\\\n" + "".join(rules) + "\n"
     lines = []
     for metric, *cells in rows:
-        shown = [escape(metric)]
-        for number, mark, same in map(marked, cells):
+        shown = [escape_latex(metric)]
+        for number, mark, same in map(split_mark, cells):
             text = number.replace("-", "$-$") if number != "-" else "--"
             text = {"best": rf"\textbf{{{text}}}", "second": rf"\underline{{{text}}}"}.get(mark, text)
             shown.append(text + (r"\textdagger{}" if same else ""))
         lines.append(" & ".join(shown) + r" \\")
-    names = " & ".join(["metric", *(escape(name) for _, name in heads)])
+    names = " & ".join(["metric", *(escape_latex(name) for _, name in heads)])
     body = "\n".join(lines)
     return (
         "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n"
-        f"\\caption{{{escape(caption)}. {escape(NOTE)}}}\n"
+        f"\\caption{{{escape_latex(caption)}. {escape_latex(NOTE)}}}\n"
         f"\\begin{{tabular}}{{l{'r' * len(heads)}}}\n\\toprule\n{above}{names} \\\\\n\\midrule\n{body}\n"
         "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
     )
 
 
-def _markdown(heads: Heads, rows: list[list[str]], caption: str) -> str:
+def _markdown_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     names = ["metric", *(" ".join(filter(None, head)) for head in heads)]
     lines = [names, ["---", *("--:" for _ in heads)]]
-    lines = [[markdown.escape(name) for name in names], lines[1]]
-    lines += [[markdown.escape(metric), *cells] for metric, *cells in rows]
+    lines = [[markdown.escape_markdown(name) for name in names], lines[1]]
+    lines += [[markdown.escape_markdown(metric), *cells] for metric, *cells in rows]
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{markdown.escape(caption)}\n\n{body}\n"
+    return f"{markdown.escape_markdown(caption)}\n\n{body}\n"
 
 
-def _csv(heads: Heads, rows: list[list[str]], caption: str) -> str:
+def _csv_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     import pandas as pd
 
     names = [" ".join(filter(None, head)) for head in heads]
     values = [
-        [metric, *(marked(cell)[0].replace("-", "") if cell == "-" else marked(cell)[0] for cell in cells)]
+        [
+            metric,
+            *(split_mark(cell)[0].replace("-", "") if cell == "-" else split_mark(cell)[0] for cell in cells),
+        ]
         for metric, *cells in rows
     ]
     return pd.DataFrame(values, columns=["metric", *names]).to_csv(index=False)
 
 
 _FORMS: dict[str, Callable[[Heads, list[list[str]], str], str]] = {
-    ".html": _html,
-    ".tex": _latex,
-    ".md": _markdown,
-    ".csv": _csv,
+    ".html": _html_table,
+    ".tex": _latex_table,
+    ".md": _markdown_table,
+    ".csv": _csv_table,
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from voirdire.report.page import shorten
-from voirdire.report.table import Table, subject_heads, table
+from voirdire.report.page import shorten_name
+from voirdire.report.table import Table, make_table, subject_heads
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -28,13 +28,13 @@ def notebook(fit: Fit) -> str:
     (False, True, False)
     """
     result = fit.as_dict()
-    parts = [f"<p><strong>{_text(repr(fit)[1:-1])}</strong></p>"]
+    parts = [f"<p><strong>{_plain_html(repr(fit)[1:-1])}</strong></p>"]
     if fit.decision is not None:
-        parts.append(f"<p>{_text(fit.decision.sentence())}</p>")
+        parts.append(f"<p>{_plain_html(fit.decision.sentence())}</p>")
     found = [row for row in result["checks"] if row["level"] != "ok"]
     if found:
         said = (
-            f"<li><strong>{row['level']}</strong> {_text(row['check'])}: {_text(row['message'])}</li>"
+            f"<li><strong>{row['level']}</strong> {_plain_html(row['check'])}: {_plain_html(row['message'])}</li>"
             for row in found
         )
         parts.append(f"<ul>{''.join(said)}</ul>")
@@ -49,47 +49,47 @@ def notebook(fit: Fit) -> str:
         heads |= subject_heads(items[0], "probability")
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")
-    parts.append(_table(table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))
+    parts.append(_table_html(make_table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))
     judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
     untold = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
-    judged = table("judges", f"Judges{intervals}", judges[:MOST], drop=untold, heads=heads)
-    parts.append(_table(judged, len(judges)))
+    judged = make_table("judges", f"Judges{intervals}", judges[:MOST], drop=untold, heads=heads)
+    parts.append(_table_html(judged, len(judges)))
     parts.append("<p>ranking(), judges(), checks(), plot(kind) and report(path) say more.</p>")
-    return _framed(parts)
+    return _frame_html(parts)
 
 
-def shown(said: str, of: Table) -> str:
+def table_view(said: str, of: Table) -> str:
     """A sentence and a table, in which names are nothing but text.
 
     Examples
     --------
-    >>> "&lt;b&gt;" in shown("<b>", table("a", "b", [{"item": "x"}]))
+    >>> "&lt;b&gt;" in table_view("<b>", make_table("a", "b", [{"item": "x"}]))
     True
     """
-    return _framed([f"<p><strong>{_text(said)}</strong></p>", _table(of, 0)])
+    return _frame_html([f"<p><strong>{_plain_html(said)}</strong></p>", _table_html(of, 0)])
 
 
-def _framed(parts: list[str]) -> str:
+def _frame_html(parts: list[str]) -> str:
     return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 
-def _table(shown: Table, count: int) -> str:
-    rows, _ = shown.cells()
-    heads = "".join(f"<th>{_text(column.head)}</th>" for column in shown.columns)
+def _table_html(shown: Table, count: int) -> str:
+    rows, _ = shown.table_cells()
+    heads = "".join(f"<th>{_plain_html(column.head)}</th>" for column in shown.columns)
     lines = (
         "<tr>"
-        + "".join(f"<td>{_text(f'{cell.text} {cell.interval}'.strip())}</td>" for cell in row)
+        + "".join(f"<td>{_plain_html(f'{cell.text} {cell.interval}'.strip())}</td>" for cell in row)
         + "</tr>"
         for row in rows
     )
     rest = f" (the first {MOST} of {count:,})" if count > MOST else ""
     return (
-        f"<table><caption>{_text(shown.caption)}{rest}</caption>"
+        f"<table><caption>{_plain_html(shown.caption)}{rest}</caption>"
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     )
 
 
-def _text(text: str) -> str:
+def _plain_html(text: str) -> str:
     """Plain text: escaped, what begins mathematics set apart, what cannot be printed shown as such."""
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in shorten(text, _LETTERS))
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in shorten_name(text, _LETTERS))
     return "".join(f"<span>{c}</span>" if c in "$\\" else html.escape(c) for c in shown)

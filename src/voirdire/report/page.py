@@ -95,23 +95,23 @@ class Page:
     made: tuple[tuple[str, str], ...] = field(default_factory=tuple)
 
 
-def named(name: object) -> str:
+def isolate_name(name: object) -> str:
     """A name within a sentence: isolated, so that its writing direction stays its own, and shortened.
 
     Examples
     --------
-    >>> named("x") == "\\u2068x\\u2069", len(named("x" * 300))
+    >>> isolate_name("x") == "\\u2068x\\u2069", len(isolate_name("x" * 300))
     (True, 62)
     """
-    return f"\u2068{shorten(str(name), _NAME)}\u2069"
+    return f"\u2068{shorten_name(str(name), _NAME)}\u2069"
 
 
-def shorten(name: str, most: int) -> str:
+def shorten_name(name: str, most: int) -> str:
     """A name of at most ``most`` characters: what is left out of the middle is an ellipsis.
 
     Examples
     --------
-    >>> shorten("a-rather-long-name-of-a-model-v2", 16)
+    >>> shorten_name("a-rather-long-name-of-a-model-v2", 16)
     'a-rather-l…el-v2'
     """
     if len(name) <= most:
@@ -120,15 +120,15 @@ def shorten(name: str, most: int) -> str:
     return f"{name[: most - end - 1]}…{name[-end:]}"
 
 
-def titled(title: str, names: Iterable[object], what: str) -> str:
+def title_with_names(title: str, names: Iterable[object], what: str) -> str:
     """A title with the data in few words: the first names and how many more there are.
 
     Examples
     --------
-    >>> titled("Votes", "abcda", "items").translate({0x2068: None, 0x2069: None})
+    >>> title_with_names("Votes", "abcda", "items").translate({0x2068: None, 0x2069: None})
     'Votes: a, b, c and 1 more items'
     """
     found = list(dict.fromkeys(map(str, names)))
-    shown = [f"\u2068{shorten(name, _LETTERS)}\u2069" for name in found[:_NAMED]]
+    shown = [f"\u2068{shorten_name(name, _LETTERS)}\u2069" for name in found[:_NAMED]]
     rest = f" and {len(found) - _NAMED:,} more {what}" if len(found) > _NAMED else ""
     return f"{title}: {', '.join(shown)}{rest}"

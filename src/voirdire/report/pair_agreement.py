@@ -78,7 +78,7 @@ class Observed:
             found[a, b] = false_discovery_control(np.minimum(1.0, 2 * tails)) <= RATE
         return found | found.T
 
-    def records(self) -> list[dict[str, Any]]:
+    def pair_records(self) -> list[dict[str, Any]]:
         """Pairs of judges with at least 5 common votes: a, b, votes, observed, expected, ratio, z, clear.
 
         ``z`` is (observed - expected) over its standard error if votes were independent; the largest come first.
@@ -121,11 +121,11 @@ def observed_over_expected(fit: Fit) -> Observed:
     ([1.0, 1.0], [2.0, 2.0])
     """
     if fit not in _MEASURED:
-        _MEASURED[fit] = measure(fit)
+        _MEASURED[fit] = measure_agreement(fit)
     return _MEASURED[fit]
 
 
-def measure(fit: Fit) -> Observed:
+def measure_agreement(fit: Fit) -> Observed:
     """Agreement of every two judges, measured anew; as :func:`observed_over_expected`."""
     from scipy import sparse
 
@@ -141,22 +141,22 @@ def measure(fit: Fit) -> Observed:
     judge = votes.judge[cell]
     shape = (len(votes.judges), int(unit.max()) + 1)
 
-    def gathered(weight: Floats) -> Any:
+    def judge_by_unit(weight: Floats) -> Any:
         return sparse.csr_matrix((weight, (judge, unit)), shape=shape)
 
-    def products(parts: list[Any]) -> Floats:
+    def common_counts(parts: list[Any]) -> Floats:
         return np.asarray(sum((part @ part.T).toarray() for part in parts))
 
-    pairs = products([gathered(np.ones(len(cell)))])
-    each = gathered(np.ones(len(cell)))
+    pairs = common_counts([judge_by_unit(np.ones(len(cell)))])
+    each = judge_by_unit(np.ones(len(cell)))
     # of repeated votes on the same, as many are in common as the one of both has who gave fewer
-    common = products([(each > r).astype(float) for r in range(int(each.max()))])
-    agreeing = products([gathered((outcome == o).astype(float)) for o in range(3)])
+    common = common_counts([(each > r).astype(float) for r in range(int(each.max()))])
+    agreeing = common_counts([judge_by_unit((outcome == o).astype(float)) for o in range(3)])
     expected = np.zeros_like(common)
     draws = draws_of_cells(fit, DRAWS)
     for chance in draws:
         rows = chance[cell]
         rows = np.where(turned[:, None], rows[:, [1, 0, 2]], rows)
-        expected += products([gathered(rows[:, o]) for o in range(3)])
+        expected += common_counts([judge_by_unit(rows[:, o]) for o in range(3)])
     with np.errstate(invalid="ignore"):
         return Observed(votes.judges, common, agreeing / pairs, expected / len(draws) / pairs)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.agreement.verb import agreement
 from voirdire.errors import InputError
-from voirdire.report.kinds import words
-from voirdire.report.page import Block, Facts, Text, named
+from voirdire.report.kinds import words_for
+from voirdire.report.page import Block, Facts, Text, isolate_name
 from voirdire.report.ppc import table_of
-from voirdire.report.table import table
+from voirdire.report.table import make_table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -20,7 +20,7 @@ RESAMPLES = 2000
 MEASURES = ("agreement_rate", "cohen_kappa")
 
 
-def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
+def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     """Blocks about people: agreement of every judge with each human judge, or how to get it.
 
     Raises
@@ -39,9 +39,9 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     result = fit.as_dict()
     anchors = result.get("anchors")
     if anchors:
-        yield from _anchors(anchors, words(fit).people)
+        yield from _anchor_blocks(anchors, words_for(fit).people)
     if result.get("people"):
-        yield table("people-beside", "People beside the judges", result["people"])
+        yield make_table("people-beside", "People beside the judges", result["people"])
     if not human and not anchors:
         yield Text("This run names no person, so it says nothing about agreement with people.", "lead")
         yield Text(
@@ -56,12 +56,12 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
 
     votes = table_of(fit)
     for number, name in enumerate(human):
-        rows = _agreement(votes, name, fit.prob, fit.seed)
+        rows = _agreement_rows(votes, name, fit.prob, fit.seed)
         known = [row for row in rows if row["agreement_rate"] is not None]
-        yield Text(_answer(name, known), "lead")
-        yield table(
+        yield Text(_agreement_sentence(name, known), "lead")
+        yield make_table(
             f"people-{number}",
-            f"Agreement with {named(name)}, with {100 * fit.prob:g}% bootstrap intervals",
+            f"Agreement with {isolate_name(name)}, with {100 * fit.prob:g}% bootstrap intervals",
             rows,
             heads={"agreement_rate": "agreement", "cohen_kappa": "Cohen's kappa", "n": "comparisons"},
             note_key="note",
@@ -71,29 +71,29 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
         )
 
 
-def _anchors(anchors: Mapping[str, Any], given: str) -> Iterator[Block]:
+def _anchor_blocks(anchors: Mapping[str, Any], given: str) -> Iterator[Block]:
     """Block on how people's answers entered the fit, and how well each way of using them predicts those left out."""
     facts = {key: value for key, value in anchors.items() if isinstance(value, str | int | float)}
     yield Text(f"{given} are part of this fit.", "lead")
     yield Facts("Answers of people", tuple((key.capitalize(), str(value)) for key, value in facts.items()))
     for key, rows in anchors.items():
         if isinstance(rows, list) and rows and all(isinstance(row, Mapping) for row in rows):
-            yield table(
+            yield make_table(
                 f"anchor-{key}", f"{key.capitalize()}: how well each predicts people's answers left out", rows
             )
 
 
-def _answer(name: str, known: Sequence[dict[str, Any]]) -> str:
+def _agreement_sentence(name: str, known: Sequence[dict[str, Any]]) -> str:
     if not known:
-        return f"No judge answered a comparison that {named(name)} answered."
+        return f"No judge answered a comparison that {isolate_name(name)} answered."
     best = known[0]
     return (
-        f"Of the judges who share comparisons with {named(name)}, {named(best['judge'])} agrees most often: in "
-        f"{best['agreement_rate']:.0%} of {best['n']:,}."
+        f"Of the judges who share comparisons with {isolate_name(name)}, {isolate_name(best['judge'])} agrees most "
+        f"often: in {best['agreement_rate']:.0%} of {best['n']:,}."
     )
 
 
-def _agreement(votes: Any, human: str, prob: float, seed: int) -> list[dict[str, Any]]:
+def _agreement_rows(votes: Any, human: str, prob: float, seed: int) -> list[dict[str, Any]]:
     found = agreement(votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed)
     rows: dict[tuple[str, Any], dict[str, Any]] = {}
     for row in json_rows(found):

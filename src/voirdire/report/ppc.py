@@ -27,7 +27,7 @@ BINS = 10
 _Z = 1.959964  # of Wilson's 95% intervals
 
 
-def part(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
+def answers_part(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
     """A kind of answers of a fit and what the fit has of it; by default the first.
 
     Raises
@@ -42,12 +42,12 @@ def part(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
     raise InputError(f"model {fit.model.name} is one of {fit.model.data}: there are no {of}")
 
 
-def replicated(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
-    """Shares of answers of a kind, observed and in 200 replicated tables; see :func:`part`.
+def replicated_shares(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
+    """Shares of answers of a kind, observed and in 200 replicated tables; see :func:`answers_part`.
 
     One table is drawn for each draw of the posterior, 200 of the centre where there are no draws.
     """
-    (kind, problem), rng = part(fit, of), np.random.default_rng(fit.seed)
+    (kind, problem), rng = answers_part(fit, of), np.random.default_rng(fit.seed)
     draws = some_draws(fit.posterior, REPLICATES)
     draws = draws if len(draws) > 1 else draws * REPLICATES
     tables = [kind.draw(problem, values, rng) for values in draws]
@@ -55,9 +55,9 @@ def replicated(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
 
 
 def calibration_bins(fit: Fit, of: str | None = None) -> dict[str, Floats]:
-    """Answers in ten bins by the probability that the fit gives them, as :func:`binned`; see :func:`part`."""
-    kind, problem = part(fit, of)
-    return binned(*(one.ravel() for one in kind.calibration(problem, fit.posterior)))
+    """Answers in ten bins by the probability that the fit gives them; see :func:`bin_answers`, :func:`answers_part`."""
+    kind, problem = answers_part(fit, of)
+    return bin_answers(*(one.ravel() for one in kind.calibration(problem, fit.posterior)))
 
 
 def table_of(fit: Fit) -> Votes:
@@ -92,7 +92,7 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     ]
 
 
-def binned(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Floats]:
+def bin_answers(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Floats]:
     """Ten bins of as many answers each by the predicted probability, with the share observed.
 
     Parameters
@@ -107,7 +107,7 @@ def binned(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Floats]
 
     Examples
     --------
-    >>> found = binned(np.array([0.2, 0.8]), np.array([1.0, 3.0]), np.array([5.0, 5.0]))
+    >>> found = bin_answers(np.array([0.2, 0.8]), np.array([1.0, 3.0]), np.array([5.0, 5.0]))
     >>> found["observed"].tolist(), found["n"].tolist()
     ([0.2, 0.6], [5.0, 5.0])
     """
@@ -119,16 +119,16 @@ def binned(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Floats]
     n = n[kept]
     mean = np.bincount(bins, (predicted * weight)[order], BINS)[kept] / n
     share = np.bincount(bins, hits[order], BINS)[kept] / n
-    low, high = wilson(share, n)
+    low, high = wilson_interval(share, n)
     return {"predicted": mean, "observed": share, "low": low, "high": high, "n": n}
 
 
-def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
+def wilson_interval(share: Floats, n: Floats) -> tuple[Floats, Floats]:
     """Wilson's 95% interval of a share (Wilson 1927).
 
     Examples
     --------
-    >>> low, high = wilson(np.array([0.5]), np.array([10.0]))
+    >>> low, high = wilson_interval(np.array([0.5]), np.array([10.0]))
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
     (0.237, 0.763)
     """

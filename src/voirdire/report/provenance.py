@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from voirdire.model.catalogue import card, criteria_in_words, prior_lines
 from voirdire.report.page import Block, Code, Facts, Text
-from voirdire.report.table import table
+from voirdire.report.table import make_table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def made(fit: Fit) -> Iterator[Block]:
+def origin_blocks(fit: Fit) -> Iterator[Block]:
     """Blocks on the model, the data and the settings of a fit."""
     model = fit.model
     facts = card(model)
     yield Text(f"{model.name}: {model.title}.", "lead")
     yield Code("Equation", model.equation.strip())
-    yield table("priors", "Terms and every number of the prior", prior_rows(fit))
+    yield make_table("priors", "Terms and every number of the prior", prior_rows(fit))
     about = [
         ("Criteria", criteria_in_words(model)),
         ("Position of an item", "may sway a judge" if model.position_aware else "does not matter"),
@@ -28,13 +28,13 @@ def made(fit: Fit) -> Iterator[Block]:
         ("Source", model.source),
     ]
     yield Facts("Model", tuple(about))
-    yield Facts("Data", tuple(_data(fit)))
-    yield Facts("Settings", tuple(_settings(fit)))
+    yield Facts("Data", tuple(_data_facts(fit)))
+    yield Facts("Settings", tuple(_settings_facts(fit)))
     diagnostics = [row for row in fit.as_dict()["checks"] if row["check"] in _DIAGNOSTICS]
     if diagnostics:
-        yield table("diagnostics", "Diagnostics of the computation", diagnostics, drop=("level",))
+        yield make_table("diagnostics", "Diagnostics of the computation", diagnostics, drop=("level",))
     yield Facts("Versions", tuple(fit.versions.items()))
-    yield Code("BibTeX", bibtex(fit.versions.get("voirdire", "")), copy=True)
+    yield Code("BibTeX", bibtex_entry(fit.versions.get("voirdire", "")), copy=True)
 
 
 _DIAGNOSTICS = ("convergence", "curvature", "rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi")
@@ -51,7 +51,7 @@ def prior_rows(fit: Fit) -> list[dict[str, str]]:
     return rows
 
 
-def _data(fit: Fit) -> Iterator[tuple[str, str]]:
+def _data_facts(fit: Fit) -> Iterator[tuple[str, str]]:
     problem = fit.problem
     yield "Judges", f"{len(problem.judges):,}"
     yield "Items", f"{len(problem.items):,}"
@@ -76,7 +76,7 @@ def _data(fit: Fit) -> Iterator[tuple[str, str]]:
         yield "Votes on criteria", f"{on_criteria.rows:,}"
 
 
-def _settings(fit: Fit) -> Iterator[tuple[str, str]]:
+def _settings_facts(fit: Fit) -> Iterator[tuple[str, str]]:
     yield "Method", fit.method + (f" ({fit.sampler})" if fit.sampler else "")
     yield "Seed", str(fit.seed)
     yield "Probability of the intervals", f"{fit.prob:g}"
@@ -88,12 +88,12 @@ def _settings(fit: Fit) -> Iterator[tuple[str, str]]:
         yield "Note", note
 
 
-def bibtex(version: str) -> str:
+def bibtex_entry(version: str) -> str:
     """BibTeX entry of the software.
 
     Examples
     --------
-    >>> print(bibtex("0.1.0").splitlines()[0])
+    >>> print(bibtex_entry("0.1.0").splitlines()[0])
     @software{voirdire,
     """
     return (

@@ -65,12 +65,12 @@ def column_decimals(widths: Iterable[float | None], values: Iterable[float | Non
     return min(_WIDEST, decimals_of_width(spread) + 1) if spread > 0 else 2
 
 
-def fixed(value: float, decimals: int) -> str:
+def fixed_decimals(value: float, decimals: int) -> str:
     """A number with so many decimals (-1: three significant digits), never minus zero; tiny ones in powers of ten.
 
     Examples
     --------
-    >>> fixed(-0.001, 2), fixed(1234567.0, 0), fixed(7.3e-136, 2)
+    >>> fixed_decimals(-0.001, 2), fixed_decimals(1234567.0, 0), fixed_decimals(7.3e-136, 2)
     ('0.00', '1,234,567', '7.3e-136')
     """
     if decimals == SIGNIFICANT:

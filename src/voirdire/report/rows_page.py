@@ -6,13 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.report.figures.bars import phase_bars
-from voirdire.report.figures.coefficients import MOST, Who, coefficients, pair_matrix
-from voirdire.report.html import minus
-from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named, titled
-from voirdire.report.provenance import bibtex
+from voirdire.report.figures.coefficients import MOST, Who, draw_coefficients, pair_matrix
+from voirdire.report.html import minus_sign
+from voirdire.report.page import (
+    Block,
+    Code,
+    Facts,
+    Figure,
+    Page,
+    Section,
+    Text,
+    isolate_name,
+    title_with_names,
+)
+from voirdire.report.provenance import bibtex_entry
 from voirdire.report.rounding import column_decimals
 from voirdire.report.sources import Rows
-from voirdire.report.table import Table, is_missing, table
+from voirdire.report.table import Table, is_missing, make_table
 
 Row = Mapping[str, Any]
 
@@ -36,60 +46,66 @@ _NAMES = {
 def rows_page(run: Rows) -> Page:
     """The report of saved rows."""
     people = run.kind == "metaeval"
-    title = _title(run, "Agreement with people" if people else "Agreement of judges")
+    title = _page_title(run, "Agreement with people" if people else "Agreement of judges")
     question = "Which metric agrees best with people?" if people else "How well do the judges agree?"
-    blocks = tuple(_correlations(run) if people else _agreement(run))
+    blocks = tuple(_correlation_blocks(run) if people else _agreement_blocks(run))
     undefined = [row for row in run.rows if is_missing(row["value"])]
     measures = list(dict.fromkeys(row["measure"] for row in run.rows))
     prob = run.settings.get("prob")
     interval = f", {100 * prob:g}% bootstrap intervals" if isinstance(prob, int | float) else ""
     subtitle = f"{len(run.rows):,} values of {len(measures)} measures{interval}."
     tiles = (
-        ("Measures", str(len(measures)), ", ".join(words(one) for one in measures[:2])),
+        ("Measures", str(len(measures)), ", ".join(measure_words(one) for one in measures[:2])),
         ("Values", f"{len(run.rows):,}", f"{len(undefined)} undefined" if undefined else "all defined"),
     )
     sections = (
         Section("answer", question, "Answer", blocks),
-        Section("all", "All values", "Values", (_all(run),)),
-        Section("made", "How was it made?", "Method", tuple(_made(run))),
+        Section("all", "All values", "Values", (_all_rows(run),)),
+        Section("made", "How was it made?", "Method", tuple(_origin_blocks(run))),
     )
     return Page(title, subtitle, sections, tiles)
 
 
-def _title(run: Rows, title: str) -> str:
+def _page_title(run: Rows, title: str) -> str:
     """A title with the name of the table where it is known, else with those of the judges."""
     if table := run.settings.get("table"):
-        return titled(title, [table], "tables")
-    return titled(title, (name for row in run.rows for name in row["judges"]), "judges")
+        return title_with_names(title, [table], "tables")
+    return title_with_names(title, (name for row in run.rows for name in row["judges"]), "judges")
 
 
-def _all(run: Rows) -> Table:
+def _all_rows(run: Rows) -> Table:
     drop = ("behind", "same_as_best") if run.kind == "metaeval" else ()
-    return table("rows", "Every value with its interval", run.rows, note_key="note", drop=drop)
+    return make_table("rows", "Every value with its interval", run.rows, note_key="note", drop=drop)
 
 
-def _made(run: Rows) -> Iterator[Block]:
-    settings = [(key, _said(value)) for key, value in run.settings.items() if value not in (None, "", [])]
+def _origin_blocks(run: Rows) -> Iterator[Block]:
+    settings = [
+        (key, _setting_text(value)) for key, value in run.settings.items() if value not in (None, "", [])
+    ]
     yield Facts("Settings", tuple(settings))
     if run.notes:
         yield Facts("Notes", tuple(("Note", note) for note in run.notes))
     yield Facts("Versions", tuple(run.versions.items()))
-    yield Code("BibTeX", bibtex(run.versions.get("voirdire", "")), copy=True)
+    yield Code("BibTeX", bibtex_entry(run.versions.get("voirdire", "")), copy=True)
 
 
-def _said(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _correlations(run: Rows) -> Iterator[Block]:
+def _correlation_blocks(run: Rows) -> Iterator[Block]:
     """Metrics by criteria, one table per coefficient, the best marked; and the values with their intervals."""
     for measure in dict.fromkeys(row["measure"] for row in run.rows):
         rows = [row for row in run.rows if row["measure"] == measure]
         if len({row["judges"][0] for row in rows}) > 1:
             yield Text(_best_of(rows, measure), "lead")
-        yield marked_table(f"by-{measure.replace('_', '-')}", f"{_first(words(measure))} with people", rows)
-        yield _forest(
-            f"forest-{measure.replace('_', '-')}", words(measure), rows, lambda row: row["judges"][:1]
+        yield marked_table(
+            f"by-{measure.replace('_', '-')}",
+            f"{_capitalise_first(measure_words(measure))} with people",
+            rows,
+        )
+        yield _forest_figure(
+            f"forest-{measure.replace('_', '-')}", measure_words(measure), rows, lambda row: row["judges"][:1]
         )
 
 
@@ -99,11 +115,11 @@ def _best_of(rows: Sequence[Row], measure: str) -> str:
         if row.get("place") == 1:
             wins[row["judges"][0]] = wins.get(row["judges"][0], 0) + 1
     if not wins:
-        return f"{_first(words(measure))} is undefined for every metric."
+        return f"{_capitalise_first(measure_words(measure))} is undefined for every metric."
     criteria = len({row["criterion"] for row in rows})
     best = max(wins, key=lambda name: wins[name])
     where = "" if criteria < 2 else f" under {wins[best]} of {criteria} criteria"
-    return f"By {words(measure)}, {named(best)} agrees best with people{where}."
+    return f"By {measure_words(measure)}, {isolate_name(best)} agrees best with people{where}."
 
 
 def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
@@ -132,18 +148,18 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
         records.append(record)
     heads = {f"c{k}": str(one) if one is not None else "value" for k, one in enumerate(criteria)}
     names = {key + end: head + end.replace("_", " ") for key, head in heads.items() for end in ENDS}
-    why = {f"c{number}": _why(rows, criterion) for number, criterion in enumerate(criteria)}
+    why = {f"c{number}": _missing_reason(rows, criterion) for number, criterion in enumerate(criteria)}
     widths = [row["high"] - row["low"] for row in rows if not is_missing(row["low"])]
     same = column_decimals(widths, [row["value"] for row in rows])
     decimals = {f"c{number}": same for number in range(len(criteria))}
     if len(metrics) < 2:
-        return table(name, caption, records, heads=heads, missing=why, decimals=decimals, names=names)
+        return make_table(name, caption, records, heads=heads, missing=why, decimals=decimals, names=names)
     notes = (
         "Bold: best; underlined: second best; † cannot be told from the best (the interval of the difference, "
         "on the same items, reaches zero).",
     )
     more: dict[str, Any] = {"marks": marks, "notes": notes, "missing": why, "names": names}
-    return table(name, caption, records, heads=heads, decimals=decimals, **more)
+    return make_table(name, caption, records, heads=heads, decimals=decimals, **more)
 
 
 def _best_first(rows: Sequence[Row]) -> list[str]:
@@ -154,26 +170,26 @@ def _best_first(rows: Sequence[Row]) -> list[str]:
     return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]) if values[name] else 2.0)
 
 
-def _why(rows: Sequence[Row], criterion: Any) -> str:
+def _missing_reason(rows: Sequence[Row], criterion: Any) -> str:
     reasons = [row["note"] for row in rows if row["criterion"] == criterion and is_missing(row["value"])]
     return next((reason for reason in reasons if reason), "")
 
 
-def _agreement(run: Rows) -> Iterator[Block]:
+def _agreement_blocks(run: Rows) -> Iterator[Block]:
     rows = list(run.rows)
     steady = [row for row in rows if row["measure"] == _STEADY]
     if steady:
-        yield from _steadiness(steady)
+        yield from _steadiness_blocks(steady)
     for measure in dict.fromkeys(row["measure"] for row in rows if row["measure"] != _STEADY):
         found = [row for row in rows if row["measure"] == measure]
         ident = measure.replace("_", "-")
         known = [row for row in found if not is_missing(row["value"])]
-        yield Text(_range(measure, known), "lead")
+        yield Text(_range_sentence(measure, known), "lead")
         phases = [level for level in dict.fromkeys(row["level"] for row in found) if level is not None]
         if len(phases) > 1 and not measure.startswith("win_rate"):
             yield Figure(
                 f"phases-{ident}",
-                f"{_first(words(measure))} by phase",
+                f"{_capitalise_first(measure_words(measure))} by phase",
                 "Bars side by side are the same judges and criterion in different phases; lines are intervals.",
                 lambda found=found: [phase_bars(found)],  # type: ignore[misc]
             )
@@ -182,15 +198,15 @@ def _agreement(run: Rows) -> Iterator[Block]:
         if len(pairs) >= 3 and len(pairs) > len(names) and len({row["criterion"] for row in pairs}) == 1:
             yield Figure(
                 f"pairs-{ident}",
-                f"{_first(words(measure))} of every two judges",
+                f"{_capitalise_first(measure_words(measure))} of every two judges",
                 "Darker is more; blank where it is undefined or was not asked for.",
                 lambda pairs=pairs, names=names: [pair_matrix(pairs, names)],  # type: ignore[misc]
             )
         if known:
-            yield _forest(f"forest-{ident}", words(measure), found, lambda row: row["judges"])
+            yield _forest_figure(f"forest-{ident}", measure_words(measure), found, lambda row: row["judges"])
 
 
-def _steadiness(rows: Sequence[Row]) -> Iterator[Block]:
+def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     """Run-to-run standard deviations: judges by criteria, and their mean."""
     criteria = list(dict.fromkeys((row["criterion"], row["level"]) for row in rows))
     at = {(row["judges"][0], row["criterion"], row["level"]): row for row in rows}
@@ -216,7 +232,7 @@ def _steadiness(rows: Sequence[Row]) -> Iterator[Block]:
     heads = {f"c{k}": str(level or criterion or "sd") for k, (criterion, level) in enumerate(criteria)}
     names = {key + end: head + end.replace("_", " ") for key, head in heads.items() for end in ENDS}
     notes = ("Bold: the steadiest; underlined: second.",)
-    yield table(
+    yield make_table(
         "steadiness",
         "Run-to-run standard deviation of each judge's scores, averaged over items",
         records,
@@ -227,40 +243,40 @@ def _steadiness(rows: Sequence[Row]) -> Iterator[Block]:
     )
 
 
-def _range(measure: str, known: Sequence[Row]) -> str:
+def _range_sentence(measure: str, known: Sequence[Row]) -> str:
     if not known:
-        return f"{_first(words(measure))} is undefined here; the notes below say why."
+        return f"{_capitalise_first(measure_words(measure))} is undefined here; the notes below say why."
     values = [row["value"] for row in known]
     if len(values) == 1:
-        return f"{_first(words(measure))} is {minus(f'{values[0]:z.2f}')}."
+        return f"{_capitalise_first(measure_words(measure))} is {minus_sign(f'{values[0]:z.2f}')}."
     return (
-        f"{_first(words(measure))} runs from {minus(f'{min(values):z.2f}')} to "
-        f"{minus(f'{max(values):z.2f}')}."
+        f"{_capitalise_first(measure_words(measure))} runs from {minus_sign(f'{min(values):z.2f}')} to "
+        f"{minus_sign(f'{max(values):z.2f}')}."
     )
 
 
-def _forest(name: str, title: str, rows: Sequence[Row], who: Who) -> Figure:
+def _forest_figure(name: str, title: str, rows: Sequence[Row], who: Who) -> Figure:
     known = sorted((row for row in rows if not is_missing(row["value"])), key=lambda row: -row["value"])
     rest = f" The {MOST} largest of {len(known):,}." if len(known) > MOST else ""
     return Figure(
         name,
-        _first(title),
+        _capitalise_first(title),
         f"Values with intervals, largest first.{rest}",
-        lambda: [coefficients(known[:MOST], rows, title, who)],
+        lambda: [draw_coefficients(known[:MOST], rows, title, who)],
     )
 
 
-def _first(text: str) -> str:
+def _capitalise_first(text: str) -> str:
     """The text with a capital letter in front."""
     return text[:1].upper() + text[1:]
 
 
-def words(measure: str) -> str:
+def measure_words(measure: str) -> str:
     """A measure's name in words.
 
     Examples
     --------
-    >>> words("cohen_kappa_linear"), words("icc_2_k"), words("krippendorff_alpha_ordinal")
+    >>> measure_words("cohen_kappa_linear"), measure_words("icc_2_k"), measure_words("krippendorff_alpha_ordinal")
     ("Cohen's kappa, linear", 'ICC(2,k)', "Krippendorff's alpha, ordinal")
     """
     if measure.startswith("icc_"):

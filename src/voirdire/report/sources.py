@@ -145,22 +145,22 @@ def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
         if held & {"arrays.npz", "result.json", "rows.json", "results.csv"}:
             raise InputError(f"{place}: a half-written run (run.json is missing); make it again")
         raise InputError(f"{place}: no run is saved here; {_SAVE}")
-    run = _json(place, "run.json")
+    run = _read_json(place, "run.json")
     if "study" in run:
-        return _study(place, run)
+        return _read_study(place, run)
     if "kind" in run:
-        return _rows(place, run)
+        return _read_rows(place, run)
 
     return load(place)
 
 
-def _rows(place: Path, run: Mapping[str, Any]) -> Rows:
+def _read_rows(place: Path, run: Mapping[str, Any]) -> Rows:
     check_format(place, run)
     if not (place / "rows.json").is_file():
         raise InputError(f"{place}: a half-written run (rows.json is missing); make it again")
     try:
         check_seal(run, place / "rows.json")
-        rows = _json(place, "rows.json")["rows"]
+        rows = _read_json(place, "rows.json")["rows"]
         needed = {"measure", "judges", "value"}
         if not all(needed <= set(row) for row in rows):
             raise KeyError("measure")
@@ -171,7 +171,7 @@ def _rows(place: Path, run: Mapping[str, Any]) -> Rows:
         raise InputError(f"{place}: the saved rows are damaged ({error}); make them again") from error
 
 
-def _study(place: Path, run: Mapping[str, Any]) -> StudyRun:
+def _read_study(place: Path, run: Mapping[str, Any]) -> StudyRun:
     if not (place / "results.csv").is_file():
         raise InputError(f"{place}: a half-written study (results.csv is missing); run it again")
     try:
@@ -179,7 +179,9 @@ def _study(place: Path, run: Mapping[str, Any]) -> StudyRun:
             header, *lines = csv.reader(file, strict=True)
         if any(len(line) != len(header) for line in lines) or len(set(header)) < len(header):
             raise ValueError("its lines do not have the same columns")
-        rows: Sequence[dict[str, Any]] = [dict(zip(header, map(number, line), strict=True)) for line in lines]
+        rows: Sequence[dict[str, Any]] = [
+            dict(zip(header, map(cell_value, line), strict=True)) for line in lines
+        ]
         wrong = {name for row in rows for name in _NUMBERS & row.keys() if isinstance(row[name], str | bool)}
         if wrong:
             raise ValueError(f"{min(wrong)} is not a number")
@@ -191,10 +193,10 @@ def _study(place: Path, run: Mapping[str, Any]) -> StudyRun:
     if not rows:
         raise InputError(f"{place}: results.csv holds no row; run the study again")
     settings = {key: run.get(key) for key in ("replicates", "seed")}
-    return StudyRun(run["study"], tuple(rows), settings, run.get("versions", {}), _about(run))
+    return StudyRun(run["study"], tuple(rows), settings, run.get("versions", {}), _study_facts(run))
 
 
-def _about(run: Mapping[str, Any]) -> dict[str, str]:
+def _study_facts(run: Mapping[str, Any]) -> dict[str, str]:
     """Title, aim, source and finding: from the run, else from the shipped study of that name."""
     found = {key: str(run[key]) for key in ABOUT if run.get(key)}
     path = locate("simulations") / str(run["study"]) / "study.toml"
@@ -209,12 +211,12 @@ def _about(run: Mapping[str, Any]) -> dict[str, str]:
     return told | found
 
 
-def number(text: str | None) -> Any:
+def cell_value(text: str | None) -> Any:
     """A cell of a CSV file: a number or a truth value where it reads as one, None where it is empty.
 
     Examples
     --------
-    >>> number("0.5"), number("20"), number("True"), number("maple"), number("")
+    >>> cell_value("0.5"), cell_value("20"), cell_value("True"), cell_value("maple"), cell_value("")
     (0.5, 20, True, 'maple', None)
     """
     if text is None or text == "":
@@ -229,7 +231,7 @@ def number(text: str | None) -> Any:
     return text
 
 
-def _json(place: Path, name: str) -> Any:
+def _read_json(place: Path, name: str) -> Any:
     try:
         return read_json(place / name)
     except (ValueError, OSError) as error:

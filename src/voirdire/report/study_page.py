@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from voirdire.report.figures.robustness import cells, robustness
+from voirdire.report.figures.robustness import draw_cells, draw_robustness
 from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text
-from voirdire.report.provenance import bibtex
+from voirdire.report.provenance import bibtex_entry
 from voirdire.report.sources import StudyRun
-from voirdire.report.table import Table, is_missing, table
+from voirdire.report.table import Table, is_missing, make_table
 
 Row = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ _WORDS = {
 def study_page(run: StudyRun) -> Page:
     """The report of a study."""
     calibration = "coverage_90" in run.rows[0]
-    blocks = tuple(_coverage(run.rows) if calibration else _recovery(run.rows))
+    blocks = tuple(_coverage_blocks(run.rows) if calibration else _recovery_blocks(run.rows))
     tiles = (
         ("Replicates", str(run.settings.get("replicates")), f"seed {run.settings.get('seed')}"),
         ("Rows", f"{len(run.rows):,}", "one per cell and measure"),
@@ -39,13 +39,13 @@ def study_page(run: StudyRun) -> Page:
     made: tuple[Block, ...] = (
         Facts("Settings", (("Study", run.name), *settings, *source)),
         Facts("Versions", tuple(run.versions.items())),
-        Code("BibTeX", bibtex(run.versions.get("voirdire", "")), copy=True),
+        Code("BibTeX", bibtex_entry(run.versions.get("voirdire", "")), copy=True),
     )
     asked = [Text(run.about["aim"])] if run.about.get("aim") else []
     found = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
     sections = (
         Section("found", "What was found?", "Findings", (*found, *asked, *blocks)),
-        Section("all", "All results", "Results", (_all(run.rows),)),
+        Section("all", "All results", "Results", (_all_cells(run.rows),)),
         Section("made", "How was it made?", "Method", made),
     )
     return Page(
@@ -53,12 +53,12 @@ def study_page(run: StudyRun) -> Page:
     )
 
 
-def words(measure: str) -> str:
+def measure_words(measure: str) -> str:
     """Name of a measure of a study, in words.
 
     Examples
     --------
-    >>> words("items"), words("eta 0.8"), words("mine")
+    >>> measure_words("items"), measure_words("eta 0.8"), measure_words("mine")
     ("Concordance of the items' scores with the truth", 'Estimated reliability of judges who are right 0.8', 'mine')
     """
     if measure.startswith("eta "):
@@ -66,14 +66,14 @@ def words(measure: str) -> str:
     return _WORDS.get(measure, measure)
 
 
-def _all(rows: Sequence[Row]) -> Table:
+def _all_cells(rows: Sequence[Row]) -> Table:
     alike = [key for key in rows[0] if len({str(row.get(key)) for row in rows}) == 1 and len(rows) > 1]
     notes = tuple(f"{key}: {rows[0][key]} throughout." for key in alike if not is_missing(rows[0][key]))
     decimals = dict.fromkeys(("mean", "sd", "mcse"), 4)
-    return table("results", "Every cell and measure", rows, drop=alike, notes=notes, decimals=decimals)
+    return make_table("results", "Every cell and measure", rows, drop=alike, notes=notes, decimals=decimals)
 
 
-def _recovery(rows: Sequence[Row]) -> Iterator[Block]:
+def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     added = {row.get("added") for row in rows} - {"none"}
     for number, measure in enumerate(dict.fromkeys(row["measure"] for row in rows)):
         found = [dict(row) for row in rows if row["measure"] == measure]
@@ -84,48 +84,48 @@ def _recovery(rows: Sequence[Row]) -> Iterator[Block]:
             )
         if added and len({row["count"] for row in found}) > 2:
             curves = [row | {"model": row["series"]} for row in found]
-            yield Text(_worst(curves, measure))
+            yield Text(_worst_sentence(curves, measure))
             yield Figure(
                 f"robustness-{number}",
-                words(measure),
+                measure_words(measure),
                 "By the number of judges added: mean over replicates; bands are 95% Monte Carlo intervals of it. "
                 "One panel per kind of judge added (columns) and design (rows).",
-                lambda curves=curves: [robustness(curves)],  # type: ignore[misc]
+                lambda curves=curves: [draw_robustness(curves)],  # type: ignore[misc]
             )
             continue
-        names = [_cell(row, found) for row in found]
+        names = [_cell_name(row, found) for row in found]
         if len(dict.fromkeys(names)) > _MOST:
             continue
         yield Figure(
             f"cells-{number}",
-            words(measure),
+            measure_words(measure),
             "Mean over replicates with its 95% Monte Carlo interval.",
-            lambda found=found, names=names: [cells(found, names, "mean", "mcse", None)],  # type: ignore[misc]
+            lambda found=found, names=names: [draw_cells(found, names, "mean", "mcse", None)],  # type: ignore[misc]
         )
 
 
-def _worst(rows: Sequence[Row], measure: str) -> str:
+def _worst_sentence(rows: Sequence[Row], measure: str) -> str:
     lowest: dict[str, Row] = {}
     for row in rows:
         if row["model"] not in lowest or row["mean"] < lowest[row["model"]]["mean"]:
             lowest[row["model"]] = row
     parts = [
-        f"{model} {row['mean']:.2f} ({_added(row)}, {row['design']})"
+        f"{model} {row['mean']:.2f} ({_added_text(row)}, {row['design']})"
         for model, row in sorted(lowest.items(), key=lambda one: -one[1]["mean"])
     ]
-    return f"{words(measure)}: the lowest mean of each model is {'; '.join(parts)}."
+    return f"{measure_words(measure)}: the lowest mean of each model is {'; '.join(parts)}."
 
 
-def _added(row: Row) -> str:
+def _added_text(row: Row) -> str:
     return f"{row['count']} {row['added']}" if row["count"] else "none added"
 
 
-def _cell(row: Row, rows: Sequence[Row]) -> str:
+def _cell_name(row: Row, rows: Sequence[Row]) -> str:
     varying = [key for key in _CELL if len({str(one.get(key)) for one in rows}) > 1]
     return " · ".join(str(row[key]) for key in varying) or "all"
 
 
-def _coverage(rows: Sequence[Row]) -> Iterator[Block]:
+def _coverage_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     pooled = [row for row in rows if "passed" in row and row["quantity"] == "all parameters"]
     passed = sum(bool(row["passed"]) for row in pooled)
     yield Text(f"{passed} of {len(pooled)} models and methods pass.", "lead")
@@ -137,5 +137,5 @@ def _coverage(rows: Sequence[Row]) -> Iterator[Block]:
             f"coverage-{number}",
             f"Coverage of 90% intervals, {method}",
             "Share of true values inside, with its 95% Monte Carlo interval; the dashed line is where it should be.",
-            lambda found=found, names=names: [cells(found, names, "coverage_90", "mcse_90", 0.9)],  # type: ignore[misc]
+            lambda found=found, names=names: [draw_cells(found, names, "coverage_90", "mcse_90", 0.9)],  # type: ignore[misc]
         )

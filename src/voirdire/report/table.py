@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from voirdire.report.rounding import column_decimals, fixed
+from voirdire.report.rounding import column_decimals, fixed_decimals
 
 Record = Mapping[str, Any]
 Kind = Literal["text", "number", "share", "count", "level", "flag"]
@@ -109,11 +109,11 @@ class Table:
     bands: tuple[bool, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def cells(self) -> tuple[list[list[Cell]], list[str]]:
+    def table_cells(self) -> tuple[list[list[Cell]], list[str]]:
         """Rows of cells, and the texts of the footnotes they refer to (numbered from 1)."""
         footnotes: list[str] = []
 
-        def number(text: str) -> int | None:
+        def footnote_number(text: str) -> int | None:
             if not text:
                 return None
             if text not in footnotes:
@@ -131,19 +131,19 @@ class Table:
                 value = record.get(column.key)
                 why = own or (self.missing.get(column.key, "") if is_missing(value) else "")
                 mark, same = self.marks.get((place, column.key), ("", False))
-                text, interval = shown(column, record)
-                row.append(Cell(text, interval, number(why), mark, same, _sort_key(value)))
+                text, interval = cell_text(column, record)
+                row.append(Cell(text, interval, footnote_number(why), mark, same, _sort_key(value)))
             rows.append(row)
         return rows, footnotes
 
-    def raw(self) -> tuple[list[str], list[list[Any]]]:
+    def raw_values(self) -> tuple[list[str], list[list[Any]]]:
         """Names and rows of all raw values, None where undefined: what a CSV copy holds."""
         keys = list(dict.fromkeys(key for record in self.records for key in record))
         rows = [[plain_value(record.get(key)) for key in keys] for record in self.records]
         return [self.names.get(key, key) for key in keys], rows
 
 
-def table(
+def make_table(
     name: str,
     caption: str,
     records: Iterable[Record],
@@ -176,8 +176,8 @@ def table(
 
     Examples
     --------
-    >>> made = table("t", "Items", [{"item": "x", "score": 1.234, "low": 1.1, "high": 1.4}])
-    >>> [(cell.text, cell.interval) for cell in made.cells()[0][0]]
+    >>> made = make_table("t", "Items", [{"item": "x", "score": 1.234, "low": 1.1, "high": 1.4}])
+    >>> [(cell.text, cell.interval) for cell in made.table_cells()[0][0]]
     [('x', ''), ('1.23', '[1.10, 1.40]')]
     """
     rows = tuple(dict(record) for record in records)
@@ -200,7 +200,7 @@ def table(
         low, high = pairs[key] or (None, None)
         if low and all(is_missing(row.get(low)) for row in rows):
             low = high = None
-        made = _column(key, head, values, rows, low, high, (decimals or {}).get(key))
+        made = _make_column(key, head, values, rows, low, high, (decimals or {}).get(key))
         columns.append(replace(made, kind="share") if key in shares else made)
     if empty:
         more["notes"] = (*more.get("notes", ()), f"Undefined here, so left out: {', '.join(empty)}.")
@@ -234,7 +234,7 @@ def _interval_keys(key: str, keys: Sequence[str]) -> tuple[str, str] | None:
     return ("low", "high") if key == owner and "low" in keys and "high" in keys else None
 
 
-def _column(
+def _make_column(
     key: str,
     head: str,
     values: Sequence[Any],
@@ -257,12 +257,14 @@ def _column(
     elif known and all(float(value).is_integer() for value in [*known, *ends]):
         kind = "count"
     if decimals is None and kind == "number":
-        widths = [row[high] - row[low] for row in rows if low and high and not _gap(row, low, high)]
+        widths = [
+            row[high] - row[low] for row in rows if low and high and not _interval_missing(row, low, high)
+        ]
         decimals = column_decimals(widths, known)
     return Column(key, head, kind, decimals or 0, low, high)
 
 
-def _gap(row: Record, low: str, high: str) -> bool:
+def _interval_missing(row: Record, low: str, high: str) -> bool:
     return is_missing(row.get(low)) or is_missing(row.get(high))
 
 
@@ -282,36 +284,36 @@ def plain_value(value: Any) -> Any:
     return value
 
 
-def shown(column: Column, record: Record) -> tuple[str, str]:
+def cell_text(column: Column, record: Record) -> tuple[str, str]:
     """Text and interval of a cell; a dash where the value is undefined.
 
     Examples
     --------
-    >>> shown(Column("p_best", "best", "share"), {"p_best": 0.0004})
+    >>> cell_text(Column("p_best", "best", "share"), {"p_best": 0.0004})
     ('<1%', '')
     """
     value: Any = record.get(column.key)
     if is_missing(value):
         return "–", ""
     if column.kind == "share":
-        return share(float(value)), ""
+        return share_text(float(value)), ""
     if column.kind == "flag":
         return ("yes" if value else "no"), ""
     if column.kind in ("text", "level"):
         return ("; ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)), ""
     interval = ""
-    if column.low and column.high and not _gap(record, column.low, column.high):
-        ends = [fixed(float(record[end]), column.decimals) for end in (column.low, column.high)]
+    if column.low and column.high and not _interval_missing(record, column.low, column.high):
+        ends = [fixed_decimals(float(record[end]), column.decimals) for end in (column.low, column.high)]
         interval = f"[{ends[0]}, {ends[1]}]"
-    return fixed(float(value), column.decimals), interval
+    return fixed_decimals(float(value), column.decimals), interval
 
 
-def share(value: float) -> str:
+def share_text(value: float) -> str:
     """A probability in per cent; what is neither 0 nor 1 is never shown as if it were.
 
     Examples
     --------
-    >>> share(0.0), share(0.004), share(0.256), share(0.999), share(1.0)
+    >>> share_text(0.0), share_text(0.004), share_text(0.256), share_text(0.999), share_text(1.0)
     ('0%', '<1%', '26%', '>99%', '100%')
     """
     if 0 < value < 0.005:

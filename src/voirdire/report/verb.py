@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.report.fit_page import fit_page
-from voirdire.report.html import html
-from voirdire.report.latex import latex
-from voirdire.report.markdown import markdown
+from voirdire.report.html import html_page
+from voirdire.report.latex import latex_tables
+from voirdire.report.markdown import markdown_page
 from voirdire.report.page import Page
 from voirdire.report.rows_page import rows_page
 from voirdire.report.sources import Rows, StudyRun, read_run
@@ -53,11 +53,11 @@ def render(page: Page, format: str) -> str:
         Another format.
     """
     if format == "html":
-        return html(page)
+        return html_page(page)
     if format == "md":
-        return markdown(page)
+        return markdown_page(page)
     if format == "latex":
-        return latex(page)
+        return latex_tables(page)
     raise InputError(f"format {format!r} is none of {', '.join(FORMATS)}")
 
 

@@ -47,7 +47,7 @@ class Added:
 
     Examples
     --------
-    >>> added("position-first:1..3,10").counts
+    >>> read_added("position-first:1..3,10").counts
     (1, 2, 3, 10)
     """
 
@@ -93,7 +93,7 @@ class Bearing:
         }
 
 
-def added(text: str) -> Added:
+def read_added(text: str) -> Added:
     """Read what to add: ``KIND:COUNTS`` or ``KIND(FIELD=VALUE, ...):COUNTS``, counts as ``1..20`` or ``1,2,5``.
 
     Raises
@@ -103,9 +103,9 @@ def added(text: str) -> Added:
 
     Examples
     --------
-    >>> added("one-coin(eta=0.6):2,4").judge
+    >>> read_added("one-coin(eta=0.6):2,4").judge
     OneCoin(eta=0.6, scale=1.0)
-    >>> added("alway-first:3")
+    >>> read_added("alway-first:3")
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: add 'alway-first:3': unknown kind 'alway-first'; did you mean 'always-first'?
@@ -126,12 +126,12 @@ def added(text: str) -> Added:
             f"{place}: the fields cannot be read ({error}); write KIND(FIELD=VALUE):COUNTS"
         ) from None
     judge = judge_from_spec({"kind": kind, **fields}, place)
-    if judge.copied():
+    if judge.copied_names():
         raise InputError(f"{place}: a judge that copies another cannot be added; take another kind")
-    return Added(read["kind"], judge, _counts(read["counts"], place))
+    return Added(read["kind"], judge, _read_counts(read["counts"], place))
 
 
-def _counts(text: str, place: str) -> tuple[int, ...]:
+def _read_counts(text: str, place: str) -> tuple[int, ...]:
     found: set[int] = set()
     for part in text.split(","):
         ends = part.strip().split("..")
@@ -159,7 +159,7 @@ def bearing(
     votes : path or dataframe
         The panel's votes, as :func:`voirdire.fit` takes them. Contexts are taken together.
     add : sequence of str
-        See :func:`added`: ``["position-first:1..20", "random:1..10"]``.
+        See :func:`read_added`: ``["position-first:1..20", "random:1..10"]``.
     models : sequence of str, optional
         Models of votes; by default majority vote, the model with one coin a judge and that with one for each position
         (crowd-bt, crowd-bt-position; of a table with criteria maple, maple-position).
@@ -190,7 +190,7 @@ def bearing(
     wanted: list[Added] = []
     for text in add:
         try:
-            wanted.append(added(text))
+            wanted.append(read_added(text))
         except InputError as error:
             problems += error.problems
     if not add:
@@ -207,24 +207,27 @@ def bearing(
         models = ("majority-vote", *coins)
     _check_models(models)
     judges = np.array(read.judges, dtype=object)[read.judge[read.row_cell]]
-    own = _frame(read, read.row_cell, read.row_outcome, judges)
-    alone = {model: _ranked(own, model) for model in models}
-    truth = _strengths(read, _ranked(own, models[-1] if models[-1] != "majority-vote" else "bradley-terry"))
+    own = _votes_frame(read, read.row_cell, read.row_outcome, judges)
+    alone = {model: _fit_ranked(own, model) for model in models}
+    truth = _strengths_scores(
+        read, _fit_ranked(own, models[-1] if models[-1] != "majority-vote" else "bradley-terry")
+    )
     rows = []
     for one in wanted:
         for replicate in range(replicates):
             extra = [
-                _answers(read, truth, one, number, [seed, replicate]) for number in range(max(one.counts))
+                _draw_answers(read, truth, one, number, [seed, replicate])
+                for number in range(max(one.counts))
             ]
             for count in one.counts:
                 table = pd.concat([own, *extra[:count]], ignore_index=True)
                 for model in models:
                     rows.append(
                         {"model": model, "added": one.name, "count": count}
-                        | _moved(alone[model], _ranked(table, model))
+                        | _ranking_change(alone[model], _fit_ranked(table, model))
                     )
-    table = _aggregated(pd.DataFrame(rows))
-    return Bearing(table, _borne(table, least), len(read.judges), read.rows, least)
+    table = _aggregate_rows(pd.DataFrame(rows))
+    return Bearing(table, _count_borne(table, least), len(read.judges), read.rows, least)
 
 
 def _check_models(models: Sequence[str]) -> None:
@@ -239,13 +242,13 @@ def _check_models(models: Sequence[str]) -> None:
         raise InputError(problems)
 
 
-def _ranked(table: pd.DataFrame, model: str) -> RankedFit:
+def _fit_ranked(table: pd.DataFrame, model: str) -> RankedFit:
     found = fit(table, model=model, method="map")
     assert isinstance(found, RankedFit)
     return found
 
 
-def _strengths(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
+def _strengths_scores(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
     """Strengths by criterion and item, and scores, in the coding of the votes."""
     table, ranking = found.strengths(), found.ranking().set_index("item")["score"]
     score = ranking.loc[list(votes.items)].to_numpy()
@@ -254,7 +257,7 @@ def _strengths(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
     return (np.tile(score, (len(votes.criteria), 1)) if every is None else every.to_numpy()), score
 
 
-def _answers(
+def _draw_answers(
     votes: Votes, truth: tuple[Floats, Floats], one: Added, number: int, seed: Sequence[int]
 ) -> pd.DataFrame:
     """Answers of an added judge to the questions of a judge of the panel."""
@@ -271,14 +274,16 @@ def _answers(
         np.linspace(0.0, 1.0, len(rows)),
         same,
     )
-    if problems := one.judge.problems(asked):
+    if problems := one.judge.question_problems(asked):
         raise InputError([f"add {one.name}: {problem}" for problem in problems])
-    outcome = one.judge.answer(asked, rng, {})
+    outcome = one.judge.draw_answers(asked, rng, {})
     there = outcome != UNANSWERED
-    return _frame(votes, rows[there], outcome[there].astype(np.int64), f"added {one.name} {number + 1:02d}")
+    return _votes_frame(
+        votes, rows[there], outcome[there].astype(np.int64), f"added {one.name} {number + 1:02d}"
+    )
 
 
-def _frame(votes: Votes, cells: Ints, outcome: Ints, judge: object) -> pd.DataFrame:
+def _votes_frame(votes: Votes, cells: Ints, outcome: Ints, judge: object) -> pd.DataFrame:
     import pandas as pd
 
     columns: dict[str, Any] = {"judge": judge}
@@ -289,7 +294,7 @@ def _frame(votes: Votes, cells: Ints, outcome: Ints, judge: object) -> pd.DataFr
     return pd.DataFrame(columns | {"winner": _WINNERS[outcome]})
 
 
-def _moved(before: RankedFit, after: RankedFit) -> dict[str, Any]:
+def _ranking_change(before: RankedFit, after: RankedFit) -> dict[str, Any]:
     was, now = (found.ranking().set_index("item")["score"] for found in (before, after))
     return {
         "concordance": concordance_index(now.loc[was.index].to_numpy(), was.to_numpy(), ties="half"),
@@ -297,7 +302,7 @@ def _moved(before: RankedFit, after: RankedFit) -> dict[str, Any]:
     }
 
 
-def _aggregated(rows: pd.DataFrame) -> pd.DataFrame:
+def _aggregate_rows(rows: pd.DataFrame) -> pd.DataFrame:
     grouped = rows.groupby(["model", "added", "count"], sort=False)
     table = grouped["concordance"].agg(concordance="mean", sd="std", lowest="min", n="count").reset_index()
     table["mcse"] = table["sd"] / np.sqrt(table["n"])
@@ -305,7 +310,7 @@ def _aggregated(rows: pd.DataFrame) -> pd.DataFrame:
     return table[["model", "added", "count", "n", "concordance", "mcse", "lowest", "best_stays"]]
 
 
-def _borne(table: pd.DataFrame, least: float) -> pd.DataFrame:
+def _count_borne(table: pd.DataFrame, least: float) -> pd.DataFrame:
     import pandas as pd
 
     rows = []

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.report.notebook import shown
-from voirdire.report.table import table
+from voirdire.report.notebook import table_view
+from voirdire.report.table import make_table
 from voirdire.research.studies.runner import run_study
 from voirdire.research.studies.study import Study
 
@@ -48,7 +48,7 @@ class Plan:
     def _repr_html_(self) -> str:
         """HTML without scripts for a notebook: the recommendation and all candidates."""
         rows: list[Any] = self.table.to_dict("records")
-        return shown(str(self), table("plan", "Candidates, the cheapest first", rows))
+        return table_view(str(self), make_table("plan", "Candidates, the cheapest first", rows))
 
     def __str__(self) -> str:
         if self.best is None:
@@ -107,19 +107,19 @@ def plan(
     >>> plan([0.9, 0.8], items=5, target=0.6, replicates=2).best["votes"] > 0
     True
     """
-    panel = _panel(judges, price)
-    _check(panel, items, criteria, target, spread, replicates)
+    panel = _read_panel(judges, price)
+    _check_request(panel, items, criteria, target, spread, replicates)
     ordered = sorted(panel, key=lambda name: -((2 * panel[name][0] - 1) ** 2) / max(panel[name][1], 1e-12))
     sizes = np.unique(np.linspace(1, len(ordered), min(len(ordered), MOST_PANELS)).round().astype(int))
-    study = _study([ordered[:size] for size in sizes], panel, items, criteria, spread, replicates, seed)
+    study = _build_study([ordered[:size] for size in sizes], panel, items, criteria, spread, replicates, seed)
     found = run_study(study, jobs=jobs, progress=progress).table
-    table = _priced(found, panel, target)
+    table = _priced_table(found, panel, target)
     reached = table[table["reached"]]
     best = None if reached.empty else {str(key): value for key, value in reached.iloc[0].to_dict().items()}
     return Plan(table, target, best)
 
 
-def _panel(
+def _read_panel(
     judges: Mapping[str, Mapping[str, float]] | Sequence[float], price: float
 ) -> dict[str, tuple[float, float]]:
     """Reliability and price of each judge.
@@ -157,7 +157,7 @@ def _panel(
     return panel
 
 
-def _check(
+def _check_request(
     panel: dict[str, tuple[float, float]],
     items: int,
     criteria: int,
@@ -189,7 +189,7 @@ def _check(
         raise InputError(problems)
 
 
-def _study(
+def _build_study(
     panels: list[list[str]],
     panel: dict[str, tuple[float, float]],
     items: int,
@@ -199,7 +199,7 @@ def _study(
     seed: int,
 ) -> Study:
     designs = [
-        {"name": f"{share}|{repeats}", **_pairs(share), "order": "random", "repeats": repeats}
+        {"name": f"{share}|{repeats}", **_pair_design(share), "order": "random", "repeats": repeats}
         for share, repeats in SPLITS
         if share * items * (items - 1) / 2 >= items  # fewer pairs could not link the items
         or share == 1.0
@@ -224,11 +224,11 @@ def _study(
     return Study("plan", "recovery", "", "", "", seed, replicates, settings, Path())
 
 
-def _pairs(share: float) -> dict[str, Any]:
+def _pair_design(share: float) -> dict[str, Any]:
     return {"kind": "all-pairs"} if share == 1.0 else {"kind": "share", "share": share, "connect": "tree"}
 
 
-def _priced(found: pd.DataFrame, panel: dict[str, tuple[float, float]], target: float) -> pd.DataFrame:
+def _priced_table(found: pd.DataFrame, panel: dict[str, tuple[float, float]], target: float) -> pd.DataFrame:
     measures = dict(iter(found.groupby("measure", sort=False)))
     votes = measures["votes"].set_index(["panel", "design"])["mean"]
     table = measures["items"][["panel", "design", "mean", "sd", "mcse"]].rename(

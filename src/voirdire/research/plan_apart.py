@@ -91,7 +91,7 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
     (('x', 'y'), 'votes of this kind', True)
     """
     decision = fit.decide()
-    one, other = _places(decision, apart)
+    one, other = _item_places(decision, apart)
     items = decision.items[one], decision.items[other]
     done = bool(decision.pairs.better[one, other] or decision.pairs.better[other, one])
     if done:
@@ -109,19 +109,19 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
     ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, 0.0)]
     about_people, rows = is_about_people(fit), []
     for of, there, stays in ways:
-        factor, probability = _factor(abs(m), s, s if about_people else stays, decision.pairs.t)
+        factor, probability = _least_factor(abs(m), s, s if about_people else stays, decision.pairs.t)
         more = None if factor is None else ceil((factor - 1.0) * there)
         rows.append({"of": of, "there": there, "more": more, "probability": probability})
     people = answers_about(fit, items) if about_people else None
     if people is not None:
         of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
-        factor, probability = _factor(abs(m), s, 0.0, decision.pairs.t, 1.0 + MOST_PEOPLE * of_one)
+        factor, probability = _least_factor(abs(m), s, 0.0, decision.pairs.t, 1.0 + MOST_PEOPLE * of_one)
         more = None if factor is None else ceil((factor - 1.0) / of_one)
         rows.append({"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability})
     return ApartPlan(items, rows, False)
 
 
-def _places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int, int]:
+def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int, int]:
     names = decision.items
     if len(names) < 2:
         raise InputError("there is one item, so there are no two to be distinguishable")
@@ -148,7 +148,9 @@ def _of_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
     return float(np.sqrt(max(s**2 - here.var(ddof=1), 0.0)))
 
 
-def _factor(m: float, s: float, stays: float, t: float, most: float = HOPELESS) -> tuple[float | None, float]:
+def _least_factor(
+    m: float, s: float, stays: float, t: float, most: float = HOPELESS
+) -> tuple[float | None, float]:
     """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
     from scipy.special import ndtr
 

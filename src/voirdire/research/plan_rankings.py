@@ -15,8 +15,8 @@ import numpy as np
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.report.notebook import shown
-from voirdire.report.table import table
+from voirdire.report.notebook import table_view
+from voirdire.report.table import make_table
 from voirdire.settings import is_number, is_whole
 from voirdire.simulate import simulate_rankings
 
@@ -49,7 +49,7 @@ class RankingPlan:
     def _repr_html_(self) -> str:
         """HTML without scripts for a notebook: the recommendation and all candidates."""
         rows: list[Any] = self.table.to_dict("records")
-        return shown(str(self), table("plan", "Candidates, the fewest rankings first", rows))
+        return table_view(str(self), make_table("plan", "Candidates, the fewest rankings first", rows))
 
     def __str__(self) -> str:
         if self.best is None:
@@ -125,15 +125,15 @@ def plan_rankings(
 
     spreads = {"spread": spread, "context_spread": context_spread, "taste_spread": taste_spread}
     counts = {"judges": judges, "contexts": contexts, "most": most}
-    _check(counts, items, size, width, spreads, price, replicates, seed)
+    _check_request(counts, items, size, width, spreads, price, replicates, seed)
     truth = {"kind": "normal", "sd": spread, "context_sd": context_spread, "taste_sd": taste_spread}
-    candidates = _candidates(contexts, most, context_spread > 0)
+    candidates = _candidate_sizes(contexts, most, context_spread > 0)
     rows: list[tuple[Any, ...]] = []
     for number, (places, repeats) in enumerate(candidates):
         design = {"kind": "rankings", "size": size, "contexts": places, "repeats": repeats}
         total = judges * places * repeats
         try:
-            measured = [_measured(judges, items, design, truth, [seed, at]) for at in range(replicates)]
+            measured = [_measure_panel(judges, items, design, truth, [seed, at]) for at in range(replicates)]
         except InputError:
             if number + 1 == len(candidates) and not rows:
                 raise
@@ -154,7 +154,7 @@ def plan_rankings(
     return RankingPlan(found, width, last if last["reached"] else None)
 
 
-def _candidates(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]:
+def _candidate_sizes(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]:
     """Contexts and rankings in each of them by a judge: in all 1, 2, 4, ...; where contexts differ two at least."""
     found, each = [], 2 if differ else 1
     while each <= most:
@@ -164,7 +164,7 @@ def _candidates(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]
     return list(dict.fromkeys(found))
 
 
-def _measured(
+def _measure_panel(
     judges: int, items: int, design: dict[str, Any], truth: dict[str, Any], seed: list[int]
 ) -> tuple[float, float]:
     """Mean width of intervals, and the share of pairs in the right order, of one simulated panel."""
@@ -175,7 +175,7 @@ def _measured(
     return width, concordance_index(ranking["score"][place], made.truth.strengths[0])
 
 
-def _check(
+def _check_request(
     counts: dict[str, int],
     items: int,
     size: int | None,

@@ -19,13 +19,13 @@ def all_pairs(items: int) -> IntArray:
     return np.stack([first, second], axis=1)
 
 
-def components(items: int, pairs: IntArray) -> IntArray:
+def component_labels(items: int, pairs: IntArray) -> IntArray:
     """The (N,) number, from 0, of the connected part of the comparison graph that each item lies in.
 
     Examples
     --------
     >>> import numpy as np
-    >>> components(4, np.array([[0, 2], [1, 3]])).tolist()
+    >>> component_labels(4, np.array([[0, 2], [1, 3]])).tolist()
     [0, 1, 0, 1]
     """
     from scipy.sparse import coo_array
@@ -36,9 +36,9 @@ def components(items: int, pairs: IntArray) -> IntArray:
     return labels
 
 
-def unconnected(items: int, pairs: IntArray, what: str = "pairs") -> list[str]:
+def connectivity_problems(items: int, pairs: IntArray, what: str = "pairs") -> list[str]:
     """One sentence if the pairs, or what they are of, leave items unconnected (empty if they do not)."""
-    labels = components(items, pairs)
+    labels = component_labels(items, pairs)
     if labels.max() == 0:
         return []
     names = np.array(item_names(items))

@@ -58,7 +58,9 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
             picked += float(chances[: SECOND + 1].sum())
         reliability = right / named if named else np.nan
         first_pick = first / picked if picked else np.nan
-        rows.append((name, judge.kind, reliability, first_pick, *(judge.coins() or (np.nan, np.nan))))
+        rows.append(
+            (name, judge.kind, reliability, first_pick, *(judge.two_coin_values() or (np.nan, np.nan)))
+        )
     return pd.DataFrame(rows, columns=["judge", "kind", "reliability", "first_pick", "eta1", "eta2"])
 
 
@@ -69,7 +71,9 @@ def _all_chances(
     found: dict[str, FloatArray] = {}
     for name in answering_order(panel):
         sheet = sheets[name]
-        heard = {other: sheet.hear_chances(sheets[other], found[other], n) for other in panel[name].copied()}
-        questions = sheet.questions.reversed() if reverse else sheet.questions
-        found[name] = panel[name].chances(questions, heard)
+        heard = {
+            other: sheet.hear_chances(sheets[other], found[other], n) for other in panel[name].copied_names()
+        }
+        questions = sheet.questions.with_items_swapped() if reverse else sheet.questions
+        found[name] = panel[name].answer_chances(questions, heard)
     return found

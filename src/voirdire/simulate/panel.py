@@ -91,7 +91,7 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
     elif isinstance(panel, Sequence) and not isinstance(panel, str):
         for place, spec in enumerate(panel, start=1):
             try:
-                members += _members(spec, place)
+                members += _panel_members(spec, place)
             except InputError as error:
                 problems += error.problems
     else:
@@ -115,7 +115,7 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
     return found
 
 
-def _members(spec: object, place: int) -> list[tuple[str, object]]:
+def _panel_members(spec: object, place: int) -> list[tuple[str, object]]:
     """One entry of a list of judges as (name, table) pairs."""
     where = f"judge {place} of the list"
     if not isinstance(spec, Mapping):
@@ -137,7 +137,7 @@ def _copying_problems(panel: Mapping[str, Judge]) -> list[str]:
     problems = [
         f"judge {name!r} copies {other!r}, who is not in the panel; {meant(other, panel)}"
         for name, judge in panel.items()
-        for other in sorted(judge.copied())
+        for other in sorted(judge.copied_names())
         if other not in panel
     ]
     if not problems:
@@ -164,15 +164,15 @@ def answering_order(panel: Mapping[str, Judge]) -> list[str]:
     """
     done: dict[str, None] = {}
 
-    def visit(name: str, path: tuple[str, ...]) -> None:
+    def visit_judge(name: str, path: tuple[str, ...]) -> None:
         if name in path:
             circle = " -> ".join([*path[path.index(name) :], name])
             raise InputError(f"judges copy each other in a circle: {circle}; let one judge for itself")
         if name not in done:
-            for other in sorted(panel[name].copied()):
-                visit(other, (*path, name))
+            for other in sorted(panel[name].copied_names()):
+                visit_judge(other, (*path, name))
             done[name] = None
 
     for name in panel:
-        visit(name, ())
+        visit_judge(name, ())
     return list(done)

@@ -15,7 +15,7 @@ from voirdire.simulate.questions import (
     IntArray,
     Outcomes,
     Questions,
-    turned,
+    swap_outcomes,
     turned_chances,
 )
 from voirdire.simulate.truth import Truth
@@ -66,18 +66,18 @@ def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
     >>> import numpy as np
     >>> from voirdire.simulate.designs import AllPairs
     >>> truth = Truth(("a", "b", "c"), ("x", "y"), np.eye(2, 3), np.zeros(2), np.zeros(3))
-    >>> asked = lay_out(AllPairs(order="swap"), truth, AllPairs().pairs(3, np.random.default_rng(0)))
+    >>> asked = lay_out(AllPairs(order="swap"), truth, AllPairs().compared_pairs(3, np.random.default_rng(0)))
     >>> asked.of_items, len(asked.first)
     (12, 14)
     """
     criteria = len(truth.criteria)
-    first, second, pair, run = _ordered(design, pairs)
+    first, second, pair, run = _comparison_rows(design, pairs)
     block = len(first)
     asks_criteria = design.criteria_votes and criteria > 1
     weighed = all_pairs(criteria) if asks_criteria else np.empty((0, 2), dtype=np.int64)
-    first_c, second_c, _, run_c = _ordered(design, weighed)
+    first_c, second_c, _, run_c = _comparison_rows(design, weighed)
 
-    dealt = design.dealt(len(pairs))
+    dealt = design.pair_contexts(len(pairs))
     place = np.zeros(block, dtype=np.int64) if dealt is None or truth.in_contexts is None else dealt[pair]
     # strengths and scores as judges see them, (X, C, N) and (X, N)
     strengths = truth.strengths[None] if truth.in_contexts is None else truth.in_contexts
@@ -91,7 +91,7 @@ def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
         gap=np.concatenate([gap, gap_c]),
         overall=np.concatenate([overall, gap_c]),
         length=np.concatenate([length, np.zeros(len(gap_c))]),
-        time=_times(n),
+        time=_question_times(n),
         alike=np.concatenate([np.tile(np.arange(block), criteria), block + np.arange(len(gap_c))]),
     )
     context = None
@@ -111,7 +111,7 @@ def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
     )
 
 
-def _ordered(design: Design, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _comparison_rows(design: Design, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """First, second, pair and run of the rows for one criterion: runs x pairs x orders."""
     orders = 2 if design.order == "swap" else 1
     pair = np.tile(np.repeat(np.arange(len(pairs)), orders), design.repeats)
@@ -132,7 +132,7 @@ def _to_taste(asked: Comparisons, taste: FloatArray) -> Questions:
     return replace(seen, gap=seen.gap + more, overall=seen.overall + more)
 
 
-def _times(n: int) -> FloatArray:
+def _question_times(n: int) -> FloatArray:
     return np.linspace(0.0, 1.0, n) if n > 1 else np.zeros(n)
 
 
@@ -154,20 +154,20 @@ class Sheet:
     flipped: NDArray[np.bool_] | None
     questions: Questions
 
-    def hear(self, other: Sheet, outcomes: Outcomes, n: int) -> Outcomes:
+    def hear_answers(self, other: Sheet, outcomes: Outcomes, n: int) -> Outcomes:
         """The other judge's outcomes, as they read on this sheet (UNANSWERED where it was not asked).
 
         ``n`` is the length of the common list of comparisons.
         """
         if other.flipped is not None:
-            outcomes = turned(outcomes, other.flipped)
+            outcomes = swap_outcomes(outcomes, other.flipped)
         if other.rows is not None:
             common = np.full(n, UNANSWERED, dtype=np.int8)
             common[other.rows] = outcomes
             outcomes = common
         if self.rows is not None:
             outcomes = outcomes[self.rows]
-        return outcomes if self.flipped is None else turned(outcomes, self.flipped)
+        return outcomes if self.flipped is None else swap_outcomes(outcomes, self.flipped)
 
     def hear_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
         """The other judge's (3, .) chances, as they read on this sheet (0 where it was not asked)."""
@@ -198,7 +198,7 @@ def hand_out(
     questions = asked.questions if taste is None else _to_taste(asked, taste)
     rows: IntArray | None = None
     flipped: NDArray[np.bool_] | None = None
-    answered = design.answered(pairs, rng)
+    answered = design.answered_pairs(pairs, rng)
     if design.order == "random":
         coins = rng.random(int(questions.alike.max()) + 1) < 0.5
         flipped = coins[questions.alike]
@@ -218,9 +218,9 @@ def hand_out(
         # The comparisons of criteria (pair -1) are everyone's.
         rows = np.flatnonzero(np.append(answered, True)[asked.pair])
         flipped = None if flipped is None else flipped[rows]
-        questions = questions.take(rows)
+        questions = questions.take_rows(rows)
     if design.shuffle or rows is not None:
-        time = _times(len(questions))
+        time = _question_times(len(questions))
         time = rng.permutation(time) if design.shuffle else time
         questions = Questions(questions.gap, questions.overall, questions.length, time, questions.alike)
     return Sheet(rows, flipped, questions)

@@ -41,7 +41,7 @@ class Questions:
     >>> import numpy as np
     >>> zero = np.zeros(2)
     >>> asked = Questions(np.array([1.5, -2.0]), zero, zero, np.array([0.0, 1.0]), np.arange(2))
-    >>> asked.reversed().gap
+    >>> asked.with_items_swapped().gap
     array([-1.5,  2. ])
     """
 
@@ -54,13 +54,13 @@ class Questions:
     def __len__(self) -> int:
         return len(self.gap)
 
-    def take(self, rows: IntArray) -> Questions:
+    def take_rows(self, rows: IntArray) -> Questions:
         """The questions at these places."""
         return Questions(
             self.gap[rows], self.overall[rows], self.length[rows], self.time[rows], self.alike[rows]
         )
 
-    def reversed(self) -> Questions:
+    def with_items_swapped(self) -> Questions:
         """The same questions with the two items shown in the other order."""
         return Questions(-self.gap, -self.overall, -self.length, self.time, self.alike)
 
@@ -77,13 +77,13 @@ def turned_chances(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArra
     return np.where(flipped, chances[[SECOND, FIRST, TIE]], chances)
 
 
-def turned(outcomes: Outcomes, flipped: NDArray[np.bool_]) -> Outcomes:
+def swap_outcomes(outcomes: Outcomes, flipped: NDArray[np.bool_]) -> Outcomes:
     """Outcomes as they read when the items of the flipped comparisons change places.
 
     Examples
     --------
     >>> import numpy as np
-    >>> turned(np.array([0, 0, 2, -1], dtype=np.int8), np.array([True, False, True, True]))
+    >>> swap_outcomes(np.array([0, 0, 2, -1], dtype=np.int8), np.array([True, False, True, True]))
     array([ 1,  0,  2, -1], dtype=int8)
     """
     return np.where(flipped, _SEEN_FROM_THE_OTHER_SIDE[outcomes], outcomes)

@@ -15,9 +15,9 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.settings import Checked, Count, build, is_number
-from voirdire.simulate.graph import item_names, unconnected
+from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
-from voirdire.simulate.request import Seed, Seeded, as_given, attempt, seed_words, size_of
+from voirdire.simulate.request import Seed, Seeded, as_given, attempt_build, seed_words, size_of
 from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class RankingDesign(Checked):
 
     Examples
     --------
-    >>> RankingDesign(size=4, places=(1, 2, 1)).ranks(9).tolist()
+    >>> RankingDesign(size=4, places=(1, 2, 1)).place_ranks(9).tolist()
     [1, 2, 2, 3]
     """
 
@@ -61,13 +61,13 @@ class RankingDesign(Checked):
         if self.places is not None and self.size is not None and sum(self.places) != self.size:
             yield f"places {list(self.places)} are of {sum(self.places)} items, but size is {self.size}"
 
-    def shown(self, items: int) -> int:
+    def ranking_size(self, items: int) -> int:
         """Items of a ranking."""
         return self.size or (sum(self.places) if self.places else items)
 
-    def ranks(self, items: int) -> IntArray:
+    def place_ranks(self, items: int) -> IntArray:
         """The rank at each place of a ranking, best first."""
-        sizes = self.places or (1,) * self.shown(items)
+        sizes = self.places or (1,) * self.ranking_size(items)
         return np.repeat(np.arange(1, len(sizes) + 1), sizes)
 
 
@@ -131,12 +131,12 @@ def simulate_rankings(
     >>> made.rankings.columns.tolist(), len(made.rankings), made.truth.strengths.shape
     (['judge', 'criterion', 'run', 'item', 'rank'], 24, (1, 5))
     """
-    request = _checked(judges, items, criteria, design, truth, seed)
+    request = _check_request(judges, items, criteria, design, truth, seed)
     setting, plan, count = request.truth, request.design, request.items
     rng = request.truth_rng()
-    strengths, weights, length = setting.draw(rng, count, request.criteria)
+    strengths, weights, length = setting.draw_truth(rng, count, request.criteria)
     names = tuple(item_names(count)), tuple(item_names(request.criteria, "criterion"))
-    tastes = [setting.taste(request.taste_rng(name), count) for name in request.judges]
+    tastes = [setting.draw_taste(request.taste_rng(name), count) for name in request.judges]
     made = Truth(
         *names,
         strengths,
@@ -145,13 +145,13 @@ def simulate_rankings(
         in_contexts=setting.in_contexts(rng, strengths, plan.contexts),
         tastes=np.stack([one for one in tastes if one is not None]) if tastes[0] is not None else None,
     )
-    orders = [_orders(request, made, place, name) for place, name in enumerate(request.judges)]
+    orders = [_draw_orders(request, made, place, name) for place, name in enumerate(request.judges)]
     ranked = np.stack(orders)
     whole = ranked.reshape(-1, ranked.shape[-1])
     pairs = np.stack([np.repeat(whole[:, 0], whole.shape[1] - 1), whole[:, 1:].ravel()], axis=1)
-    if problems := unconnected(count, pairs, "rankings"):
+    if problems := connectivity_problems(count, pairs, "rankings"):
         raise InputError([f"design: {problem}" for problem in problems])
-    return SimulatedRankings(_table(request, made, ranked), made, request.record())
+    return SimulatedRankings(_rankings_table(request, made, ranked), made, request.request_record())
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class _Request(Seeded):
     design: RankingDesign
     truth: TruthSetting
 
-    def record(self) -> dict[str, Any]:
+    def request_record(self) -> dict[str, Any]:
         """Everything needed to make the same rankings again, as plain tables."""
         return {
             "seed": as_given(self.seed),
@@ -178,19 +178,19 @@ class _Request(Seeded):
         }
 
 
-def _checked(
+def _check_request(
     judges: object, items: int | None, criteria: int | None, design: object, truth: object, seed: Seed
 ) -> _Request:
     problems: list[str] = []
-    panel = _panel(judges, problems)
-    plan = attempt(_design, design, problems)
-    setting = attempt(truth_from_spec, truth, problems)
-    given = None if setting is None else setting.shape()
+    panel = _read_panel(judges, problems)
+    plan = attempt_build(_read_design, design, problems)
+    setting = attempt_build(truth_from_spec, truth, problems)
+    given = None if setting is None else setting.fixed_shape()
     items = size_of("items", items, given and given[0], ITEMS, 2, problems)
     criteria = size_of("criteria", criteria, given and given[1], 1, 1, problems)
     words = seed_words(seed, problems)
-    if plan is not None and items >= 2 and plan.shown(items) > items:
-        problems.append(f"design: rankings are of {plan.shown(items)} items, but there are {items}")
+    if plan is not None and items >= 2 and plan.ranking_size(items) > items:
+        problems.append(f"design: rankings are of {plan.ranking_size(items)} items, but there are {items}")
     if plan is not None and setting is not None and setting.needs_contexts() and plan.contexts == 1:
         problems.append("truth: strengths differ between contexts, but the design has one; give contexts")
     if problems or plan is None or setting is None:
@@ -198,11 +198,11 @@ def _checked(
     return _Request(words, panel, items, criteria, plan, setting)
 
 
-def _design(spec: object) -> RankingDesign:
+def _read_design(spec: object) -> RankingDesign:
     return build({RankingDesign.kind: RankingDesign}, spec, "design")
 
 
-def _panel(judges: object, problems: list[str]) -> dict[str, float]:
+def _read_panel(judges: object, problems: list[str]) -> dict[str, float]:
     """Sharpness by name."""
     if isinstance(judges, int) and not isinstance(judges, bool):
         judges = item_names(max(judges, 0), "judge")
@@ -223,11 +223,11 @@ def _panel(judges: object, problems: list[str]) -> dict[str, float]:
     return dict(judges)
 
 
-def _orders(request: _Request, truth: Truth, place: int, name: str) -> IntArray:
+def _draw_orders(request: _Request, truth: Truth, place: int, name: str) -> IntArray:
     """Items in the order in which a judge ranks them, shape (contexts, repeats, criteria, size)."""
     plan, sheet, noise = request.design, request.sheet_rng(name), request.answer_rng(name)
     every = np.broadcast_to(np.arange(request.items), (plan.contexts, plan.repeats, request.items))
-    shown = sheet.permuted(every, axis=-1)[:, :, None, : plan.shown(request.items)]
+    shown = sheet.permuted(every, axis=-1)[:, :, None, : plan.ranking_size(request.items)]
     there = truth.strengths[None] if truth.in_contexts is None else truth.in_contexts
     worth: FloatArray = there[:, None] if truth.tastes is None else (there + truth.tastes[place])[:, None]
     lead = (plan.contexts, plan.repeats, request.criteria)
@@ -237,7 +237,7 @@ def _orders(request: _Request, truth: Truth, place: int, name: str) -> IntArray:
     return np.take_along_axis(shown, np.argsort(-felt, axis=-1), axis=-1)
 
 
-def _table(request: _Request, truth: Truth, ranked: IntArray) -> pd.DataFrame:
+def _rankings_table(request: _Request, truth: Truth, ranked: IntArray) -> pd.DataFrame:
     """Rankings as a table, from shape (judges, contexts, repeats, criteria, size)."""
     import pandas as pd
 
@@ -252,5 +252,5 @@ def _table(request: _Request, truth: Truth, ranked: IntArray) -> pd.DataFrame:
     if plan.repeats > 1:
         columns["run"] = run + 1
     columns["item"] = pd.Index(truth.items).take(ranked.ravel())
-    columns["rank"] = plan.ranks(request.items)[place]
+    columns["rank"] = plan.place_ranks(request.items)[place]
     return pd.DataFrame(columns)

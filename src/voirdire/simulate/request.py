@@ -40,25 +40,25 @@ class Seeded:
 
     def truth_rng(self) -> np.random.Generator:
         """For strengths, weights and lengths."""
-        return self._rng(_TRUTH)
+        return self._seeded_rng(_TRUTH)
 
     def design_rng(self) -> np.random.Generator:
         """For the choice of pairs."""
-        return self._rng(_DESIGN)
+        return self._seeded_rng(_DESIGN)
 
     def sheet_rng(self, judge: str) -> np.random.Generator:
         """For a judge's own pairs or rankings, order of presentation and sequence."""
-        return self._rng(_JUDGE, *_words(judge), 0)
+        return self._seeded_rng(_JUDGE, *_name_words(judge), 0)
 
     def answer_rng(self, judge: str) -> np.random.Generator:
         """For a judge's answers."""
-        return self._rng(_JUDGE, *_words(judge), 1)
+        return self._seeded_rng(_JUDGE, *_name_words(judge), 1)
 
     def taste_rng(self, judge: str) -> np.random.Generator:
         """For what a judge prefers."""
-        return self._rng(_JUDGE, *_words(judge), 2)
+        return self._seeded_rng(_JUDGE, *_name_words(judge), 2)
 
-    def _rng(self, *key: int) -> np.random.Generator:
+    def _seeded_rng(self, *key: int) -> np.random.Generator:
         # NumPy pads entropy with zeros: without its length, seed 7 would equal seed (7, 0).
         entropy = (len(self.seed), *self.seed)
         return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
@@ -74,7 +74,7 @@ class Request(Seeded):
     design: Design
     truth: TruthSetting
 
-    def record(self) -> dict[str, Any]:
+    def request_record(self) -> dict[str, Any]:
         """Everything needed to make the same votes again, as plain tables."""
         return {
             "seed": as_given(self.seed),
@@ -105,16 +105,16 @@ def checked_request(
     (9, 5, ['judge-001'])
     """
     problems: list[str] = []
-    judges = attempt(panel_from_spec, panel, problems)
-    plan = attempt(design_from_spec, design, problems)
-    setting = attempt(truth_from_spec, truth, problems)
-    given = None if setting is None else setting.shape()
+    judges = attempt_build(panel_from_spec, panel, problems)
+    plan = attempt_build(design_from_spec, design, problems)
+    setting = attempt_build(truth_from_spec, truth, problems)
+    given = None if setting is None else setting.fixed_shape()
     items = size_of("items", items, given and given[0], ITEMS, 2, problems)
     criteria = size_of("criteria", criteria, given and given[1], CRITERIA, 1, problems)
     words = seed_words(seed, problems)
     if plan is not None and items >= 2:
-        problems += [f"design: {problem}" for problem in plan.problems(items)]
-        if setting is not None and setting.needs_contexts() and plan.dealt(1) is None:
+        problems += [f"design: {problem}" for problem in plan.design_problems(items)]
+        if setting is not None and setting.needs_contexts() and plan.pair_contexts(1) is None:
             problems.append(
                 f"truth: strengths differ between contexts, but design {plan.kind!r} has none; "
                 "take 'in-contexts' or 'round-robin'"
@@ -141,7 +141,7 @@ def as_given(seed: tuple[int, ...]) -> int | list[int]:
 Built = TypeVar("Built")
 
 
-def attempt(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
+def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
     """Build what a specification describes; None where it is wrong, which is reported."""
     try:
         return make(spec)
@@ -171,7 +171,7 @@ def _is_whole(value: object, least: int) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
 
 
-def _words(name: str) -> tuple[int, ...]:
+def _name_words(name: str) -> tuple[int, ...]:
     """A name as four 32-bit words, the same on every machine."""
     digest = hashlib.sha256(name.encode()).digest()
     return tuple(int.from_bytes(digest[place : place + 4], "little") for place in range(0, 16, 4))

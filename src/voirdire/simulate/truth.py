@@ -106,7 +106,7 @@ class TruthSetting(Checked, ABC):
     noun: ClassVar[str] = "truth"
 
     @abstractmethod
-    def draw(
+    def draw_truth(
         self, rng: np.random.Generator, items: int, criteria: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Strengths (C, N), weights (C,), lengths (N,)."""
@@ -121,16 +121,18 @@ class TruthSetting(Checked, ABC):
         """True if contexts differ, so that a design must have some."""
         return False
 
-    def taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
+    def draw_taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
         """Additional worth of items to one judge (N,), from its own generator; None where judges have no tastes."""
         return None
 
-    def shape(self) -> tuple[int, int] | None:
+    def fixed_shape(self) -> tuple[int, int] | None:
         """(items, criteria) where the setting itself fixes them."""
         return None
 
 
-def _correlated(rng: np.random.Generator, items: int, criteria: int, correlation: float) -> FloatArray:
+def _correlated_normals(
+    rng: np.random.Generator, items: int, criteria: int, correlation: float
+) -> FloatArray:
     """(C, N) standard Normals with the given correlation between criteria (one common factor)."""
     own = rng.standard_normal((criteria, items))
     common = rng.standard_normal(items)
@@ -149,7 +151,7 @@ class RanksTruth(TruthSetting):
     Examples
     --------
     >>> import numpy as np
-    >>> strengths, weights, _ = RanksTruth().draw(np.random.default_rng(0), items=4, criteria=2)
+    >>> strengths, weights, _ = RanksTruth().draw_truth(np.random.default_rng(0), items=4, criteria=2)
     >>> [sorted(row) for row in strengths.tolist()], sorted(weights.tolist())
     ([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]], [1.0, 2.0])
     """
@@ -157,11 +159,11 @@ class RanksTruth(TruthSetting):
     kind: ClassVar[str] = "ranks"
     correlation: Share = 0.0
 
-    def draw(
+    def draw_truth(
         self, rng: np.random.Generator, items: int, criteria: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Random permutations; lengths standard Normal."""
-        drawn = _correlated(rng, items, criteria, self.correlation)
+        drawn = _correlated_normals(rng, items, criteria, self.correlation)
         strengths = (drawn.argsort(axis=1).argsort(axis=1) + 1).astype(np.float64)
         weights = (rng.permutation(criteria) + 1).astype(np.float64)
         return strengths, weights, rng.standard_normal(items)
@@ -179,7 +181,7 @@ class NormalTruth(TruthSetting):
     Examples
     --------
     >>> import numpy as np
-    >>> strengths, _, _ = NormalTruth(sd=2.0).draw(np.random.default_rng(0), items=4, criteria=2)
+    >>> strengths, _, _ = NormalTruth(sd=2.0).draw_truth(np.random.default_rng(0), items=4, criteria=2)
     >>> bool(np.allclose(strengths.sum(axis=1), 0))
     True
     """
@@ -191,11 +193,11 @@ class NormalTruth(TruthSetting):
     context_sd: Nonnegative = 0.0
     taste_sd: Nonnegative = 0.0
 
-    def draw(
+    def draw_truth(
         self, rng: np.random.Generator, items: int, criteria: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Centred Normals; lengths standard Normal."""
-        strengths: FloatArray = self.sd * _correlated(rng, items, criteria, self.correlation)
+        strengths: FloatArray = self.sd * _correlated_normals(rng, items, criteria, self.correlation)
         strengths -= strengths.mean(axis=1, keepdims=True)
         weights = rng.normal(0.0, self.sd_w, criteria)
         return strengths, weights, rng.standard_normal(items)
@@ -213,7 +215,7 @@ class NormalTruth(TruthSetting):
         """True if ``context_sd`` is above 0."""
         return self.context_sd > 0.0
 
-    def taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
+    def draw_taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
         """Centred Normals."""
         if not self.taste_sd:
             return None
@@ -255,7 +257,7 @@ class GivenTruth(TruthSetting):
 
     Examples
     --------
-    >>> GivenTruth([[0.0, 1.0, 2.0], [2.0, 0.0, 1.0]]).shape()
+    >>> GivenTruth([[0.0, 1.0, 2.0], [2.0, 0.0, 1.0]]).fixed_shape()
     (3, 2)
     """
 
@@ -266,18 +268,18 @@ class GivenTruth(TruthSetting):
 
     def conflicts(self) -> Iterator[str]:
         """Weights and lengths that do not fit the strengths."""
-        items, criteria = self.shape()
+        items, criteria = self.fixed_shape()
         if self.weights is not None and len(self.weights) != criteria:
             yield f"{len(self.weights)} weights for {criteria} criteria (rows of strengths)"
         if self.length is not None and len(self.length) != items:
             yield f"{len(self.length)} lengths for {items} items (columns of strengths)"
 
-    def shape(self) -> tuple[int, int]:
+    def fixed_shape(self) -> tuple[int, int]:
         """(items, criteria) of the strengths."""
         criteria, items = np.atleast_2d(np.asarray(self.strengths, dtype=float)).shape
         return items, criteria
 
-    def draw(
+    def draw_truth(
         self, rng: np.random.Generator, items: int, criteria: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return what was given; only lengths that were left out are drawn."""

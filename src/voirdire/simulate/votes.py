@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.simulate.graph import item_names, unconnected
+from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.implied import judges_table
 from voirdire.simulate.panel import answering_order
 from voirdire.simulate.presentation import Comparisons, Sheet, hand_out, lay_out
@@ -130,14 +130,14 @@ def simulate_votes(
     import pandas as pd
 
     setup = _set_up(checked_request(panel, items, criteria, design, truth, seed))
-    arrays = _answered(setup)
+    arrays = _simulate_answers(setup)
     judges, true = pd.Index(arrays.judges), setup.truth
     compared = {"item": pd.Index(true.items), "criterion": pd.Index(true.criteria)}
     winners = pd.Index(["first", "second", "tie"])
     dealt = setup.asked.context
     contexts = pd.Index(item_names(0 if dealt is None else int(dealt.max()) + 1, "context"))
 
-    def table(votes: VoteArrays, word: str) -> pd.DataFrame:
+    def votes_table(votes: VoteArrays, word: str) -> pd.DataFrame:
         columns: dict[str, Any] = {"judge": judges.take(votes.judge)}
         if word == "item":
             columns["criterion"] = compared["criterion"].take(votes.criterion)
@@ -151,10 +151,12 @@ def simulate_votes(
         return pd.DataFrame(columns)
 
     return Simulation(
-        votes=table(arrays.votes, "item"),
-        criteria_votes=None if arrays.criteria_votes is None else table(arrays.criteria_votes, "criterion"),
+        votes=votes_table(arrays.votes, "item"),
+        criteria_votes=None
+        if arrays.criteria_votes is None
+        else votes_table(arrays.criteria_votes, "criterion"),
         truth=replace(true, judges=judges_table(setup.request.panel, setup.sheets, setup.asked)),
-        seed=setup.request.record(),
+        seed=setup.request.request_record(),
     )
 
 
@@ -176,7 +178,7 @@ def simulate_counts(
     >>> simulate_counts({"ada": AlwaysFirst()}, items=3, criteria=1).votes.outcome
     array([0, 0, 0], dtype=int8)
     """
-    return _answered(_set_up(checked_request(panel, items, criteria, design, truth, seed)))
+    return _simulate_answers(_set_up(checked_request(panel, items, criteria, design, truth, seed)))
 
 
 def check_simulation(
@@ -218,12 +220,12 @@ def _set_up(request: Request) -> _Setup:
     """Draw the truth and hand out the questions; raise what can only be seen then."""
     items, criteria = request.items, request.criteria
     rng = request.truth_rng()
-    strengths, weights, length = request.truth.draw(rng, items, criteria)
+    strengths, weights, length = request.truth.draw_truth(rng, items, criteria)
     names = tuple(item_names(items)), tuple(item_names(criteria, "criterion"))
-    pairs = request.design.pairs(items, request.design_rng())
-    dealt = request.design.dealt(len(pairs))
+    pairs = request.design.compared_pairs(items, request.design_rng())
+    dealt = request.design.pair_contexts(len(pairs))
     contexts = 0 if dealt is None else int(dealt.max()) + 1
-    tastes = {name: request.truth.taste(request.taste_rng(name), items) for name in request.panel}
+    tastes = {name: request.truth.draw_taste(request.taste_rng(name), items) for name in request.panel}
     of_all = [taste for taste in tastes.values() if taste is not None]
     truth = Truth(
         *names,
@@ -241,33 +243,35 @@ def _set_up(request: Request) -> _Setup:
     problems = [
         f"judge {name!r}: {problem}"
         for name, judge in request.panel.items()
-        for problem in judge.problems(sheets[name].questions)
+        for problem in judge.question_problems(sheets[name].questions)
     ]
     own = [asked.pair[sheet.rows] for sheet in sheets.values() if sheet.rows is not None]
     if len(own) == len(sheets):
         covered = np.unique(np.concatenate(own))
-        problems += [f"design: {problem}" for problem in unconnected(items, pairs[covered[covered >= 0]])]
+        problems += [
+            f"design: {problem}" for problem in connectivity_problems(items, pairs[covered[covered >= 0]])
+        ]
     if problems:
         raise InputError(problems)
     return _Setup(request, truth, asked, sheets)
 
 
-def _answered(setup: _Setup) -> SimulatedArrays:
+def _simulate_answers(setup: _Setup) -> SimulatedArrays:
     """Let the judges answer, each after those it copies."""
     panel, sheets = setup.request.panel, setup.sheets
     answers: dict[str, Outcomes] = {}
     for name in answering_order(panel):
         sheet = sheets[name]
         heard = {
-            other: sheet.hear(sheets[other], answers[other], len(setup.asked.first))
-            for other in panel[name].copied()
+            other: sheet.hear_answers(sheets[other], answers[other], len(setup.asked.first))
+            for other in panel[name].copied_names()
         }
-        answers[name] = panel[name].answer(sheet.questions, setup.request.answer_rng(name), heard)
-    votes, criteria_votes = _collect(setup, answers)
+        answers[name] = panel[name].draw_answers(sheet.questions, setup.request.answer_rng(name), heard)
+    votes, criteria_votes = _collect_votes(setup, answers)
     return SimulatedArrays(tuple(panel), votes, criteria_votes, setup.truth)
 
 
-def _collect(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays, VoteArrays | None]:
+def _collect_votes(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays, VoteArrays | None]:
     """The votes on items and on criteria, judge by judge in the sequence of answers."""
     asked, design = setup.asked, setup.request.design
     n = len(asked.first)
@@ -290,7 +294,7 @@ def _collect(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays
     if design.order.startswith("random"):
         first, second = np.where(flip, second, first), np.where(flip, first, second)
 
-    def arrays(chosen: Any, context: IntArray | None) -> VoteArrays:
+    def vote_arrays(chosen: Any, context: IntArray | None) -> VoteArrays:
         return VoteArrays(
             judge=judge[chosen],
             criterion=asked.criterion[row[chosen]],
@@ -302,6 +306,6 @@ def _collect(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays
         )
 
     if asked.of_items == n:
-        return arrays(slice(None), asked.context), None
+        return vote_arrays(slice(None), asked.context), None
     on_items = row < asked.of_items
-    return arrays(on_items, asked.context), arrays(~on_items, None)
+    return vote_arrays(on_items, asked.context), vote_arrays(~on_items, None)

@@ -19,7 +19,7 @@ from voirdire.infer.kernel.fused import FusedAnswers, fused
 from voirdire.infer.kernel.library import as_rows, library, pointer, side_by_side
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.kinds.scores.problem import pose_scores
@@ -64,10 +64,10 @@ def test_answers_are_those_of_the_family(family: Family, number: int) -> None:
     x = 0.7 * np.random.default_rng(4).normal(size=(11, SIZE))
     found = fused(pattern, answers)
     assert found is not None
-    value, slope = answers.both(pattern.predictors(x))
+    value, slope = answers.value_gradient(pattern.linear_predictors(x))
     its_value, its_slope = found.gradient(x)
     np.testing.assert_allclose(its_value, value, rtol=2e-6, atol=2e-5)
-    np.testing.assert_allclose(its_slope, pattern.gathered(slope), rtol=2e-5, atol=2e-4)
+    np.testing.assert_allclose(its_slope, pattern.gather_gradient(slope), rtol=2e-5, atol=2e-4)
     assert np.array_equal(found.value(x), its_value)
 
 
@@ -112,10 +112,10 @@ def posed(kind: str) -> Any:
 @cache
 def placed(kind: str) -> Coordinates:
     nested = find_mode(posed(kind)).nested  # type: ignore[attr-defined]
-    first = coordinates(nested, spread_covariance(nested))
+    first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5
-    return first.adapted(draws)
+    return first.adapt_to(draws)
 
 
 @needs_kernel
@@ -123,7 +123,7 @@ def placed(kind: str) -> Coordinates:
 def test_energies_are_those_without_the_kernel(kind: str) -> None:
     where = placed(kind)
     z = np.random.default_rng(1).normal(size=(11, where.size))
-    value, slope = where.energy(z)
+    value, slope = where.energy_gradient(z)
     its_value, its_slope = where.energy_by_numpy(z)
     np.testing.assert_allclose(value, its_value, rtol=1e-6, atol=1e-4)
     np.testing.assert_allclose(slope, its_slope, rtol=1e-4, atol=1e-3)

@@ -64,7 +64,7 @@ def test_information_is_the_mean_of_products_of_slopes(answers: Answers, predict
         for log in logs:
             slope = numerical(log, predictors)
             expected += np.einsum("c,ac,bc->cab", np.exp(log(predictors)) * counts.sum(axis=0), slope, slope)
-    np.testing.assert_allclose(answers.information(predictors), expected, atol=1e-7)
+    np.testing.assert_allclose(answers.expected_information(predictors), expected, atol=1e-7)
 
 
 def test_its_bend_is_half_the_change_of_a_sum_of_information(
@@ -73,8 +73,10 @@ def test_its_bend_is_half_the_change_of_a_sum_of_information(
     size, cells = predictors.shape
     root = np.random.default_rng(2).normal(size=(cells, size, size))
     covariance = root @ root.transpose(0, 2, 1)
-    change = numerical(lambda x: np.einsum("cab,cab->c", covariance, answers.information(x)), predictors)
-    np.testing.assert_allclose(answers.bend(predictors, covariance), 0.5 * change, atol=1e-5)
+    change = numerical(
+        lambda x: np.einsum("cab,cab->c", covariance, answers.expected_information(x)), predictors
+    )
+    np.testing.assert_allclose(answers.information_gradient(predictors, covariance), 0.5 * change, atol=1e-5)
 
 
 def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, predictors: np.ndarray) -> None:
@@ -86,16 +88,22 @@ def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, pr
     for scale in (1.0, 6.0 if answers.name == "two-coin" else 3.0):
         there = scale * predictors
         np.testing.assert_allclose(
-            answers.information(there), taped.information(there), rtol=1e-9, atol=1e-12
+            answers.expected_information(there), taped.expected_information(there), rtol=1e-9, atol=1e-12
         )
         np.testing.assert_allclose(
-            answers.turning(there)(change), taped.turning(there)(change), rtol=1e-8, atol=1e-10
+            answers.gradient_change(there)(change),
+            taped.gradient_change(there)(change),
+            rtol=1e-8,
+            atol=1e-10,
         )
         np.testing.assert_allclose(
-            answers.bend(there, covariance), taped.bend(there, covariance), rtol=1e-5, atol=1e-6
+            answers.information_gradient(there, covariance),
+            taped.information_gradient(there, covariance),
+            rtol=1e-5,
+            atol=1e-6,
         )
         each = answers.closed_form.log_likelihoods(there, answers.counts)
-        value, slope = taped.both(there)
+        value, slope = taped.value_gradient(there)
         assert each.sum() == pytest.approx(float(value), rel=1e-12)
         found = answers.closed_form.curved(there, answers.counts)
         np.testing.assert_allclose(found.value, each, rtol=1e-12)
@@ -103,10 +111,12 @@ def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, pr
 
 
 def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors: np.ndarray) -> None:
-    value, slope = answers.both(np.stack([predictors, 2 * predictors, 0 * predictors]))
-    alone = answers.both(2 * predictors)
+    value, slope = answers.value_gradient(np.stack([predictors, 2 * predictors, 0 * predictors]))
+    alone = answers.value_gradient(2 * predictors)
     assert value[1] == pytest.approx(float(alone[0]))
     np.testing.assert_allclose(slope[1], alone[1], atol=1e-12)
     change = np.random.default_rng(3).normal(size=predictors.shape)
-    ahead, behind = (answers.both(predictors + sign * 1e-5 * change)[1] for sign in (1, -1))
-    np.testing.assert_allclose(answers.turning(predictors)(change), (ahead - behind) / 2e-5, atol=1e-6)
+    ahead, behind = (answers.value_gradient(predictors + sign * 1e-5 * change)[1] for sign in (1, -1))
+    np.testing.assert_allclose(
+        answers.gradient_change(predictors)(change), (ahead - behind) / 2e-5, atol=1e-6
+    )

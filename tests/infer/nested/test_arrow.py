@@ -45,23 +45,25 @@ def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
     factor, inverse = factor_of(pattern, diagonal, curvature), np.linalg.inv(full)
     assert factor.log_determinant == pytest.approx(np.linalg.slogdet(full)[1], rel=1e-12)
     right = rng.normal(size=(SIZE, 3))
-    np.testing.assert_allclose(factor.solve(right), inverse @ right, rtol=1e-9, atol=1e-12)
-    variances, covariances = factor.marginals()
+    np.testing.assert_allclose(factor.solve_system(right), inverse @ right, rtol=1e-9, atol=1e-12)
+    variances, covariances = factor.marginal_covariances()
     np.testing.assert_allclose(variances, inverse.diagonal(), rtol=1e-9)
-    np.testing.assert_allclose(factor.variances(), inverse.diagonal(), rtol=1e-9)
+    np.testing.assert_allclose(factor.marginal_variances(), inverse.diagonal(), rtol=1e-9)
     for cell in range(0, CELLS, 5):
         rows = np.zeros((2, SIZE + 1))
         np.add.at(rows, (pattern.predictor, pattern.index[cell]), pattern.coefficients[cell])
         np.testing.assert_allclose(covariances[cell], rows[:, :-1] @ inverse @ rows[:, :-1].T, atol=1e-10)
-    np.testing.assert_allclose(factor.draws(np.eye(SIZE)) @ factor.draws(np.eye(SIZE)).T, inverse, atol=1e-10)
+    np.testing.assert_allclose(
+        factor.to_draws(np.eye(SIZE)) @ factor.to_draws(np.eye(SIZE)).T, inverse, atol=1e-10
+    )
     x = rng.normal(size=SIZE)
     sums = np.zeros((2, CELLS))
     for j, predictor in enumerate(pattern.predictor):
         sums[predictor] += pattern.coefficients[:, j] * np.append(x, 0.0)[pattern.index[:, j]]
-    np.testing.assert_allclose(pattern.predictors(x), sums, atol=1e-12)
-    np.testing.assert_allclose(pattern.predictors(np.stack([x, 2 * x]))[1], 2 * sums, atol=1e-12)
+    np.testing.assert_allclose(pattern.linear_predictors(x), sums, atol=1e-12)
+    np.testing.assert_allclose(pattern.linear_predictors(np.stack([x, 2 * x]))[1], 2 * sums, atol=1e-12)
     slopes = rng.normal(size=(2, CELLS))
-    assert pattern.gathered(slopes) @ x == pytest.approx((slopes * sums).sum())
+    assert pattern.gather_gradient(slopes) @ x == pytest.approx((slopes * sums).sum())
 
 
 def test_what_is_not_positive_definite_is_an_error(pattern: Pattern) -> None:
@@ -75,5 +77,5 @@ def test_gradients_by_white_vectors_are_those_of_draws(pattern: Pattern) -> None
     rng = np.random.default_rng(2)
     slope, normal = rng.normal(size=(SIZE, 3)), rng.normal(size=(SIZE, 4))
     np.testing.assert_allclose(
-        factor.whitened(slope).T @ normal, slope.T @ factor.draws(normal), rtol=1e-9, atol=1e-12
+        factor.whiten_gradients(slope).T @ normal, slope.T @ factor.to_draws(normal), rtol=1e-9, atol=1e-12
     )

@@ -12,11 +12,11 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates
-from voirdire.infer.nested.exchange import Nest, exchanged
+from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.exchange import Nest, exchange_values
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import Moves
-from voirdire.infer.nested.nested import maximise, spread_covariance
+from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.design import COMMON
 from voirdire.typing import Floats
@@ -54,8 +54,8 @@ def answered(skew: float = 0.5) -> Coordinates:
     """Both judges like some items and are told apart by others: what they share may be all, or nothing."""
     yes = np.array([[18, 16, 10, 3, 4], [17, 6, 14, 12, 2]], dtype=float).ravel()
     model = field(np.stack([yes, 20.0 - yes]), skew)
-    nested = maximise(model, np.zeros(model.size), np.zeros(2))
-    return coordinates(nested, spread_covariance(nested))
+    nested = maximise_spreads(model, np.zeros(model.size), np.zeros(2))
+    return coordinates_of(nested, spread_covariance(nested))
 
 
 def prior_draws(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -74,7 +74,7 @@ def test_tastes_are_beneath_what_items_are_worth_and_told_sums_stay() -> None:
     assert nest.spread.tolist() == SPREAD.tolist()
     model, rng = where.nested.model, np.random.default_rng(0)
     x, hyper = prior_draws(7, rng)
-    moved, _ = exchanged(model, nest, x, hyper, hyper + rng.normal(size=hyper.shape), rng)
+    moved, _ = exchange_values(model, nest, x, hyper, hyper + rng.normal(size=hyper.shape), rng)
     assert (moved != x).all()
     np.testing.assert_allclose(model.predictors(moved, hyper), model.predictors(x, hyper), atol=1e-12)
 
@@ -82,8 +82,8 @@ def test_tastes_are_beneath_what_items_are_worth_and_told_sums_stay() -> None:
 def test_what_is_not_told_or_leans_is_beneath_nothing() -> None:
     assert answered(skew=0.1).nests == ()
     silent = field(np.zeros((2, JUDGES * ITEMS)))
-    nested = maximise(silent, np.zeros(silent.size), np.zeros(2))
-    assert coordinates(nested, spread_covariance(nested)).nests == ()
+    nested = maximise_spreads(silent, np.zeros(silent.size), np.zeros(2))
+    assert coordinates_of(nested, spread_covariance(nested)).nests == ()
 
 
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.0])
@@ -99,8 +99,8 @@ def test_the_prior_stays_as_it_is(share: float) -> None:
 
     began = hyper.copy()
     for _ in range(25):
-        there = hyper + nest.steps(len(x), rng)
-        its_x, way = exchanged(model, nest, x, hyper, there, rng)
+        there = hyper + nest.draw_steps(len(x), rng)
+        its_x, way = exchange_values(model, nest, x, hyper, there, rng)
         goes = np.log(rng.random(len(x))) < log_density(its_x, there) - log_density(x, hyper) + way
         x[goes], hyper[goes] = its_x[goes], there[goes]
     assert np.mean(hyper[:, 0] != began[:, 0]) > 0.9
@@ -117,7 +117,7 @@ def test_what_is_passed_on_is_drawn_from_what_the_priors_say_of_it(share: float)
     beneath = csr_matrix(share * np.tile(np.eye(ITEMS), (JUDGES, 1)))
     nest = Nest(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
     x, hyper = prior_draws(50, rng)
-    moved, way = exchanged(model, nest, x, hyper, hyper, rng)
+    moved, way = exchange_values(model, nest, x, hyper, hyper, rng)
     gain = (model.prior(moved, hyper).log - model.prior(x, hyper).log).sum(axis=1)
     np.testing.assert_allclose(gain + way, 0.0, atol=1e-8)
 
@@ -146,7 +146,7 @@ def test_chains_that_began_in_one_mode_come_to_have_the_posterior() -> None:
     where = answered()
     own, taste, exact = by_quadrature(where.nested.model.counted.counts[0])
     moves = Moves(where.nested, np.random.default_rng(2), 16)
-    found = moves.draws(600)[1].reshape(-1, 2)
+    found = moves.next_draws(600)[1].reshape(-1, 2)
     for log, grid, weight in zip(found.T, (own, taste), (exact.sum(axis=1), exact.sum(axis=0)), strict=True):
         mean = (weight * grid).sum()
         sd = np.sqrt((weight * (grid - mean) ** 2).sum())
@@ -164,13 +164,13 @@ def test_chains_go_to_and_fro_between_what_items_are_worth_and_tastes() -> None:
     one, other = rng.normal(0.0, 4.0, (2, 12))
     yes = rng.binomial(300, expit(np.concatenate([one, 0.55 * one + 0.84 * other]))).astype(float)
     model = field(np.stack([yes, 300.0 - yes]))
-    nested = maximise(model, np.zeros(model.size), np.zeros(2))
+    nested = maximise_spreads(model, np.zeros(model.size), np.zeros(2))
 
     def crossed(without: bool) -> float:
         moves = Moves(nested, np.random.default_rng(0), 16)
         if without:
             moves.where.__dict__["nests"] = ()
-        log = moves.draws(150)[1][..., 0]
+        log = moves.next_draws(150)[1][..., 0]
         return float(np.mean(np.diff(np.sign(log), axis=1) != 0))
 
     assert crossed(without=False) > 2.0 * crossed(without=True)
@@ -182,10 +182,10 @@ def test_draws_in_another_mode_do_not_widen_steps() -> None:
     points = rng.standard_normal((400, 8, where.size))
     far = points.copy()
     far[:150, :2, 3] += 60.0
-    ours, theirs = where.adapted(points), where.adapted(far)
+    ours, theirs = where.adapt_to(points), where.adapt_to(far)
     assert len(ours.gain) == 0
     assert (theirs.gain < 1.0).all()  # twice as far, at most; of 60 it would be ten times
-    wide = replace(where, root=np.eye(2)).adapted(
+    wide = replace(where, root=np.eye(2)).adapt_to(
         np.concatenate([points[..., :2] * 5.0, points[..., 2:]], axis=2)
     )
     assert np.sqrt((wide.root @ wide.root.T).diagonal()) == pytest.approx(5.0, rel=0.1)

@@ -11,8 +11,8 @@ from scipy.special import expit
 
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.marginal import Marginal, given, settled
-from voirdire.infer.nested.nested import draws, maximise
+from voirdire.infer.nested.marginal import Marginal, find_conditional_mode, refine_fixed_effects
+from voirdire.infer.nested.nested import draw_posterior, maximise_spreads
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.design import COMMON
 
@@ -41,14 +41,14 @@ class NormalAnswers:
     def __init__(self, y: np.ndarray) -> None:
         self.y = y
 
-    def both(self, sums: np.ndarray) -> tuple[Any, np.ndarray]:
+    def value_gradient(self, sums: np.ndarray) -> tuple[Any, np.ndarray]:
         gap = self.y - sums
         return (-0.5 * gap**2 - 0.5 * np.log(2 * np.pi)).sum(axis=(-2, -1)), gap
 
-    def information(self, sums: np.ndarray) -> np.ndarray:
+    def expected_information(self, sums: np.ndarray) -> np.ndarray:
         return np.ones((sums.shape[1], 1, 1))
 
-    def turning(self, sums: np.ndarray) -> Any:
+    def gradient_change(self, sums: np.ndarray) -> Any:
         return lambda change: -change
 
 
@@ -56,7 +56,7 @@ def test_of_normal_answers_it_is_exact() -> None:
     y = np.random.default_rng(0).normal(0.3, 1.2, GROUPS)
     model = field(NormalAnswers(y))
     for spread in (0.1, 0.8, 3.0):
-        found = given(model, np.log([spread]), np.zeros(model.size))
+        found = find_conditional_mode(model, np.log([spread]), np.zeros(model.size))
         covariance = (1 + spread**2) * np.eye(GROUPS) + 100.0
         exact = stats.multivariate_normal.logpdf(y, np.zeros(GROUPS), covariance)
         assert found.log_marginal == pytest.approx(exact, abs=1e-6)
@@ -79,22 +79,22 @@ def wins(spread: float, seed: int = 1) -> np.ndarray:
 def test_the_mode_is_the_same_from_wherever_it_is_searched(spread: float) -> None:
     """Rounding is another on other machines; what is searched for must not be."""
     model, hyper = field(binomial(wins(1.0))), np.log([spread])
-    one = given(model, hyper, np.zeros(model.size))
-    other = given(model, hyper, 2.0 * np.random.default_rng(3).normal(size=model.size))
-    assert np.abs((other.x - one.x) / np.sqrt(one.factor.variances())).max() < 1e-6
+    one = find_conditional_mode(model, hyper, np.zeros(model.size))
+    other = find_conditional_mode(model, hyper, 2.0 * np.random.default_rng(3).normal(size=model.size))
+    assert np.abs((other.x - one.x) / np.sqrt(one.factor.marginal_variances())).max() < 1e-6
 
 
 def test_draws_at_a_point_are_the_same_whatever_their_number() -> None:
     """Noise that other libraries make in the weights of points must not become that of other draws."""
     model = field(binomial(wins(1.0)))
-    found = maximise(model, np.zeros(model.size), np.zeros(1))
-    some, more = (draws(found, count, np.random.default_rng(0)) for count in (400, 420))
+    found = maximise_spreads(model, np.zeros(model.size), np.zeros(1))
+    some, more = (draw_posterior(found, count, np.random.default_rng(0)) for count in (400, 420))
     assert len(np.intersect1d(some[0][:, 0], more[0][:, 0])) >= 399
 
 
 def test_its_gradient_is_that_of_differences() -> None:
     model = field(binomial(wins(1.0)))
-    marginal = Marginal(model, given(model, np.zeros(1), np.zeros(model.size)))
+    marginal = Marginal(model, find_conditional_mode(model, np.zeros(1), np.zeros(model.size)))
     for log in (-1.0, 0.0, 1.0):
         slope = marginal(np.array([log]))[1][0]
         ahead, behind = (marginal(np.array([log + step]))[0] for step in (1e-2, -1e-2))
@@ -105,7 +105,7 @@ def test_its_gradient_is_that_of_differences() -> None:
 def test_the_spread_is_near_that_of_quadrature_and_carries_its_uncertainty() -> None:
     won = wins(1.0)
     model = field(binomial(won))
-    found = maximise(model, np.zeros(model.size), np.zeros(1))
+    found = maximise_spreads(model, np.zeros(model.size), np.zeros(1))
 
     def exact(log: float) -> float:
         points, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -130,7 +130,7 @@ def test_the_spread_is_near_that_of_quadrature_and_carries_its_uncertainty() -> 
     mean = (weight * logs).sum() / weight.sum()
     sd = np.sqrt((weight * (logs - mean) ** 2).sum() / weight.sum())
     assert abs(found.found.hyper[0] - logs[density.argmax()]) < 0.25 * sd
-    _, spreads = draws(found, 4000, np.random.default_rng(0))
+    _, spreads = draw_posterior(found, 4000, np.random.default_rng(0))
     assert spreads.mean() == pytest.approx(mean, abs=0.3 * sd)
     assert spreads.std() == pytest.approx(sd, rel=0.35)
 
@@ -140,8 +140,8 @@ def test_what_stays_is_moved_to_the_mode_of_the_others_integrated_out() -> None:
     won = wins(2.0)
     groups = (Group("mean", 1, 10.0, few=True), Group("own", GROUPS, "spread"))
     model = field(binomial(won), groups)
-    joint = given(model, np.log([2.0]), np.zeros(model.size))
-    moved = settled(model, joint)
+    joint = find_conditional_mode(model, np.log([2.0]), np.zeros(model.size))
+    moved = refine_fixed_effects(model, joint)
     points, weights = np.polynomial.hermite_e.hermegauss(80)
 
     def exact(mean: float) -> float:

@@ -12,12 +12,12 @@ from scipy import stats
 from scipy.special import expit
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates
-from voirdire.infer.nested.cost import MOST_STEPS, seconds
+from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.cost import MOST_STEPS, moves_seconds
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import Moves
-from voirdire.infer.nested.nested import maximise, spread_covariance
-from voirdire.infer.nested.nuts import sample
+from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
+from voirdire.infer.nested.nuts import sample_nuts
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.search import Nested
 from voirdire.model.design import COMMON
@@ -46,7 +46,7 @@ def searched(reversed_share: float) -> Nested:
         lambda x: (x[:-2], x[-2:]),
         lambda latent, hyper: np.concatenate([latent, hyper], axis=-1),
     )
-    return maximise(model, np.ones(GROUPS), np.zeros(2))
+    return maximise_spreads(model, np.ones(GROUPS), np.zeros(2))
 
 
 @pytest.fixture(scope="module", params=[0.5, 0.1])
@@ -56,36 +56,36 @@ def nested(request: pytest.FixtureRequest) -> Nested:
 
 def stretched(nested: Nested) -> Coordinates:
     """Adapted to draws that go far in one direction."""
-    first = coordinates(nested, spread_covariance(nested))
+    first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(500, 8, first.size)) + 4.0 * rng.normal(size=(500, 8, 1)) / first.size**0.5
-    return first.adapted(draws)
+    return first.adapt_to(draws)
 
 
 def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
-    first, other = coordinates(nested, spread_covariance(nested)), stretched(nested)
+    first, other = coordinates_of(nested, spread_covariance(nested)), stretched(nested)
     assert len(other.gain) == 1
     z = np.random.default_rng(5).normal(size=(6, first.size))
-    for one, same in zip(first.place(z), other.place(other.white(z, first)), strict=True):
+    for one, same in zip(first.to_values(z), other.to_values(other.from_coordinates(z, first)), strict=True):
         np.testing.assert_allclose(one, same, atol=1e-10)
 
 
 def test_few_draws_alike_show_no_direction(nested: Nested) -> None:
     """Chains that have not forgotten where they began differ, in no direction more than in another."""
-    first = coordinates(nested, spread_covariance(nested))
+    first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(6)
     stuck = rng.normal(size=(1, 16, first.size)) + 0.01 * rng.normal(size=(30, 16, first.size))
-    assert len(first.adapted(stuck).gain) == 0
-    assert len(first.adapted(stuck[:, :1]).gain) == 0
+    assert len(first.adapt_to(stuck).gain) == 0
+    assert len(first.adapt_to(stuck[:, :1]).gain) == 0
 
 
 def test_the_gradient_of_the_energy_is_that_of_differences(nested: Nested) -> None:
     there = stretched(nested)
     z = np.random.default_rng(0).normal(size=(3, there.size))
-    slope = there.energy(z)[1]
+    slope = there.energy_gradient(z)[1]
     for k in range(there.size):
         step = 1e-5 * np.eye(there.size)[k]
-        ahead, behind = (there.energy(z + sign * step)[0] for sign in (1, -1))
+        ahead, behind = (there.energy_gradient(z + sign * step)[0] for sign in (1, -1))
         np.testing.assert_allclose(slope[:, k], (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
@@ -94,15 +94,20 @@ def test_the_energy_holds_the_volume_of_the_map(nested: Nested) -> None:
     model = nested.model
     differences = []
     for z in np.random.default_rng(1).normal(size=(3, there.size)):
-        x, hyper = (part[0] for part in there.place(z[None]))
-        log = model.answers.both(model.pattern.predictors(x))[0] + model.prior(x, hyper).log.sum()
+        x, hyper = (part[0] for part in there.to_values(z[None]))
+        log = (
+            model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
+            + model.prior(x, hyper).log.sum()
+        )
         log += model.hyper_prior(hyper)[0]
         columns = []
         for step in 1e-5 * np.eye(there.size):
-            ahead, behind = (np.concatenate(there.place((z + s * step)[None]), axis=1)[0] for s in (1, -1))
+            ahead, behind = (
+                np.concatenate(there.to_values((z + s * step)[None]), axis=1)[0] for s in (1, -1)
+            )
             columns.append((ahead - behind) / 2e-5)
         log += np.linalg.slogdet(np.array(columns))[1]
-        differences.append(log + there.energy(z[None])[0][0])
+        differences.append(log + there.energy_gradient(z[None])[0][0])
     np.testing.assert_allclose(differences, differences[0], atol=1e-5)
 
 
@@ -111,7 +116,7 @@ def test_short_steps_keep_the_energy(nested: Nested) -> None:
     """So that hardly a move is refused; were changes of momentum no whole step, most would be."""
     moves = Moves(nested, np.random.default_rng(2))
     moves._log_step = float(np.log(0.1))
-    assert np.mean([moves._path().went for _ in range(30)]) > 0.99
+    assert np.mean([moves._run_paths().went for _ in range(30)]) > 0.99
 
 
 @pytest.mark.slow
@@ -119,10 +124,12 @@ def test_a_path_has_no_more_than_its_most_steps(nested: Nested, monkeypatch: pyt
     """Of steps so short that a path would take thousands: it ends sooner, and is a path still."""
     moves, asked = Moves(nested, np.random.default_rng(2)), list[int]()
     moves._log_step = float(np.log(1e-4))
-    energy = moves.where.energy
-    monkeypatch.setattr(type(moves.where), "energy", lambda self, z: asked.append(len(z)) or energy(z))
+    energy = moves.where.energy_gradient
+    monkeypatch.setattr(
+        type(moves.where), "energy_gradient", lambda self, z: asked.append(len(z)) or energy(z)
+    )
     before = moves.z.copy()
-    assert moves._path().went.mean() > 0.99
+    assert moves._run_paths().went.mean() > 0.99
     assert len(asked) == 2 * MOST_STEPS
     assert 0.0 < np.abs(moves.z - before).max() < 1.0
 
@@ -132,7 +139,7 @@ def by_moves(nested: Nested) -> Floats:
 
 
 def by_nuts(nested: Nested) -> Floats:
-    run = sample(nested, seed=0, chains=2, warmup=100, draws=400)
+    run = sample_nuts(nested, seed=0, chains=2, warmup=100, draws=400)
     assert run.diverging.mean() < 0.01
     return run.x[..., -2:]
 
@@ -162,4 +169,4 @@ def test_seconds_grow_with_the_table(nested: Nested) -> None:
     answers = nested.model.answers
     twice = replace(answers, counts=[np.tile(counts, 2) for counts in answers.counts])
     larger = replace(nested.model, answers=twice)
-    assert seconds(larger, 10) > seconds(nested.model, 10) > 0
+    assert moves_seconds(larger, 10) > moves_seconds(nested.model, 10) > 0

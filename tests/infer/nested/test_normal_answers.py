@@ -9,10 +9,10 @@ import pytest
 from scipy import integrate, sparse, stats
 
 from voirdire.infer.nested import marginal as searched
-from voirdire.infer.nested.coordinates import coordinates
+from voirdire.infer.nested.coordinates import coordinates_of
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.marginal import Marginal, given
-from voirdire.infer.nested.nested import maximise, spread_covariance
+from voirdire.infer.nested.marginal import Marginal, find_conditional_mode
+from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.design import COMMON
@@ -29,27 +29,29 @@ def answers(end: int = 0) -> NormalAnswers:
 @pytest.mark.parametrize("end", [-1, 0, 1])
 def test_gradient_turn_and_compiled_are_those_of_differences(end: int) -> None:
     own = answers(end)
-    value, slope = own.both(POINTS)
+    value, slope = own.value_gradient(POINTS)
     assert value == pytest.approx((log_score(own.score, own.end, *POINTS, np) * own.weight).sum(), rel=1e-12)
     change = np.random.default_rng(0).normal(size=POINTS.shape)
-    ahead, behind = (own.both(POINTS + sign * 1e-5 * change) for sign in (1, -1))
+    ahead, behind = (own.value_gradient(POINTS + sign * 1e-5 * change) for sign in (1, -1))
     assert (slope * change).sum() == pytest.approx((ahead[0] - behind[0]) / 2e-5, rel=1e-7)
     np.testing.assert_allclose(
-        own.turning(POINTS)(change), (ahead[1] - behind[1]) / 2e-5, rtol=1e-6, atol=1e-6
+        own.gradient_change(POINTS)(change), (ahead[1] - behind[1]) / 2e-5, rtol=1e-6, atol=1e-6
     )
-    both = own.both(np.stack([POINTS, 0.5 * POINTS]))
-    for mine, theirs in zip(both, own.compiled(np.stack([POINTS, 0.5 * POINTS])), strict=True):
+    both = own.value_gradient(np.stack([POINTS, 0.5 * POINTS]))
+    for mine, theirs in zip(both, own.compiled_gradient(np.stack([POINTS, 0.5 * POINTS])), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
 
 def test_information_is_the_mean_of_products_of_slopes() -> None:
     """Over all that a score may be: both ends, and by quadrature in between."""
-    found = answers().information(POINTS)
+    found = answers().expected_information(POINTS)
     for cell, (mean, log_noise) in enumerate(POINTS.T):
         point, noise = np.array([[mean], [log_noise]]), np.exp(log_noise)
 
         def outer(score: float, end: int, point: Any = point) -> Any:
-            slope = NormalAnswers(np.array([score]), np.array([end]), np.ones(1)).both(point)[1][:, 0]
+            slope = NormalAnswers(np.array([score]), np.array([end]), np.ones(1)).value_gradient(point)[1][
+                :, 0
+            ]
             return np.outer(slope, slope)
 
         expected = outer(-0.5, -1) * stats.norm.cdf(-0.5, mean, noise)
@@ -71,11 +73,14 @@ def test_bend_is_half_the_change_of_a_sum_of_information() -> None:
     covariance = root @ root.transpose(0, 2, 1)
     for row in np.eye(2):
         ahead, behind = (
-            np.einsum("cab,cab->c", covariance, own.information(POINTS + sign * 1e-4 * row[:, None]))
+            np.einsum("cab,cab->c", covariance, own.expected_information(POINTS + sign * 1e-4 * row[:, None]))
             for sign in (1, -1)
         )
         np.testing.assert_allclose(
-            own.bend(POINTS, covariance)[row > 0][0], 0.5 * (ahead - behind) / 2e-4, rtol=1e-4, atol=1e-5
+            own.information_gradient(POINTS, covariance)[row > 0][0],
+            0.5 * (ahead - behind) / 2e-4,
+            rtol=1e-4,
+            atol=1e-5,
         )
 
 
@@ -126,7 +131,7 @@ def exact(y: np.ndarray, hyper: np.ndarray) -> float:
 def test_the_marginal_likelihood_is_that_of_the_normal_distribution(table: np.ndarray) -> None:
     model = field(table)
     for hyper in (HYPER, HYPER + np.array([0.5, -0.7, 0.4, 0.0])):
-        found = given(model, hyper, np.zeros(model.size))
+        found = find_conditional_mode(model, hyper, np.zeros(model.size))
         assert found.log_marginal == pytest.approx(exact(table, hyper), abs=1e-6)
 
 
@@ -140,7 +145,7 @@ def test_its_gradient_by_spreads_and_noise_is_that_of_differences(
         y = np.clip(10 * table, -0.5, 0.5)
         end, hyper = np.sign(y).astype(int) * (np.abs(y) == 0.5), HYPER + np.log(10)
     model = field(y, end)
-    marginal = Marginal(model, given(model, hyper, np.zeros(model.size)))
+    marginal = Marginal(model, find_conditional_mode(model, hyper, np.zeros(model.size)))
     slope = marginal(hyper)[1]
     for place, step in enumerate(1e-3 * np.eye(len(hyper))):
         ahead, behind = (marginal(hyper + sign * step)[0] for sign in (1, -1))
@@ -149,7 +154,7 @@ def test_its_gradient_by_spreads_and_noise_is_that_of_differences(
 
 def test_the_search_ends_at_the_maximum_and_knows_the_curvature(table: np.ndarray) -> None:
     model = field(table)
-    found = maximise(model, np.zeros(model.size), np.full(4, -2.0))
+    found = maximise_spreads(model, np.zeros(model.size), np.full(4, -2.0))
 
     def value(hyper: np.ndarray) -> float:
         return exact(table, hyper) + float(model.hyper_prior(hyper)[0])
@@ -167,10 +172,10 @@ def test_the_search_ends_at_the_maximum_and_knows_the_curvature(table: np.ndarra
 
 def test_moves_follow_the_gradient_of_the_density(table: np.ndarray) -> None:
     model = field(table)
-    found = maximise(model, np.zeros(model.size), np.full(4, -2.0))
-    where = coordinates(found, spread_covariance(found))
+    found = maximise_spreads(model, np.zeros(model.size), np.full(4, -2.0))
+    where = coordinates_of(found, spread_covariance(found))
     z = np.random.default_rng(1).normal(size=(3, where.size))
-    _, slope = where.energy(z)
+    _, slope = where.energy_gradient(z)
     for along in np.random.default_rng(2).normal(size=(4, where.size)):
-        ahead, behind = (where.energy(z + sign * 1e-5 * along)[0] for sign in (1, -1))
+        ahead, behind = (where.energy_gradient(z + sign * 1e-5 * along)[0] for sign in (1, -1))
         np.testing.assert_allclose(slope @ along, (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-5)

@@ -12,7 +12,7 @@ from voirdire.infer.convergence import convergence
 from voirdire.infer.nested.blocks import is_normal
 from voirdire.infer.nested.collapsed import Collapsed
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.nested import maximise
+from voirdire.infer.nested.nested import maximise_spreads
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.infer.nested.normal_moves import NormalMoves
 from voirdire.infer.nested.pattern import Pattern
@@ -71,7 +71,7 @@ def test_density_is_that_of_the_whole_table_up_to_a_constant() -> None:
     assert is_normal(model)
     density, points = Collapsed(model), np.random.default_rng(0).normal(-2.0, 1.0, (5, 3))
     assert len(density.counts) == 2  # items with two answers, and with three
-    said = density.said(np.repeat(density.score[None], 5, axis=0))
+    said = density.summarise_answers(np.repeat(density.score[None], 5, axis=0))
     ours, theirs = density.log_density(points, said)[0], np.array([exact(model, point) for point in points])
     np.testing.assert_allclose(ours - ours[0], theirs - theirs[0], rtol=1e-9, atol=1e-8)
 
@@ -79,7 +79,7 @@ def test_density_is_that_of_the_whole_table_up_to_a_constant() -> None:
 @pytest.mark.parametrize("weight", [1.0, 0.4])
 def test_gradient_is_that_of_differences(weight: float) -> None:
     density, points = Collapsed(made(0.0, weight)), np.random.default_rng(0).normal(-2.0, 1.0, (5, 3))
-    said = density.said(np.repeat(density.score[None], 5, axis=0))
+    said = density.summarise_answers(np.repeat(density.score[None], 5, axis=0))
     slope = density.log_density(points, said)[1]
     for at, step in enumerate(1e-5 * np.eye(3)):
         ahead, behind = (density.log_density(points + sign * step, said)[0] for sign in (1, -1))
@@ -88,7 +88,7 @@ def test_gradient_is_that_of_differences(weight: float) -> None:
 
 def test_a_noise_finer_than_scores_are_has_no_density() -> None:
     density = Collapsed(made(0.0))
-    said = density.said(density.score[None])
+    said = density.summarise_answers(density.score[None])
     assert density.log_density(np.array([[-2.0, -7.1, -2.0]]), said)[0][0] == -np.inf
     assert np.isfinite(density.log_density(np.array([[-9.0, -6.9, -2.0]]), said)[0][0])
 
@@ -102,7 +102,7 @@ def test_answers_at_ends_that_count_for_less_than_one_have_no_such_chains() -> N
 def test_chains_have_the_posterior_of_the_exact_density() -> None:
     """Means and standard deviations of the three logarithms, one of which hardly is told from none."""
     model = made(0.0)
-    nested = maximise(model, np.zeros(ITEMS + 1), np.full(3, -2.0))
+    nested = maximise_spreads(model, np.zeros(ITEMS + 1), np.full(3, -2.0))
     hyper = NormalMoves(nested, np.random.default_rng(1)).draws(600)[1]
     told = convergence(hyper)
     assert told.rhat.max() < 1.01
@@ -124,9 +124,9 @@ def test_answers_at_ends_are_drawn_beyond_them() -> None:
     density, rng, found = Collapsed(model), np.random.default_rng(2), []
     at, answers = np.repeat(hyper[None], 50, axis=0), np.repeat(density.score[None], 50, axis=0)
     for turn in range(150):
-        common, answers, known = density.drawn(at, answers, rng)
+        common, answers, known = density.draw_common(at, answers, rng)
         if turn >= 10:
-            found.append(density.latent(common, answers, known, rng))
+            found.append(density.draw_latent(common, answers, known, rng))
     draws = np.stack(found, axis=1)
     told, (mean, sd) = convergence(draws), given_spreads(model, hyper)
     assert told.rhat.max() < 1.01

@@ -15,13 +15,13 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.arrow import factor_of
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.marginal import given, settled
-from voirdire.infer.nested.nested import _by_laplace, _settled, draws, maximise
+from voirdire.infer.nested.marginal import find_conditional_mode, refine_fixed_effects
+from voirdire.infer.nested.nested import _by_laplace, _settle_latent, draw_posterior, maximise_spreads
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.propagation import NotConverged, Propagated, propagated
+from voirdire.infer.nested.propagation import NotConverged, Propagated, propagate_answers
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.sparse import _differences, answers_each, is_sparse
-from voirdire.infer.nested.tilted import Normals, means, moments
+from voirdire.infer.nested.sparse import _curvature_differences, answers_each, is_sparse
+from voirdire.infer.nested.tilted import Normals, derivative_means, tilted_moments
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.design import COMMON
 from voirdire.model.family.two_coin import CLOSED_FORM
@@ -62,9 +62,9 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
     root = rng.normal(0, 0.7, (cells, size, size))
     covariance = (root @ root.transpose(0, 2, 1) + 0.5 * np.eye(size)).transpose(1, 2, 0)
     cavity = Normals(rng.normal(0, 1, (size, cells)), covariance)
-    found = moments(answers, wide, fixed, cavity, cavity)
-    again = moments(answers, wide, fixed, cavity, Normals(found.mean, found.covariance))
-    slope = means(answers, wide, fixed, cavity, Normals(found.mean, found.covariance)).slope
+    found = tilted_moments(answers, wide, fixed, cavity, cavity)
+    again = tilted_moments(answers, wide, fixed, cavity, Normals(found.mean, found.covariance))
+    slope = derivative_means(answers, wide, fixed, cavity, Normals(found.mean, found.covariance)).slope
     grid = np.stack([g.ravel() for g in np.meshgrid(*[np.linspace(-12, 12, 481)] * size, indexing="ij")])
     step = (24 / 480) ** size
     assert answers.closed_form is not None
@@ -72,7 +72,7 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
         sums = [np.full(grid.shape[1:], value)[:, None] for value in fixed[:, cell]]
         for i, predictor in enumerate(wide):
             sums[predictor] = grid[i][:, None]
-        one = answers.of(answers.counts[..., cell : cell + 1])
+        one = answers.with_counts(answers.counts[..., cell : cell + 1])
         log = answers.closed_form.log_likelihoods(sums, one.counts)[:, 0]
         density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(
             log
@@ -124,17 +124,23 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
                 ]
                 exact += of_a * of_b * (each[:3].prod(axis=0) @ w) * (each[3:].prod(axis=0) @ w)
         x = np.array([0.0] * 6 + [2.0, 2.0])
-        found = propagated(model, np.log([spread]), x)
+        found = propagate_answers(model, np.log([spread]), x)
         off = abs(found.log_marginal - np.log(exact))
         assert off < 0.01
         # a control that must fail: Laplace's method is off by much more
-        assert spread < 0.5 or abs(given(model, np.log([spread]), x).log_marginal - np.log(exact)) > 3 * off
+        assert (
+            spread < 0.5
+            or abs(find_conditional_mode(model, np.log([spread]), x).log_marginal - np.log(exact)) > 3 * off
+        )
 
 
 def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     model, x, hyper = field(table(3, 3, 4000, 1.0))
     assert not is_sparse(model)
-    near, found = settled(model, given(model, hyper, x)), propagated(model, hyper, x)
+    near, found = (
+        refine_fixed_effects(model, find_conditional_mode(model, hyper, x)),
+        propagate_answers(model, hyper, x),
+    )
     assert model.answers.closed_form is not None
     curvature = np.zeros((found.predictors.shape[1], 3, 3))
     for (u, v), each in model.answers.closed_form.curved(
@@ -142,8 +148,8 @@ def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     ).second.items():
         curvature[:, u, v] = curvature[:, v, u] = -each
     observed = factor_of(model.pattern, model.prior(found.x, hyper).precision, curvature)
-    sd = np.sqrt(found.factor.variances())
-    np.testing.assert_allclose(sd, np.sqrt(observed.variances()), rtol=0.1)
+    sd = np.sqrt(found.factor.marginal_variances())
+    np.testing.assert_allclose(sd, np.sqrt(observed.marginal_variances()), rtol=0.1)
     assert np.abs((found.x - near.x) / sd).max() < 0.5
 
 
@@ -152,7 +158,7 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
     model, x, hyper = field(table(30, 8, 16, 1.0, ties))
     assert is_sparse(model)
     assert answers_each(model) == pytest.approx(2 * 16 / 8, rel=0.4)
-    evidence = Evidence(model, propagated(model, hyper, x))
+    evidence = Evidence(model, propagate_answers(model, hyper, x))
     slope, start = evidence(hyper)[1], evidence.last
     at = [h.name for h in model.hypers].index("log_context_spread[0]")
     step = np.zeros(len(hyper))
@@ -165,7 +171,7 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
     differences = (values[0] - values[1]) / 0.2
     assert slope[at] == pytest.approx(differences, abs=1.5)
     evidence.last = start
-    _, missing = _differences(evidence, Nested(model, start, 0.0, 1, np.eye(len(hyper)), 0.0))
+    _, missing = _curvature_differences(evidence, Nested(model, start, 0.0, 1, np.eye(len(hyper)), 0.0))
     with_it = Evidence(model, start, missing=missing)
     assert with_it(hyper)[1][at] == pytest.approx(differences, abs=0.3)
 
@@ -174,53 +180,56 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
 def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() -> None:
     """3,600 votes on 60 items: the spread is within two standard deviations (a fifth of itself each) of the truth."""
     model, x, hyper = field(table(60, 60, 60, 1.0, seed=3))
-    found = maximise(model, x, hyper)
+    found = maximise_spreads(model, x, hyper)
     assert isinstance(found.found, Propagated)
     assert not found.amiss
     at = [h.name for h in model.hypers].index("log_context_spread[0]")
     assert 0.6 < np.exp(found.found.hyper[at]) < 1.5
     # a control that must fail: by Laplace's method
     assert np.exp(_by_laplace(model, x, hyper).found.hyper[at]) < 0.6
-    _, spreads = draws(found, 400, np.random.default_rng(0))
+    _, spreads = draw_posterior(found, 400, np.random.default_rng(0))
     assert 0.05 < spreads[:, at].std() < 0.5
 
 
 def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     model, x, _ = field(table(30, 8, 16, 1.0))
     kept = np.arange(30) % 3 == 0
-    part, places = model.part(kept)
-    other, rest = model.part(~kept)
-    whole = model.answers.both(model.pattern.predictors(x))[0]
-    parts = [m.answers.both(m.pattern.predictors(x[p]))[0] for m, p in ((part, places), (other, rest))]
+    part, places = model.part_of(kept)
+    other, rest = model.part_of(~kept)
+    whole = model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
+    parts = [
+        m.answers.value_gradient(m.pattern.linear_predictors(x[p]))[0]
+        for m, p in ((part, places), (other, rest))
+    ]
     assert float(whole) == pytest.approx(float(sum(parts)), rel=1e-12)
     assert part.size + other.size == model.size + len(model.pattern.common)
 
 
 def test_answers_that_leave_no_width_do_not_settle(monkeypatch: pytest.MonkeyPatch) -> None:
     """As answers so sharp that a grid holds them in one point: no division by their variance."""
-    exact = propagation.moments
+    exact = propagation.tilted_moments
 
     def narrow(*given: Any) -> Any:
         found = exact(*given)
         return found._replace(covariance=np.zeros_like(found.covariance))
 
-    monkeypatch.setattr(propagation, "moments", narrow)
+    monkeypatch.setattr(propagation, "tilted_moments", narrow)
     model, x, hyper = field(table(12, 4, 6, 1.0))
     with pytest.raises(NotConverged, match="no width"):
-        propagated(model, hyper, x)
+        propagate_answers(model, hyper, x)
 
 
 def test_points_where_propagation_does_not_settle_come_nearer_to_the_centre() -> None:
     model, x, hyper = field(table(30, 8, 16, 1.0))
-    centre = propagated(model, hyper, x)
+    centre = propagate_answers(model, hyper, x)
 
     class Narrow(Evidence):
-        def latent(self, hyper: np.ndarray) -> Propagated:
+        def find_latent(self, hyper: np.ndarray) -> Propagated:
             if np.abs(hyper - centre.hyper).max() > 0.3:
                 raise NotConverged("far")
-            return propagated(model, hyper, x)
+            return propagate_answers(model, hyper, x)
 
     marginal = Narrow(model, centre)
-    np.testing.assert_allclose(_settled(marginal, hyper + 1.0, centre).hyper, hyper + 0.25)
-    np.testing.assert_allclose(_settled(marginal, hyper + 0.2, centre).hyper, hyper + 0.2)
-    assert _settled(marginal, hyper + 9.0, centre) is centre
+    np.testing.assert_allclose(_settle_latent(marginal, hyper + 1.0, centre).hyper, hyper + 0.25)
+    np.testing.assert_allclose(_settle_latent(marginal, hyper + 0.2, centre).hyper, hyper + 0.2)
+    assert _settle_latent(marginal, hyper + 9.0, centre) is centre

@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.nested import maximise, spread_covariance
+from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.rescaling import rescaled
+from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.model.design import COMMON
 
 VALUES = 6
@@ -37,11 +37,11 @@ def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
         lambda x: (x[:-2], x[-2:]),
         lambda latent, hyper: np.concatenate([latent, hyper], axis=-1),
     )
-    nested = maximise(model, np.ones(VALUES), np.zeros(2))
-    wide = replace(coordinates(nested, spread_covariance(nested)), root=np.eye(2))
+    nested = maximise_spreads(model, np.ones(VALUES), np.zeros(2))
+    wide = replace(coordinates_of(nested, spread_covariance(nested)), root=np.eye(2))
     draws = np.random.default_rng(1).normal(size=(50, 8, wide.size))
     draws[:, :, -1] *= 3.0
-    stretched = wide.adapted(draws)
+    stretched = wide.adapt_to(draws)
     assert len(stretched.gain)
     return stretched
 
@@ -50,17 +50,17 @@ def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
 def test_points_are_where_their_values_are(answered: int) -> None:
     where = placed(answered)
     z = np.random.default_rng(2).normal(size=(5, where.size))
-    np.testing.assert_allclose(where.at(*where.place(z)), z, atol=1e-8)
+    np.testing.assert_allclose(where.from_values(*where.to_values(z)), z, atol=1e-8)
 
 
 def test_where_nothing_is_answered_spreads_come_to_have_their_prior() -> None:
     where, rng = placed(0), np.random.default_rng(3)
     spreads, means = np.full((2, CHAINS, 1), 0.5)
     began = np.log(np.concatenate([spreads, means], axis=1))
-    z = where.at(means + spreads * rng.standard_normal((CHAINS, VALUES)), began)
+    z = where.from_values(means + spreads * rng.standard_normal((CHAINS, VALUES)), began)
     for _ in range(60):
-        z = rescaled(where, z, rng)
-    for found in np.exp(where.place(z)[1]).T:
+        z = rescale_chains(where, z, rng)
+    for found in np.exp(where.to_values(z)[1]).T:
         assert stats.kstest(found, "expon").pvalue > 1e-3
 
 
@@ -73,14 +73,16 @@ def test_the_posterior_stays_as_it_is(share: float) -> None:
     spreads, means = rng.exponential(size=(2, many, 1))
     x = means + spreads * rng.standard_normal((many, VALUES))
     hyper = np.log(np.concatenate([spreads, means], axis=1))
-    log = model.answers.both(model.pattern.predictors(x))[0] + model.prior(x, hyper).log.sum(axis=1)
+    log = model.answers.value_gradient(model.pattern.linear_predictors(x))[0] + model.prior(x, hyper).log.sum(
+        axis=1
+    )
     log -= stats.norm.logpdf(x, means, spreads).sum(axis=1)
     weight = np.exp(log - log.max())
     chosen = rng.choice(many, 4000, p=weight / weight.sum())
-    z = where.at(x[chosen], hyper[chosen])
+    z = where.from_values(x[chosen], hyper[chosen])
     for _ in range(20):
-        z = rescaled(where, z, rng)
-    moved = where.place(z)[1]
+        z = rescale_chains(where, z, rng)
+    moved = where.to_values(z)[1]
     assert np.mean(moved != hyper[chosen]) > 0.99
     for before, after in zip(hyper[chosen].T, moved.T, strict=True):
         assert after.mean() == pytest.approx(before.mean(), abs=0.1 * before.std())

@@ -12,7 +12,7 @@ from scipy import stats
 import voirdire
 from voirdire import InputError
 from voirdire.infer.nested import marginal
-from voirdire.infer.nested.marginal import given
+from voirdire.infer.nested.marginal import find_conditional_mode
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.shared_errors import shared_errors
 from voirdire.model.specs import load_model
@@ -99,7 +99,7 @@ def test_its_marginal_likelihood_is_that_of_the_normal_distribution(monkeypatch:
         hyper = np.concatenate(
             [np.ravel(values[p.name]) for p in problem.density.parameters if p.name.startswith("log_")]
         )
-        found = given(field, hyper, np.zeros(field.size))
+        found = find_conditional_mode(field, hyper, np.zeros(field.size))
         assert found.log_marginal == pytest.approx(balanced(problem, values), abs=1e-6)
 
 
@@ -109,7 +109,7 @@ def test_flat_vectors_and_latent_values_are_the_same_answers(fit: Any) -> None:
     latent, hyper = rng.normal(size=field.size) * 0.1, rng.normal(-2.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     assert float(density.log_panel(density.values(flat, np), data, np)) == pytest.approx(
-        float(field.answers.both(field.predictors(latent, hyper))[0]), rel=1e-10
+        float(field.answers.value_gradient(field.predictors(latent, hyper))[0]), rel=1e-10
     )
     back = field.latent(flat)
     np.testing.assert_allclose(field.flat(*back), flat, atol=1e-10)

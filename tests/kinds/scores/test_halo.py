@@ -117,7 +117,9 @@ def test_human_scores_are_answers_of_the_field(table: pd.DataFrame) -> None:
     latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     expected = float(density.log_likelihood(density.values(flat, np), data, np))
-    assert float(field.answers.both(field.predictors(latent, hyper))[0]) == pytest.approx(expected, rel=1e-10)
+    assert float(field.answers.value_gradient(field.predictors(latent, hyper))[0]) == pytest.approx(
+        expected, rel=1e-10
+    )
     np.testing.assert_allclose(field.flat(*field.latent(flat)), flat, atol=1e-10)
 
 

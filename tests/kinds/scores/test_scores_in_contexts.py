@@ -239,7 +239,7 @@ def test_people_score_items_in_contexts_or_over_them() -> None:
         field = density.field(data)
         latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
         of = density.log_likelihood(density.values(field.flat(latent, hyper), np), data, np)
-        assert float(field.answers.both(field.predictors(latent, hyper))[0]) == pytest.approx(
+        assert float(field.answers.value_gradient(field.predictors(latent, hyper))[0]) == pytest.approx(
             float(of), rel=1e-10
         )
 

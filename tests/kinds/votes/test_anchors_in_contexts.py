@@ -89,7 +89,7 @@ def test_the_field_is_the_density(in_contexts: bool) -> None:
     of_field = []
     for x in points:
         latent, _ = field.latent(x)
-        of_field.append(float(field.answers.both(field.pattern.predictors(latent))[0]))
+        of_field.append(float(field.answers.value_gradient(field.pattern.linear_predictors(latent))[0]))
     of_density = [
         problem.density.log_likelihood(problem.density.values(x, np), problem.data, np) for x in points
     ]

@@ -18,7 +18,7 @@ from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.family.two_coin_gradient import FURTHEST_IN_SINGLE
 from voirdire.model.specs import Model, load_model, locate
-from voirdire.research.studies.coverage import simulated
+from voirdire.research.studies.coverage import simulate_panel
 from voirdire.research.studies.study import load_study
 from voirdire.tables.votes import read_votes
 
@@ -82,13 +82,15 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
     rng = np.random.default_rng(2)
     for scale in (0.1, 3.0, 30.0):
         sums = rng.normal(0.0, scale, (4, *shape))
-        value, slope = answers.both(sums)
-        expected, its_slope = replace(answers, closed_form=None).both(sums)
+        value, slope = answers.value_gradient(sums)
+        expected, its_slope = replace(answers, closed_form=None).value_gradient(sums)
         np.testing.assert_allclose(value, expected, rtol=1e-12)
         np.testing.assert_allclose(slope, its_slope, rtol=1e-9, atol=1e-12)
-        assert all(np.isfinite(part).all() for part in answers.compiled(10.0 * sums))
+        assert all(np.isfinite(part).all() for part in answers.compiled_gradient(10.0 * sums))
         inside = np.clip(sums, -FURTHEST_IN_SINGLE, FURTHEST_IN_SINGLE)
-        for mine, theirs in zip(answers.compiled(inside), answers.both(inside), strict=True):
+        for mine, theirs in zip(
+            answers.compiled_gradient(inside), answers.value_gradient(inside), strict=True
+        ):
             np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=2e-6)
 
 
@@ -169,7 +171,7 @@ def test_a_judge_that_tells_hardly_anything_is_not_trusted_for_its_many_votes() 
     study = load_study("coverage")
     (number,) = (i for i, p in enumerate(study.settings["panels"]) if p["name"].startswith("one bad judge"))
     rng = np.random.default_rng([study.seed, 16, number])
-    truth = simulated(load_model("crowd-bt-position"), study.settings["panels"][number], rng)
+    truth = simulate_panel(load_model("crowd-bt-position"), study.settings["panels"][number], rng)
     found = fit(truth["table"], model="learned-crowd-bt-position", seed=1)
     log = found.problem.density.values(found.posterior.draws, np)["log_spread"]
     assert log.mean() == pytest.approx(-0.38, abs=0.35)
@@ -189,7 +191,7 @@ def test_what_is_lost_beside_a_given_scale_is_the_scale() -> None:
     log = []
     for replicate in range(5):
         rng = np.random.default_rng([study.seed, replicate, number])
-        truth = simulated(load_model("crowd-bt-position"), study.settings["panels"][number], rng)
+        truth = simulate_panel(load_model("crowd-bt-position"), study.settings["panels"][number], rng)
         errors = []
         for how in ({"model": "learned-crowd-bt-position"}, told):
             items = fit(truth["table"], seed=replicate, **how).ranking()  # type: ignore[arg-type]

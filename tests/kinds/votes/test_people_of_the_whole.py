@@ -83,17 +83,17 @@ def test_the_field_is_the_density(contexts: bool) -> None:
     for x in rng.normal(0, 0.5, (3, density.size)):
         latent, spreads = field.latent(x)
         predictors = field.predictors(latent, spreads)
-        value, slope = field.answers.both(predictors)
+        value, slope = field.answers.value_gradient(predictors)
         assert value == pytest.approx(
             density.log_likelihood(density.values(x, np), problem.data, np), rel=1e-10
         )
-        compiled, its_slope = field.answers.compiled(predictors[None])
+        compiled, its_slope = field.answers.compiled_gradient(predictors[None])
         assert compiled[0] == pytest.approx(value, rel=1e-6)
         np.testing.assert_allclose(its_slope[0], slope, atol=1e-5)
         change = rng.normal(0, 1e-5, predictors.shape)
-        ahead, behind = (field.answers.both(predictors + sign * change) for sign in (1, -1))
+        ahead, behind = (field.answers.value_gradient(predictors + sign * change) for sign in (1, -1))
         assert (change * slope).sum() == pytest.approx((ahead[0] - behind[0]) / 2, abs=1e-8)
-        turned = field.answers.turning(predictors)(change)
+        turned = field.answers.gradient_change(predictors)(change)
         np.testing.assert_allclose(turned, (ahead[1] - behind[1]) / 2, atol=1e-8)
 
 
@@ -106,9 +106,9 @@ def test_information_and_its_bend_are_means_over_answers() -> None:
     covariance = root @ root.transpose(0, 2, 1)
 
     def trace(at: Any) -> Any:
-        return 0.5 * np.einsum("cab,cab->c", answers.information(at), covariance)
+        return 0.5 * np.einsum("cab,cab->c", answers.expected_information(at), covariance)
 
-    bend = answers.bend(predictors, covariance)
+    bend = answers.information_gradient(predictors, covariance)
     for k in range(len(predictors)):
         step = np.zeros_like(predictors)
         step[k] = 1e-5

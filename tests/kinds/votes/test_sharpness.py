@@ -44,7 +44,7 @@ def test_the_field_is_the_density_with_people(model: str, ties: bool) -> None:
     problem = pose(load_model(model), read, anchors=read_anchors(said, read))
     field = problem.density.field(problem.data)
     for x in np.random.default_rng(1).normal(0, 0.5, (3, problem.density.size)):
-        value, _ = field.answers.both(field.predictors(*field.latent(x)))
+        value, _ = field.answers.value_gradient(field.predictors(*field.latent(x)))
         values = problem.density.values(x, np)
         assert value == pytest.approx(problem.density.log_likelihood(values, problem.data, np), rel=1e-10)
 

@@ -55,7 +55,7 @@ def test_parts_that_are_held_still_count() -> None:
     hyper = np.array([0.9, *LOGS[0]])
     whole = Division(PRIOR, np.arange(1, 5), np.zeros(0))
     kept = np.array([True, True, False, True, True])
-    part = whole.holding(kept, hyper)
+    part = whole.with_fixed(kept, hyper)
     log, slope = part.log_prior(hyper[kept])
     assert log == pytest.approx(whole.log_prior(hyper)[0])
     assert slope == pytest.approx(whole.log_prior(hyper)[1][kept])

@@ -11,7 +11,12 @@ from voirdire.research.repro.checks import public
 
 
 def forget() -> None:
-    for one in (public._loaded, public._computed, public._texts, public._correlations):
+    for one in (
+        public._loaded_table,
+        public._computed_table,
+        public._loaded_texts,
+        public._criterion_correlations,
+    ):
         one.cache_clear()
 
 

@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from voirdire.cli import app
-from voirdire.research.repro import Row, judge_claims, load_system, system_names, unexplained
+from voirdire.research.repro import Row, judge_claims, load_system, system_names, unexplained_lines
 from voirdire.research.repro.checks import public, studies
-from voirdire.research.repro.rerun import CELL, narrowed, parts, rerun, used
-from voirdire.research.repro.transcribed import FILE, changes, sums
+from voirdire.research.repro.rerun import CELL, narrow_study, rerun, study_parts, used_rows
+from voirdire.research.repro.transcribed import FILE, find_changes, system_digests
 from voirdire.research.studies import load_study
 
 
@@ -114,7 +114,7 @@ def test_a_change_of_ours_is_called_ours(what: str, copy: Path) -> None:
     for row in rows:
         if row.verdict in ("failed", "inconsistent-in-paper"):
             assert before[row.id] == row.verdict, row
-    assert unexplained(load_system(copy / "paper_repro" / system), rows)
+    assert unexplained_lines(load_system(copy / "paper_repro" / system), rows)
 
 
 @pytest.mark.parametrize("system", system_names())
@@ -142,8 +142,10 @@ def test_what_is_transcribed_is_what_stands_there() -> None:
     for name in system_names():
         system = load_system(name)
         kept = json.loads((system.folder / FILE).read_text(encoding="utf-8"))
-        assert kept == sums(system), f"{name}: hold the changed rows against the paper, then make transcribed"
-        assert not changes(system)
+        assert kept == system_digests(system), (
+            f"{name}: hold the changed rows against the paper, then make transcribed"
+        )
+        assert not find_changes(system)
 
 
 def test_strict_passes_as_it_is_and_not_after_a_change(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +166,9 @@ def test_a_difference_without_a_finding_is_not_explained(copy: Path) -> None:
     assert 'finding = "' in text
     path.write_text(re.sub(r'finding = ".*"\n', "", text), encoding="utf-8")
     system = load_system(copy / "paper_repro" / "mareval")
-    assert any("no finding says why" in one for one in unexplained(system, judge_claims(system, fetch=False)))
+    assert any(
+        "no finding says why" in one for one in unexplained_lines(system, judge_claims(system, fetch=False))
+    )
 
 
 def test_what_cannot_be_fetched_is_tried_once(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,11 +187,11 @@ def test_what_cannot_be_fetched_is_tried_once(fresh: None, monkeypatch: pytest.M
 
 
 def test_a_rerun_simulates_the_cells_that_claims_speak_of() -> None:
-    rows = used(load_system("maple"))
-    study = narrowed(load_study("rq3"), rows["rq3"])
+    rows = used_rows(load_system("maple"))
+    study = narrow_study(load_study("rq3"), rows["rq3"])
     assert study.settings["models"] == ["maple"]
     assert {one["name"] for one in study.settings["added"]} <= {"random", "always-first", "always-second"}
-    whole = narrowed(load_study("rq1"), rows["rq1"])
+    whole = narrow_study(load_study("rq1"), rows["rq1"])
     assert {panel["name"] for panel in whole.settings["panels"]} == {"60-100", "10-100", "0-90"}
 
 
@@ -196,16 +200,16 @@ def test_a_small_difference_may_lie_within_the_errors_of_a_rerun() -> None:
 
     system = load_system("maple")
     rows = [replace(row, verdict="reproduced") for row in judge_claims(system, fetch=False)]
-    assert any("figure5-four-80" in one for one in unexplained(system, rows))
-    assert not any("figure5-four-80" in one for one in unexplained(system, rows, rerun=True))
+    assert any("figure5-four-80" in one for one in unexplained_lines(system, rows))
+    assert not any("figure5-four-80" in one for one in unexplained_lines(system, rows, rerun=True))
 
 
 def test_a_rerun_simulates_no_other_cells() -> None:
     """Of 72 cells of the position study claims speak of 21."""
-    for name, rows in used(load_system("maple")).items():
+    for name, rows in used_rows(load_system("maple")).items():
         wanted = {tuple(row[key] for key in CELL) for row in rows}
         study = load_study(studies.path_of(name).parent / "study.toml")
-        asked = [cell for part in parts(study, rows) for cell in part.cells()]
+        asked = [cell for part in study_parts(study, rows) for cell in part.study_cells()]
         labels = [tuple(str(cell.labels[key]) for key in CELL) for cell in asked]
         assert len(labels) == len(set(labels))
         # a panel without added judges comes with those that have some

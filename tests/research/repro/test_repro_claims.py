@@ -27,7 +27,7 @@ def test_a_file_without_fault_is_read(own: Path) -> None:
     system = load_system(own)
     assert [claim.id for claim in system.claims] == ["mean", "rest"]
     assert [cell.name for cell in system.claims[1].figures] == ["a", "b"]
-    assert system.uncovered() == []
+    assert system.uncovered_cells() == []
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from voirdire.research.repro import judge_claims, load_system
 from voirdire.research.repro.fill import STATISTICS, Filled
-from voirdire.research.repro.fill.example import example
+from voirdire.research.repro.fill.example import fill_example
 from voirdire.research.repro.fill.themes import _by_theme
 from voirdire.research.repro.items import columns
 from voirdire.research.repro.job import Job
@@ -65,7 +65,7 @@ def answers(monkeypatch: pytest.MonkeyPatch, tables: Mapping[str, pd.DataFrame])
         tables[place.parts[0]].to_csv(folder / "scores.csv", index=False)
         return folder
 
-    monkeypatch.setattr(Job, "collect", collect)
+    monkeypatch.setattr(Job, "collect_tables", collect)
     return asked
 
 
@@ -227,7 +227,7 @@ def test_spread_over_repetitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         scores(rows).to_csv(folder / "scores.csv", index=False)
         return folder
 
-    monkeypatch.setattr(Job, "collect", collect)
+    monkeypatch.setattr(Job, "collect_tables", collect)
     part = {"name": "part", "protocol": "vanilla", "spread": "Vanilla"}
     spread = {"table": "table2", "column": "framework", "repeats": 3}
     filled = STATISTICS["correlation"](job(tmp_path, [part], spread=spread, names={"clear": "clarity"}))
@@ -269,7 +269,7 @@ def test_essays_are_ranked_by_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         votes.to_csv(folder / "votes.csv", index=False)
         return folder
 
-    monkeypatch.setattr(Job, "collect", collect)
+    monkeypatch.setattr(Job, "collect_tables", collect)
     system = load_system("maple")
     spec = read_run(system, "asap2")
     items, human = columns(tmp_path / "essays.csv", spec["columns"])
@@ -303,7 +303,7 @@ def test_shares_against_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         decisions.to_csv(tmp_path / "decisions.csv", index=False)
         return tmp_path
 
-    monkeypatch.setattr(Job, "collect", collect)
+    monkeypatch.setattr(Job, "collect_tables", collect)
     path = tmp_path / "texts.csv"
     path.write_text("id,text\nMeQSum/1,a\nMeQSum/2,b\nMeQSum/3,c\nMeQSum/4,d\n")
     run(load_system("masa"), "masa", data=path, out=tmp_path / "out")
@@ -355,8 +355,8 @@ def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.Monkey
         assert model == ("crowd-bt" if len(judges) > 1 else "bradley-terry")
         return 0.7 if len(judges) > 1 else known[judges[0]]
 
-    monkeypatch.setattr(Job, "collect", collect)
-    monkeypatch.setattr("voirdire.research.repro.fill.themes._index", index)
+    monkeypatch.setattr(Job, "collect_tables", collect)
+    monkeypatch.setattr("voirdire.research.repro.fill.themes._concordance_index", index)
     system = load_system("maple")
     spec = read_run(system, "asap2")
     spec["statistic"] |= {"samples": 1, "size": 5}
@@ -397,7 +397,7 @@ def test_the_printed_example(tmp_path: Path, unit: bool) -> None:
     )
     every = {"mine": pd.concat([said, more]).assign(context="two"), "other": said.assign(context="two")}
     filled = Filled()
-    example(one, filled, every)
+    fill_example(one, filled, every)
     mine = (3.5 - 1) / 4 if unit else 3.5
     assert filled.tables == {
         "table5": [
@@ -407,5 +407,5 @@ def test_the_printed_example(tmp_path: Path, unit: bool) -> None:
     }
     one.items["text"] = "to cut hay"  # six of them: none is the one
     filled = Filled()
-    example(one, filled, every)
+    fill_example(one, filled, every)
     assert filled.tables == {}

@@ -18,7 +18,7 @@ from voirdire.collect.journal import FILE
 from voirdire.research.repro import judge_claims, load_system, runs, system_names
 from voirdire.research.repro.fill import themes
 from voirdire.research.repro.job import Job
-from voirdire.research.repro.page import page
+from voirdire.research.repro.page import repro_page
 from voirdire.research.repro.runfile import read_run, toy_file
 from voirdire.settings import read_toml
 
@@ -114,8 +114,8 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
 
     monkeypatch.setattr(runs, "Job", with_people)
     monkeypatch.setattr(runs, "read_run", many)
-    monkeypatch.setattr(Job, "collect", collect)
-    monkeypatch.setattr(themes, "_index", lambda *_: float(rng.normal()))
+    monkeypatch.setattr(Job, "collect_tables", collect)
+    monkeypatch.setattr(themes, "_concordance_index", lambda *_: float(rng.normal()))
     monkeypatch.setattr(themes, "_fewest_first", lambda *_: "a")
     for path in sorted((system.folder / "runs").glob("*/run.toml")):
         toy, own = toy_file(system, path.parent.name), None
@@ -137,4 +137,4 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
     empty = [row.id for row in wanted if row.ours is None and row.claim not in left]
     assert not empty, f"{len(empty)} of {len(wanted)}: {empty[:12]}"
     assert {row.claim for row in wanted if row.ours is None} == left
-    assert all(claim.because in page() for claim in system.claims if claim.id in left)
+    assert all(claim.because in repro_page() for claim in system.claims if claim.id in left)

@@ -137,7 +137,7 @@ def test_what_is_reproduced_by_simulation_is_what_these_tests_recompute(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     used: list[tuple[str, Mapping[str, str]]] = []
-    matches, rows_of = studies._matches, studies.rows_of
+    matches, rows_of = studies._row_matches, studies.rows_of
     asked: list[str] = []
 
     def spied_rows(study: str) -> tuple[dict[str, str], ...]:
@@ -151,7 +151,7 @@ def test_what_is_reproduced_by_simulation_is_what_these_tests_recompute(
         return hit
 
     monkeypatch.setattr(studies, "rows_of", spied_rows)
-    monkeypatch.setattr(studies, "_matches", spied_match)
+    monkeypatch.setattr(studies, "_row_matches", spied_match)
     reruns = 0
     for name in system_names():
         system = load_system(name)

@@ -209,7 +209,7 @@ def test_a_run_fills_its_claims(
         pd.concat([own, agents, first]).drop(columns="context").to_csv(folder / "scores.csv", index=False)
         return folder
 
-    monkeypatch.setattr(Job, "collect", collect)
+    monkeypatch.setattr(Job, "collect_tables", collect)
     folder = run(load_system("debate"), "topical-chat", out=tmp_path / "out")
     assert folder == tmp_path / "out" / "debate" / "topical-chat"
     # three methods by GPT-4, four aspects (averages are another claim's), two coefficients
@@ -226,7 +226,7 @@ def test_a_run_fills_its_claims(
 def test_a_part_of_the_items_is_no_result(
     public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Job, "collect", lambda job, *_, **__: job.folder)
+    monkeypatch.setattr(Job, "collect_tables", lambda job, *_, **__: job.folder)
     folder = run(load_system("mareval"), "topical-chat", limit=6, out=tmp_path / "out")
     assert folder.name == "topical-chat-smoke"
     assert len(pd.read_csv(folder / "collected" / "items.csv")) == 6

@@ -28,7 +28,7 @@ FIGURES = {
 def test_every_figure_of_every_table_is_spoken_of(name: str) -> None:
     system = load_system(name)
     assert {table.name: len(table.cells) for table in system.tables.values()} == FIGURES[name]
-    assert system.uncovered() == []
+    assert system.uncovered_cells() == []
 
 
 def bad(rows: list[Row]) -> dict[str, int]:
@@ -127,7 +127,7 @@ def test_the_verb(public_data: Path) -> None:
 
 
 def test_the_page_is_current(project: Path) -> None:
-    from voirdire.research.repro.page import page
+    from voirdire.research.repro.page import repro_page
 
     written = (project / "paper_repro" / "README.md").read_text(encoding="utf-8")
-    assert written == page(), "run make pages"
+    assert written == repro_page(), "run make pages"

@@ -52,7 +52,9 @@ def table(study: Study, simulated: Model, fitted: Model, method: str = "laplace"
     rows = [
         row
         for start in range(0, study.replicates, batch)
-        for row in calibration.calibrate(study, simulated, fitted, method, tuple(range(start, start + batch)))
+        for row in calibration.calibrate_batch(
+            study, simulated, fitted, method, tuple(range(start, start + batch))
+        )
     ]
     frame = pd.DataFrame([{"model": simulated.name, "method": method, **row} for row in rows])
     return calibration.aggregate(study, frame).set_index("quantity")
@@ -108,7 +110,7 @@ def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
     study = load_study(name)
     for model in map(load_model, study.settings["models"]):
         panel = panel_of(model, study.settings["shape"], study.settings["ties"])
-        drawn = [panel.draw(model, np.random.default_rng([study.seed, table])) for table in range(3)]
+        drawn = [panel.draw_problem(model, np.random.default_rng([study.seed, table])) for table in range(3)]
         assert {problem.density for _, problem in drawn} == {panel.density}
         shapes = [
             [np.shape(x) for part in problem.data.values() for x in part.values()] for _, problem in drawn
@@ -200,7 +202,7 @@ def test_votes_on_criteria_and_ties_come_from_the_model() -> None:
     """1,200 votes at given parameters: shares of answers within 3.5 binomial errors of Davidson's formula by hand."""
     panel = PriorPanel(load_model("maple-fixed-reliability"), judges=200, items=2, criteria=2, ties=True)
     density = panel.density
-    truth, problem = panel.draw(panel.model, np.random.default_rng(3))
+    truth, problem = panel.draw_problem(panel.model, np.random.default_rng(3))
     values = density.values(truth, np)
     d = values["weight"][0] - values["weight"][1]
     nu = np.exp(values["tie"] + values["tie_judge"])
@@ -308,7 +310,7 @@ def test_votes_in_contexts_come_from_the_model() -> None:
     values = density.values(prior_draw(density, np.random.default_rng(0)), np)
     there = 300.0 * np.random.default_rng(1).permuted(np.ones((4, 1)) * np.arange(3.0), axis=1).T[None]
     values |= {"context_strength": there, "coin_first": np.full(2, 50.0), "coin_second": np.full(2, 50.0)}
-    votes, on_criteria = panel.tables(values, np.random.default_rng(2))
+    votes, on_criteria = panel.draw_tables(values, np.random.default_rng(2))
     context = votes.context
     better = there[0, votes.first, context] > there[0, votes.second, context]
     np.testing.assert_array_equal(votes.counts, np.stack([better, ~better, 0 * better], axis=1))
@@ -322,7 +324,7 @@ def test_draws_of_learned_spreads_are_ranked(study: Study, method: str) -> None:
     shape = {"judges": 3, "items": 4, "criteria": 1, "contexts": 3}
     settings = {**study.settings, "shape": shape, "methods": {method: {"draws": 199}}}
     spec = load_model("crowd-bt-contexts")
-    rows = calibration.calibrate(replace(study, settings=settings), spec, spec, method, (0,))
+    rows = calibration.calibrate_batch(replace(study, settings=settings), spec, spec, method, (0,))
     ranks = {row["quantity"]: row["rank"] for row in rows}
     assert {"strength", "context_strength", "log_context_spread", "reliability"} <= set(ranks)
     assert all(0 <= rank <= 99 for rank in ranks.values())

@@ -39,9 +39,9 @@ def test_ecdf_sees_a_shift_and_a_squeeze() -> None:
 def test_intervals_cover_exactly_their_share_of_ranks() -> None:
     for draws in (99, 599, 999):
         for prob in (0.5, 0.8, 0.9):
-            share = sbc.covered(np.arange(draws + 1), draws, prob).mean()
+            share = sbc.is_covered(np.arange(draws + 1), draws, prob).mean()
             assert share == pytest.approx(prob, abs=1e-12)
 
 
 def test_thinning_keeps_evenly_spaced_draws() -> None:
-    assert sbc.thinned(np.arange(599), 99).tolist() == list(range(5, 594, 6))
+    assert sbc.thin_draws(np.arange(599), 99).tolist() == list(range(5, 594, 6))

@@ -12,7 +12,7 @@ from voirdire.errors import InputError
 from voirdire.model.specs import load_model
 from voirdire.research.studies import load_study, run_study
 from voirdire.research.studies.coverage import units
-from voirdire.research.studies.coverage_panels import simulated
+from voirdire.research.studies.coverage_panels import simulate_panel
 
 SMALL = """
 name = "small"
@@ -75,7 +75,7 @@ def test_panels_are_what_the_study_says() -> None:
         "first": 0.4,
         "first_share": 0.7,
     }
-    made = simulated(load_model("crowd-bt-position"), panel, np.random.default_rng(0))
+    made = simulate_panel(load_model("crowd-bt-position"), panel, np.random.default_rng(0))
     assert made["right"] == pytest.approx({"j000": 0.4, "j001": 0.9, "j002": 0.9, "j003": 0.9})
     strength = np.array(list(made["strength"].values()))
     assert strength.std() == pytest.approx(2.0, rel=0.25)  # of 50 items: error 0.1
@@ -91,7 +91,7 @@ def test_items_are_worth_more_in_some_contexts() -> None:
         "judges": 40, "items": 30, "votes": 60_000, "sd": 1.0, "coin_mean": 2.0, "coin_sd": 0.5, "contexts": 4,
         "context_sd": 2.0,
     }  # fmt: skip
-    made = simulated(load_model("crowd-bt-contexts"), panel, np.random.default_rng(0))
+    made = simulate_panel(load_model("crowd-bt-contexts"), panel, np.random.default_rng(0))
     assert made["table"]["context"].nunique() == 4
     right = np.array(list(made["right"].values()))
     assert np.log(right / (1 - right)).mean() == pytest.approx(2.0, abs=0.2)
@@ -116,7 +116,7 @@ def test_votes_are_spread_over_criteria_that_share_what_items_are_worth() -> Non
         "judges": 30, "items": 8, "votes": 60_000, "sd": 2.0, "coin_mean": 5.0, "coin_sd": 0.1, "criteria": 3,
         "general_share": 0.5, "criteria_votes": 5_000,
     }  # fmt: skip
-    made = simulated(load_model("maple-tastes"), panel, np.random.default_rng(1))
+    made = simulate_panel(load_model("maple-tastes"), panel, np.random.default_rng(1))
     fit = voirdire.fit(made["table"], made["criteria"], model="maple-tastes", method="laplace")
     spreads = {one["name"]: one["value"] for one in fit.as_dict()["spreads"]}
     apart = [
@@ -137,7 +137,7 @@ def test_the_variance_of_strengths_is_divided_between_what_criteria_share_and_wh
     sd = {
         share: np.std(
             list(
-                simulated(
+                simulate_panel(
                     load_model("maple-tastes"), panel | {"general_share": share}, np.random.default_rng(2)
                 )["strength"].values()
             )
@@ -193,7 +193,7 @@ def test_models_are_held_against_one_that_is_told_the_sd(tmp_path: Path) -> None
     assert list(rows.index) == ["learned-crowd-bt-position", "crowd-bt-position, sd given"]
     told = rows.loc["crowd-bt-position, sd given"]
     panel = {"judges": 3, "items": 4, "votes": 60, "sd": 1.0}
-    made = simulated(load_model("crowd-bt-position"), panel, np.random.default_rng([5, 0, 0]))
+    made = simulate_panel(load_model("crowd-bt-position"), panel, np.random.default_rng([5, 0, 0]))
     priors = {"strength": {"sd": 1.0}}
     fit = voirdire.fit(made["table"], model="crowd-bt-position", priors=priors, method="laplace", seed=0)
     items = fit.ranking()

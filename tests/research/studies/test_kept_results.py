@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from voirdire.research.studies import load_study, run_study
-from voirdire.research.studies.recovery import settled
+from voirdire.research.studies.recovery import merge_equal
 from voirdire.research.studies.runner import FIRST
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -80,6 +80,6 @@ def test_the_papers_own_procedure_ranks_the_criteria() -> None:
 
 def test_only_what_searches_leave_is_taken_for_a_tie() -> None:
     weights = np.array([-14.0, -10.0, -6.0, -3.0, 0.0])  # in proportion 8e-7, 4e-5, ... of the whole
-    assert len(set(settled(weights))) == 5
-    assert len(set(settled(np.exp(weights)))) < 5  # why proportions are not what is ranked
-    assert len(set(settled(weights + np.array([0.0, 0.0, 0.0, 0.0, -3.00000001])))) == 4
+    assert len(set(merge_equal(weights))) == 5
+    assert len(set(merge_equal(np.exp(weights)))) < 5  # why proportions are not what is ranked
+    assert len(set(merge_equal(weights + np.array([0.0, 0.0, 0.0, 0.0, -3.00000001])))) == 4

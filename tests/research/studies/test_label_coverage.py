@@ -9,7 +9,7 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.research.studies import load_study, run_study
-from voirdire.research.studies.label_coverage import simulated
+from voirdire.research.studies.label_coverage import simulate_labels
 
 SMALL = """
 name = "small"
@@ -68,7 +68,7 @@ def test_panels_are_what_the_study_says() -> None:
         "repeated": 0.9,
     }
     more = {"family": 2, "families": 2, "together": 0.2, "biased": 0.25}
-    made = simulated(panel | more, np.random.default_rng(0))
+    made = simulate_labels(panel | more, np.random.default_rng(0))
     hit = made.labels == made.truth
     assert list(made.families.values()) == ["copied", "j01", "copied", *["family 0"] * 2, *["family 1"] * 2]
     np.testing.assert_allclose(hit.mean(axis=1), made.right, atol=0.015)
@@ -83,7 +83,7 @@ def test_panels_are_what_the_study_says() -> None:
 def test_hard_items_are_hard_for_all_or_for_a_family() -> None:
     panel = {"items": 20_000, "classes": 2, "honest": 2, "low": 0.7, "high": 0.7, "family": 2}
     for more, rows in (({"hard": 2.0}, (0, 1)), ({"family_hard": 2.0}, (2, 3))):
-        made = simulated(panel | more, np.random.default_rng(1))
+        made = simulate_labels(panel | more, np.random.default_rng(1))
         hit = made.labels == made.truth
         assert np.corrcoef(hit[rows[0]], hit[rows[1]])[0, 1] > 0.2
         if "family_hard" in more:

@@ -172,6 +172,8 @@ def test_requests_that_make_no_sense(small, tmp_path):
 
 
 def test_the_page_of_the_studies_is_current(project):
-    from voirdire.research.studies.readme import page
+    from voirdire.research.studies.readme import studies_page
 
-    assert (project / "simulations" / "README.md").read_text(encoding="utf-8") == page(), "run make pages"
+    assert (project / "simulations" / "README.md").read_text(encoding="utf-8") == studies_page(), (
+        "run make pages"
+    )

@@ -122,10 +122,10 @@ def drawn(options: PairOptions, names: Sequence[str], seed: int, group: str) -> 
             )
         spec |= {"reference": list(names).index(options.reference)}
     design = design_from_spec(spec)
-    found = design.problems(len(names))
+    found = design.design_problems(len(names))
     if found:
         raise InputError(found)
-    return [(int(i), int(j)) for i, j in design.pairs(len(names), generator(seed, "pairs", group))]
+    return [(int(i), int(j)) for i, j in design.compared_pairs(len(names), generator(seed, "pairs", group))]
 
 
 def asked(

@@ -64,7 +64,7 @@ class Mapped:
     def _values(self) -> Values:
         model, found = self.nested.model, self.nested.found
         edge = np.cumsum([0] + [group.size for group in model.groups])
-        mean = np.broadcast_to(model.means(found.hyper), found.x.shape)
+        mean = np.broadcast_to(model.prior_means(found.hyper), found.x.shape)
         spread = model.group_priors(found.hyper).spread_at
         columns = (self.prior, self.told, found.x - mean, self.said, self.moves)
         prior, told, away, said, moves = (np.ascontiguousarray(each, dtype=np.float64) for each in columns)
@@ -148,7 +148,7 @@ class Mapped:
         by_hyper = np.zeros_like(hyper)
         if model.scales is not None:
             by_hyper = np.asarray(model.scales.T @ by_predictors.reshape(points, -1).T).T
-        return likelihood, side_by_side(model.pattern.gathered(by_predictors), np.float32), by_hyper
+        return likelihood, side_by_side(model.pattern.gather_gradient(by_predictors), np.float32), by_hyper
 
     def _skewed(self, x: Any, by_x: Any, hyper: Floats, by_hyper: Floats) -> tuple[Floats, Floats]:
         """Add the effect of skewing to ``by_x``; return it for the log prior and for the gradient by the spreads."""
@@ -156,7 +156,7 @@ class Mapped:
         at = model.skewed
         if not at.size:
             return np.zeros(points), by_hyper
-        skew = model.skew(as_rows(np.ascontiguousarray(x[:, at]), points), hyper)
+        skew = model.skew_effect(as_rows(np.ascontiguousarray(x[:, at]), points), hyper)
         by_x[:, at] += side_by_side(skew.of_x, np.float32)
         spreads, means = model.levels
         return skew.log.sum(axis=1), by_hyper + skew.of_spread @ spreads[at] + skew.of_mean @ means[at]

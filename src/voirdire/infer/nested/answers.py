@@ -38,20 +38,20 @@ class CellAnswers(Protocol):
     def size(self) -> float:
         """Number of cells, as far as they cost time."""
 
-    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+    def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors."""
 
-    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`both`, compiled."""
+    def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`value_gradient`, compiled."""
 
-    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+    def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, as a function of them."""
 
-    def information(self, predictors: Floats) -> Floats:
+    def expected_information(self, predictors: Floats) -> Floats:
         """Expected information of answers about the predictors, shape (cells, predictors, predictors)."""
 
-    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`information`."""
+    def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
 
 
 class Compiled(ABC):
@@ -61,7 +61,7 @@ class Compiled(ABC):
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...), of predictors, shape (..., predictors, cells)."""
 
-    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+    def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
         """Log likelihood and gradient of points, shape (points, predictors, cells); some seconds at the first call."""
         from voirdire.infer import engine
 
@@ -99,7 +99,7 @@ class Answers(Compiled):
     ...     d = sums[..., 0, :]
     ...     return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
     >>> answers = Answers(chances, [np.array([[3.0, 1.0], [1.0, 0.0]])])
-    >>> answers.information(np.zeros((1, 2))).ravel().tolist()
+    >>> answers.expected_information(np.zeros((1, 2))).ravel().tolist()
     [1.0, 0.25]
     """
 
@@ -113,7 +113,7 @@ class Answers(Compiled):
         """Number of cells, each counted by its alternatives beside four."""
         return sum(np.size(counts) for counts in self.counts) / 4.0
 
-    def of(self, counts: Any) -> Answers:
+    def with_counts(self, counts: Any) -> Answers:
         """Answers of other cells of the same kind."""
         return replace(self, counts=counts)
 
@@ -125,13 +125,13 @@ class Answers(Compiled):
                 total = total + (log * count).sum(axis=-1)
         return total
 
-    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`both`, compiled; in closed form in single precision, which takes a fifth of the time.
+    def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`value_gradient`, compiled; in closed form in single precision, which takes a fifth of the time.
 
         Each cell is rounded, by some 1e-6 of what it says; their sum is not.
         """
         if self.closed_form is None:
-            return super().compiled(predictors)
+            return super().compiled_gradient(predictors)
         value, slope = self._in_single(predictors.astype(np.float32))
         return np.asarray(value).sum(axis=-1, dtype=float), np.asarray(slope, dtype=float)
 
@@ -147,39 +147,43 @@ class Answers(Compiled):
         both, counts = self.closed_form.both, np.asarray(self.counts, dtype=np.float32)
         return jax.jit(lambda points: both(points, counts, jnp))
 
-    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+    def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         points = predictors.reshape(-1, *predictors.shape[-2:])
         blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
-        found = map(self._both, blocks) if len(blocks) < THREADED else side_by_side(self._both, blocks)
+        found = (
+            map(self._block_gradient, blocks)
+            if len(blocks) < THREADED
+            else side_by_side(self._block_gradient, blocks)
+        )
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
 
-    def _both(self, points: Floats) -> tuple[Any, Floats]:
+    def _block_gradient(self, points: Floats) -> tuple[Any, Floats]:
         with np.errstate(all="ignore"):
             if self.closed_form is not None:
                 value, slope = self.closed_form.both(points, self.counts, np)
                 return value.sum(axis=-1), slope
             return autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
 
-    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+    def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         if self.closed_form is not None:
             with np.errstate(all="ignore"):
                 second = self.closed_form.curved(list(predictors), self.counts).second
-            return lambda change: _times(second, change)
+            return lambda change: _apply_hessian(second, change)
         shape = predictors.shape
 
-        def of(flat: Any) -> Any:
+        def log_likelihood_at(flat: Any) -> Any:
             return self.log_likelihood(flat.reshape(shape), autodiff.TAPED)
 
-        def turned(change: Floats) -> Floats:
+        def change_along(change: Floats) -> Floats:
             with np.errstate(all="ignore"):
-                return Products(of, predictors.ravel()).along(change.ravel()).reshape(shape)
+                return Products(log_likelihood_at, predictors.ravel()).along(change.ravel()).reshape(shape)
 
-        return turned
+        return change_along
 
-    def information(self, predictors: Floats) -> Floats:
+    def expected_information(self, predictors: Floats) -> Floats:
         """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
@@ -189,13 +193,13 @@ class Answers(Compiled):
             for (u, v), each in pairs.items():
                 total[:, u, v] = total[:, v, u] = each
             return total
-        for question, alternative, weight in self._alternatives(predictors):
-            slope = self._slope(predictors, question, alternative)
+        for question, alternative, weight in self._expected_alternatives(predictors):
+            slope = self._alternative_gradient(predictors, question, alternative)
             total += np.einsum("c,ac,bc->cab", weight, slope, slope)
         return total
 
-    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, for C ``covariance`` and W :meth:`information`.
+    def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`.
 
         Shape (predictors, cells). With q_y = s_y' C s_y it is half of sum_y p_y (q_y s_y + 2 H_y C s_y), H_y the second
         derivatives of log p_y, by differences along C s_y.
@@ -205,18 +209,19 @@ class Answers(Compiled):
                 return self.closed_form.bend(list(predictors), self.counts, covariance)
         total = np.zeros_like(predictors)
         scale = np.sqrt(np.maximum(np.einsum("caa->ac", covariance), 0.0)).max(axis=0)
-        for question, alternative, weight in self._alternatives(predictors):
-            slope = self._slope(predictors, question, alternative)
+        for question, alternative, weight in self._expected_alternatives(predictors):
+            slope = self._alternative_gradient(predictors, question, alternative)
             along = np.einsum("cab,bc->ac", covariance, slope)
             size = BEND * scale / np.maximum(np.sqrt((along**2).sum(axis=0)), 1e-300)
             ahead, behind = (
-                self._slope(predictors + sign * size * along, question, alternative) for sign in (1.0, -1.0)
+                self._alternative_gradient(predictors + sign * size * along, question, alternative)
+                for sign in (1.0, -1.0)
             )
             turned = np.where(size > 0, (ahead - behind) / np.maximum(2.0 * size, 1e-300), 0.0)
             total += weight * (0.5 * (slope * along).sum(axis=0) * slope + turned)
         return total
 
-    def _alternatives(self, predictors: Floats) -> list[tuple[int, int, Floats]]:
+    def _expected_alternatives(self, predictors: Floats) -> list[tuple[int, int, Floats]]:
         """Every alternative of every question, with the answers expected."""
         with np.errstate(all="ignore"):
             logs = self.chances(predictors, np)
@@ -226,18 +231,18 @@ class Answers(Compiled):
             for alternative, log in enumerate(all_)
         ]
 
-    def _slope(self, predictors: Floats, question: int, alternative: int) -> Floats:
+    def _alternative_gradient(self, predictors: Floats, question: int, alternative: int) -> Floats:
         """Gradient of one alternative's log probability, shape (predictors, cells)."""
 
-        def of(x: Any) -> Any:
+        def log_probability_sum(x: Any) -> Any:
             return self.chances(x, autodiff.TAPED)[question][alternative].sum()
 
         with np.errstate(all="ignore"):
-            slope = autodiff.gradient(of, predictors)[1]
+            slope = autodiff.gradient(log_probability_sum, predictors)[1]
         return np.where(np.isfinite(slope), slope, 0.0)
 
 
-def _times(second: Pairs, change: Floats) -> Floats:
+def _apply_hessian(second: Pairs, change: Floats) -> Floats:
     """Second derivatives times a change, shape (predictors, cells)."""
     total = np.zeros_like(change)
     for (u, v), each in second.items():

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.stacks import Stack, roots
+from voirdire.infer.nested.stacks import Stack, inverse_roots
 from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
 
@@ -58,46 +58,46 @@ class Factor:
     alone: Floats
     log_determinant: float
 
-    def _stacks(self) -> Iterator[tuple[Stack, Floats, Floats]]:
+    def _stack_parts(self) -> Iterator[tuple[Stack, Floats, Floats]]:
         for stack, (inverse, beside) in zip(self.pattern.plan.stacks, self.parts, strict=True):
             yield stack, inverse, beside
 
-    def solve(self, right: Floats) -> Floats:
+    def solve_system(self, right: Floats) -> Floats:
         """The matrix's inverse times ``right``, shape (size,) or (size, columns)."""
-        return self.draws(self.whitened(right))
+        return self.to_draws(self.whiten_gradients(right))
 
-    def draws(self, normal: Floats) -> Floats:
+    def to_draws(self, normal: Floats) -> Floats:
         """Vectors whose covariance is the matrix's inverse, of standard normal ones, shape (size, draws)."""
         columns = normal.reshape(len(normal), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
         out[common] = rest = _upper_solve(self.rest, columns[common])
         out[plan.alone] = self.alone[:, None] * columns[plan.alone]
-        for stack, inverse, beside in self._stacks():
+        for stack, inverse, beside in self._stack_parts():
             left = columns[stack.own] - beside @ rest[stack.shared]
             out[stack.own] = inverse.transpose(0, 2, 1) @ left
         return out.reshape(normal.shape)
 
-    def normal(self, drawn: Floats) -> Floats:
-        """The standard normal vectors of which :meth:`draws` made others, shape (size, draws)."""
+    def from_draws(self, drawn: Floats) -> Floats:
+        """The standard normal vectors of which :meth:`to_draws` made others, shape (size, draws)."""
         out = np.empty_like(drawn)
         plan, common = self.pattern.plan, self.pattern.common
         rest = drawn[common]
         out[common] = self.rest.T @ rest
         out[plan.alone] = drawn[plan.alone] / self.alone[:, None]
-        for stack, inverse, beside in self._stacks():
+        for stack, inverse, beside in self._stack_parts():
             own = np.linalg.solve(inverse.transpose(0, 2, 1), drawn[stack.own])
             out[stack.own] = own + beside @ rest[stack.shared]
         return out
 
-    def whitened(self, slopes: Floats) -> Floats:
-        """Gradients by the standard normal vectors of :meth:`draws`, of those by what they make, (size, draws)."""
+    def whiten_gradients(self, slopes: Floats) -> Floats:
+        """Gradients by the standard normal vectors of :meth:`to_draws`, of those by what they make, (size, draws)."""
         columns = np.asarray(slopes, dtype=float).reshape(len(slopes), -1)
         out = np.empty_like(columns)
         plan, common = self.pattern.plan, self.pattern.common
         rest = columns[common]
         out[plan.alone] = self.alone[:, None] * columns[plan.alone]
-        for stack, inverse, beside in self._stacks():
+        for stack, inverse, beside in self._stack_parts():
             part = inverse @ columns[stack.own]
             out[stack.own] = part
             less = beside.transpose(0, 2, 1) @ part
@@ -110,23 +110,23 @@ class Factor:
 
     @cached_property
     def _of_common(self) -> Floats:
-        return _inverse(self.rest)
+        return _inverse_matrix(self.rest)
 
-    def variances(self) -> Floats:
+    def marginal_variances(self) -> Floats:
         """Variances of all values, shape (size,)."""
         variances = self._few_variances()
 
-        def of(at: int) -> Floats:
+        def stack_variances(at: int) -> Floats:
             stack, (inverse, beside) = self.pattern.plan.stacks[at], self.parts[at]
             across = inverse.transpose(0, 2, 1) @ beside
             shared = self._of_common[stack.shared[:, :, None], stack.shared[:, None, :]]
             return np.asarray((inverse**2).sum(axis=1) + ((across @ shared) * across).sum(axis=2))
 
-        for stack, found in zip(self.pattern.plan.stacks, self._each(of), strict=True):
+        for stack, found in zip(self.pattern.plan.stacks, self._each_stack(stack_variances), strict=True):
             variances[stack.own] = found
         return variances
 
-    def marginals(self) -> tuple[Floats, Floats]:
+    def marginal_covariances(self) -> tuple[Floats, Floats]:
         """Variances of all values, shape (size,), and covariances of predictors, (cells, predictors, predictors)."""
         pattern, plan = self.pattern, self.pattern.plan
         kinds = np.arange(pattern.kinds)
@@ -135,17 +135,19 @@ class Factor:
         out = np.empty((len(pattern.index), pattern.kinds, pattern.kinds))
         at = np.where(pattern.coefficients[plan.bare] != 0, plan.place[pattern.index[plan.bare]], 0)
         gathered = self._of_common[at[:, :, None], at[:, None, :]]
-        out[plan.bare] = _sums(gathered, pattern.coefficients[plan.bare], by_kind)
+        out[plan.bare] = _predictor_covariances(gathered, pattern.coefficients[plan.bare], by_kind)
 
-        def of(number: int) -> tuple[Floats, Floats]:
+        def stack_marginals(number: int) -> tuple[Floats, Floats]:
             stack = plan.stacks[number]
-            joint = self._joint(stack, *self.parts[number])
+            joint = self._joint_covariance(stack, *self.parts[number])
             b = stack.of[:, None, None]
             gathered = joint[b, stack.at[:, :, None], stack.at[:, None, :]]
             own = np.arange(stack.own.shape[1])
-            return joint[:, own, own], _sums(gathered, pattern.coefficients[stack.cells], by_kind)
+            return joint[:, own, own], _predictor_covariances(
+                gathered, pattern.coefficients[stack.cells], by_kind
+            )
 
-        for stack, (own, found) in zip(plan.stacks, self._each(of), strict=True):
+        for stack, (own, found) in zip(plan.stacks, self._each_stack(stack_marginals), strict=True):
             variances[stack.own], out[stack.cells] = own, found
         return variances, out
 
@@ -156,7 +158,7 @@ class Factor:
         variances[self.pattern.plan.alone] = self.alone**2
         return variances
 
-    def _joint(self, stack: Stack, inverse: Floats, beside: Floats) -> Floats:
+    def _joint_covariance(self, stack: Stack, inverse: Floats, beside: Floats) -> Floats:
         """Covariances of each block's own values and the common ones it meets, own ones first."""
         shared = self._of_common[stack.shared[:, :, None], stack.shared[:, None, :]]
         blocks, size, width = stack.shape
@@ -170,9 +172,9 @@ class Factor:
         joint[:, size:, size:] = shared
         return joint
 
-    def _each(self, of: Callable[[int], T]) -> Iterator[T]:
+    def _each_stack(self, of: Callable[[int], T]) -> Iterator[T]:
         assert self._of_common is not None  # is made before threads ask for it
-        return _each(of, self.pattern)
+        return _map_stacks(of, self.pattern)
 
 
 def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
@@ -200,29 +202,31 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     >>> full = np.array([[2.0, 0.0, 2.0], [0.0, 4.0, 1.0], [2.0, 1.0, 10.0]])
     >>> bool(np.isclose(factor.log_determinant, np.linalg.slogdet(full)[1]))
     True
-    >>> np.allclose(factor.solve(np.arange(3.0)), np.linalg.solve(full, np.arange(3.0)))
+    >>> np.allclose(factor.solve_system(np.arange(3.0)), np.linalg.solve(full, np.arange(3.0)))
     True
     """
     plan, common = pattern.plan, len(pattern.common)
     added = np.zeros(common * common)
     for cells, target, flat in plan.commons:
-        added += np.bincount(target, pattern.products(cells, curvature).ravel()[flat], common * common)
+        added += np.bincount(
+            target, pattern.second_derivatives(cells, curvature).ravel()[flat], common * common
+        )
     whole: Floats = added.reshape(common, common)
     whole[np.arange(common), np.arange(common)] += diagonal[pattern.common]
 
-    def of(number: int) -> tuple[Floats, Floats, float, _Left]:
+    def factor_stack(number: int) -> tuple[Floats, Floats, float, _Left]:
         stack = plan.stacks[number]
         blocks, size, width = stack.shape
-        products = pattern.products(stack.cells, curvature).ravel()[stack.flat]
+        products = pattern.second_derivatives(stack.cells, curvature).ravel()[stack.flat]
         total: Floats = np.bincount(stack.target, products, blocks * size * (size + width)).astype(float)
         own = total[: blocks * size**2].reshape(blocks, size, size)
         own[:, np.arange(size), np.arange(size)] += diagonal[stack.own]
-        inverse, log = roots(own)
+        inverse, log = inverse_roots(own)
         beside = inverse @ total[blocks * size**2 :].reshape(blocks, size, width)
-        return inverse, beside, float(log.sum()), _left(stack, beside, common)
+        return inverse, beside, float(log.sum()), _shared_products(stack, beside, common)
 
     parts, total, waiting = [], 0.0, list[Floats]()
-    for inverse, beside, log, left in _each(of, pattern):
+    for inverse, beside, log, left in _map_stacks(factor_stack, pattern):
         parts.append((inverse, beside))
         total += log
         if left.whole is not None:
@@ -230,12 +234,12 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
         elif left.rows is not None:
             waiting.append(left.rows)
             if sum(len(rows) for rows in waiting) > TOGETHER:
-                _take(whole, waiting)
+                _subtract_products(whole, waiting)
         else:
             for at, one in zip(plan.stacks[len(parts) - 1].shared, beside, strict=True):
                 whole[np.ix_(at, at)] -= one.T @ one
-    _take(whole, waiting)
-    rest = _cholesky(whole)
+    _subtract_products(whole, waiting)
+    rest = _cholesky_factor(whole)
     alone = diagonal[plan.alone]
     if alone.size and not alone.min() > 0:
         raise np.linalg.LinAlgError("not positive definite")
@@ -250,7 +254,7 @@ class _Left(NamedTuple):
     rows: Floats | None
 
 
-def _left(stack: Stack, beside: Floats, common: int) -> _Left:
+def _shared_products(stack: Stack, beside: Floats, common: int) -> _Left:
     """Y' Y of blocks that meet most common values if they have many rows, else their rows, which others join."""
     blocks, size, width = beside.shape
     if 4 * width < common:
@@ -261,7 +265,7 @@ def _left(stack: Stack, beside: Floats, common: int) -> _Left:
     return _Left(flat.T @ flat, None) if len(flat) > common else _Left(None, flat)
 
 
-def _take(whole: Floats, waiting: list[Floats]) -> None:
+def _subtract_products(whole: Floats, waiting: list[Floats]) -> None:
     """Take the products of rows from the matrix of the common values, and let the rows go."""
     if waiting:
         rows = np.concatenate(waiting)
@@ -269,7 +273,7 @@ def _take(whole: Floats, waiting: list[Floats]) -> None:
         waiting.clear()
 
 
-def _each(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
+def _map_stacks(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
     """Yield the results of ``of`` for each stack, in order; of large patterns by threads."""
     numbers = range(len(pattern.plan.stacks))
     if pattern.work < THREADED or len(pattern.common) > MOST_COMMON:
@@ -278,14 +282,14 @@ def _each(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
     yield from side_by_side(of, numbers)
 
 
-def _sums(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:
+def _predictor_covariances(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:
     """Covariances of sums of cells, shape (cells, kinds, kinds), of those of their values, (cells, width, width)."""
     gathered *= coefficients[:, :, None]
     gathered *= coefficients[:, None, :]
     return np.asarray(by_kind @ gathered @ by_kind.T)
 
 
-def _inverse(lower: Floats) -> Floats:
+def _inverse_matrix(lower: Floats) -> Floats:
     """Inverse of the matrix of a lower triangular factor."""
     from scipy.linalg.lapack import dpotri
 
@@ -295,7 +299,7 @@ def _inverse(lower: Floats) -> Floats:
     return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
 
 
-def _cholesky(matrix: Floats) -> Floats:
+def _cholesky_factor(matrix: Floats) -> Floats:
     """Lower triangular factor; of what is not positive definite an error."""
     if not matrix.size:
         return matrix
@@ -308,14 +312,14 @@ def _cholesky(matrix: Floats) -> Floats:
 
 
 def _lower_solve(lower: Floats, right: Floats) -> Floats:
-    return _solved(lower, right, 0)
+    return _solve_triangular(lower, right, 0)
 
 
 def _upper_solve(lower: Floats, right: Floats) -> Floats:
-    return _solved(lower, right, 1)
+    return _solve_triangular(lower, right, 1)
 
 
-def _solved(lower: Floats, right: Floats, transposed: int) -> Floats:
+def _solve_triangular(lower: Floats, right: Floats, transposed: int) -> Floats:
     if not right.size:
         return np.asarray(right)
     from scipy.linalg.lapack import dtrtrs

@@ -23,7 +23,7 @@ def may_be_zero(model: Field) -> Bools:
     return np.array([hyper.sd == 0 for hyper in model.hypers], dtype=bool)
 
 
-def bent(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
+def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
     """Distance of logarithms from log t^, shape (points, hypers), as they are for those not of ``which``.
 
     Returns
@@ -38,7 +38,7 @@ def bent(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
 
     Examples
     --------
-    >>> [part.round(3).tolist() for part in bent(np.zeros((1, 2)), np.array([True, False]))]
+    >>> [part.round(3).tolist() for part in bend_logarithms(np.zeros((1, 2)), np.array([True, False]))]
     [[[0.0, 0.0]], [[1.414, 1.0]], [0.347], [[-0.707, 0.0]]]
     """
     there = np.where(which, AT + u, 1.0)

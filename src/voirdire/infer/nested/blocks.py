@@ -86,7 +86,7 @@ def blocks_of(model: Field) -> Blocks:
     """The blocks of a field whose answers are normal."""
     pattern = model.pattern
     assert isinstance(model.answers, NormalAnswers)
-    own = _rows(pattern.block, len(pattern.block))
+    own = _block_rows(pattern.block, len(pattern.block))
     group = np.append(np.repeat(np.arange(len(model.groups)), model.sizes), 0)[own]
     # where a value stands: in its block, or among the common ones after these
     place = np.zeros(pattern.size + 1, dtype=int)
@@ -108,7 +108,7 @@ def blocks_of(model: Field) -> Blocks:
     )
     kind = np.unique(about[:-1], axis=0, return_inverse=True)[1].ravel()
     order = np.lexsort((kind, pattern.of_cell))
-    cells = np.append(order, ends)[_rows(pattern.of_cell[order], ends)]
+    cells = np.append(order, ends)[_block_rows(pattern.of_cell[order], ends)]
     made = np.concatenate([np.append(kind, -1)[cells], np.where(own < pattern.size, group, -1)], axis=1)
     _, first, of = np.unique(made, axis=0, return_index=True, return_inverse=True)
     parts = about[cells[first]]
@@ -117,7 +117,7 @@ def blocks_of(model: Field) -> Blocks:
     return Blocks(own, cells, of.ravel(), group[first], z, x, noises, weight[..., 0])
 
 
-def _rows(block: Ints, none: int) -> Ints:
+def _block_rows(block: Ints, none: int) -> Ints:
     """The places of each block, shape (blocks, most), ``none`` after its last; those below zero are of none."""
     order = np.argsort(block, kind="stable")
     order = order[block[order] >= 0]

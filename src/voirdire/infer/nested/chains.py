@@ -17,7 +17,7 @@ from voirdire.infer.nested.cost import (
     NORMAL_WARM,
     WARM,
     by_spreads,
-    seconds,
+    moves_seconds,
     spread_seconds,
 )
 from voirdire.infer.nested.mode import NestedMode
@@ -46,7 +46,7 @@ class Chains(NamedTuple):
     Attributes
     ----------
     draws : array, shape (chains, draws, size)
-        In flat coordinates; those that :func:`chains` returns are as far apart as their Monte Carlo error asks for.
+        In flat coordinates; those of :func:`sample_chains` are as far apart as their Monte Carlo error asks for.
     rhat, ess : float
         The largest R-hat and the smallest bulk effective sample size, and
     of : str
@@ -67,7 +67,7 @@ class Chains(NamedTuple):
         return self.rhat <= RHAT and self.ess >= ESS
 
 
-def chains(
+def sample_chains(
     problem: Problem,
     mode: NestedMode,
     rng: np.random.Generator,
@@ -84,20 +84,20 @@ def chains(
         They were asked to end before there were draws to speak of.
     """
     with listening() as stop:
-        found = _run(problem, mode, rng, most_seconds, Watching(problem, stop, progress))
+        found = _run_chains(problem, mode, rng, most_seconds, Watching(problem, stop, progress))
         return found._replace(draws=with_error(found.draws, found.ess), stopped=stop.asked)
 
 
-def _run(
+def _run_chains(
     problem: Problem, mode: NestedMode, rng: np.random.Generator, most_seconds: float, watching: Watching
 ) -> Chains:
     nested, model = mode.nested, mode.nested.model
     alone = by_spreads(model, most_seconds)
-    reckoned, warm = (spread_seconds, sum(NORMAL_WARM)) if alone else (seconds, sum(WARM))
+    reckoned, warm = (spread_seconds, sum(NORMAL_WARM)) if alone else (moves_seconds, sum(WARM))
     count = CHAINS if reckoned(model, warm + FEWEST) <= most_seconds else FEW_CHAINS
     made_by = NormalMoves if alone else Moves
     watching.total = warm + FEWEST
-    run = made_by(nested, rng, count, moved=watching.moved)
+    run = made_by(nested, rng, count, moved=watching.count_move)
     most = MOST_DRAWS // count
     allowed = int(most_seconds / reckoned(model, 1, count, run.step)) - warm
     kept, gap, made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, FEWEST
@@ -105,7 +105,7 @@ def _run(
         more, ended = [kept], False
         for _ in range(moves // gap):
             try:
-                more.append(model.flat(*run.draws(1, gap)))
+                more.append(model.flat(*run.next_draws(1, gap)))
             except Stopped:
                 ended = True
                 break
@@ -115,13 +115,13 @@ def _run(
             raise Stopped
         # what judges and spreads are is known last, and looked at in no time
         found = _looked_at(problem, kept, (*UNSHOWN, "item"))
-        moves = min(_wanted(found, made), allowed - made)
+        moves = min(_moves_needed(found, made), allowed - made)
         if found.met or ended or moves < LEAST_MORE * made:
             found = _looked_at(problem, kept)
-            moves = min(_wanted(found, made), allowed - made)
+            moves = min(_moves_needed(found, made), allowed - made)
             if found.met or ended or moves < LEAST_MORE * made:
                 return found
-        watching.looked(kept, found.rhat, found.ess)
+        watching.note_draws(kept, found.rhat, found.ess)
         watching.total = warm + made + moves
         while kept.shape[1] + moves // gap > most:
             kept, gap = kept[:, 1::2], 2 * gap
@@ -142,23 +142,23 @@ def with_error(draws: Floats, ess: float) -> Floats:
     return np.asarray(mean + math.sqrt(1.0 + 1.0 / max(ess, LEAST_ESS)) * (draws - mean))
 
 
-def _wanted(found: Chains, made: int) -> int:
+def _moves_needed(found: Chains, made: int) -> int:
     """Number of further moves until chains that made so many meet, by their R-hat and effective sample size."""
     times = max((found.rhat - 1.0) / (RHAT - 1.0), ESS / max(found.ess, 1.0))
     return int(made * (np.clip(SPARE * times, LEAST_MORE + 1.0, MOST_TIMES) - 1.0))
 
 
-def tried(
+def try_draws(
     problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator, *, at_once: bool
 ) -> Trial | None:
     """A trial of the approximation's draws, shape (draws, size), by a few moves; see :mod:`voirdire.infer.trial`.
 
     None where even those would take long; some seconds, where an answer is wanted ``at_once``.
     """
-    if seconds(mode.nested.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else TRIAL):
+    if moves_seconds(mode.nested.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else TRIAL):
         return None
     run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
-    ends = mode.nested.model.flat(*run.draws(2))
+    ends = mode.nested.model.flat(*run.next_draws(2))
     share, holds, of = stayed(problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS)
     return Trial(holds, share, of, run.step)
 

@@ -101,7 +101,7 @@ class Collapsed:
         self._starts = np.searchsorted(of[self._order], np.arange(classes))
         self._common = model.pattern.common
         self._common_group = np.repeat(np.arange(len(model.groups)), model.sizes)[self._common]
-        means = np.append(model.means(np.zeros(len(model.hypers))), 0.0)
+        means = np.append(model.prior_means(np.zeros(len(model.hypers))), 0.0)
         self._own_mean, self._common_mean = means[self.blocks.own], means[self._common]
         here = model.group_priors(np.zeros(len(model.hypers))).spread_at
         every = np.append(np.eye(len(model.hypers)), np.zeros((1, len(model.hypers))), axis=0)
@@ -122,7 +122,7 @@ class Collapsed:
             if column.any()
         ]
 
-    def said(self, answers: Floats) -> Said:
+    def summarise_answers(self, answers: Floats) -> Said:
         """Of answers, shape (chains, blocks, answers)."""
         ordered = answers[:, self._order]
         mean = np.add.reduceat(ordered, self._starts, axis=1) / self.counts[:, None]
@@ -136,7 +136,7 @@ class Collapsed:
         ]
         return Said(mean, np.stack(squares, axis=1))
 
-    def known(self, hyper: Floats, said: Said) -> Known:
+    def condition_on_spreads(self, hyper: Floats, said: Said) -> Known:
         """Of logarithms of spreads, shape (chains, hypers)."""
         blocks = self.blocks
         spread = np.exp(2.0 * self.model.group_priors(hyper).log_spread)
@@ -158,25 +158,25 @@ class Collapsed:
         covariance = np.linalg.inv(information)
         right = (told @ said.mean[..., None])[..., 0].sum(axis=1) + self._common_mean / prior
         centre = (covariance @ right[..., None])[..., 0]
-        away = self._away(said.mean, centre)
+        away = self._residuals_of(said.mean, centre)
         quadratic = ((precision @ away[..., None])[..., 0] * away).sum(axis=2) @ self.counts
         quadratic = quadratic + ((centre - self._common_mean) ** 2 / prior).sum(axis=1)
         value = value - 0.5 * (quadratic + np.log(prior).sum(axis=1) + _log_determinant(information))
         return Known(spread, noise, precision, centre, covariance, value)
 
-    def _away(self, mean: Floats, common: Floats) -> Floats:
-        return np.asarray(mean - self._shift(common))
+    def _residuals_of(self, mean: Floats, common: Floats) -> Floats:
+        return np.asarray(mean - self._common_shift(common))
 
-    def _shift(self, common: Floats) -> Floats:
+    def _common_shift(self, common: Floats) -> Floats:
         """Contribution of common values, shape (chains, common), to answers, shape (chains, classes, answers)."""
         return np.asarray((self.blocks.x @ common[:, None, :, None])[..., 0])
 
     def log_density(self, hyper: Floats, said: Said) -> tuple[Floats, Floats]:
         """Log posterior density of logarithms of spreads, shape (chains,), and its gradient, shape (chains, hypers)."""
         within = np.clip(hyper, np.where(self._is_noise, LOWEST, NONE), HIGHEST)
-        blocks, known = self.blocks, self.known(within, said)
+        blocks, known = self.blocks, self.condition_on_spreads(within, said)
         precision, counted = known.precision, self.counts[:, None, None]
-        away = self._away(said.mean, known.centre)
+        away = self._residuals_of(said.mean, known.centre)
         scatter = away[..., :, None] * away[..., None, :]
         scatter = scatter + blocks.x @ known.covariance[:, None] @ blocks.x.transpose(0, 2, 1)
         turned = precision @ (said.squares + counted * scatter) @ precision - counted * precision
@@ -192,7 +192,7 @@ class Collapsed:
         outside = (hyper > HIGHEST) | ((hyper < LOWEST) & self._is_noise)
         return np.where(outside.any(axis=1), -np.inf, known.value + log), slope + its_slope
 
-    def drawn(
+    def draw_common(
         self, hyper: Floats, answers: Floats, rng: np.random.Generator, sweeps: int = 1
     ) -> tuple[Floats, Floats, Known]:
         """Common values, and answers with those at the ends drawn anew, given spreads and each other.
@@ -208,11 +208,11 @@ class Collapsed:
         array, shape (chains, blocks, answers)
         Known
         """
-        answers, known = answers.copy(), self.known(hyper, self.said(answers))
+        answers, known = answers.copy(), self.condition_on_spreads(hyper, self.summarise_answers(answers))
         root = np.linalg.cholesky(known.covariance)
         normal = rng.standard_normal(known.centre.shape)
         common = known.centre + (root @ normal[..., None])[..., 0]
-        shift = self._shift(common)[:, self.blocks.of]
+        shift = self._common_shift(common)[:, self.blocks.of]
         away = answers - shift
         for _ in range(sweeps):
             for place, blocks, end in self.ends:
@@ -225,25 +225,25 @@ class Collapsed:
                 here = away[:, blocks]
                 middle = here[..., place] - np.einsum("cbm,cbm->cb", row, here)
                 bound = end * HALF - self._offset[blocks, place] - shift[:, blocks, place]
-                away[:, blocks, place] = middle + width * _beyond(end, (bound - middle) / width, rng)
+                away[:, blocks, place] = middle + width * _draw_beyond(end, (bound - middle) / width, rng)
         return common, away + shift, known
 
-    def latent(self, common: Floats, answers: Floats, known: Known, rng: np.random.Generator) -> Floats:
+    def draw_latent(self, common: Floats, answers: Floats, known: Known, rng: np.random.Generator) -> Floats:
         """All latent values, shape (chains, size), given common ones, answers and spreads."""
         blocks, size = self.blocks, self.model.size
         x = np.empty((len(common), size + 1))
         x[:, self._common] = common
         spread, z = known.spread[:, blocks.group][:, blocks.of], blocks.z[None]
-        away = answers - self._shift(common)[:, blocks.of]
+        away = answers - self._common_shift(common)[:, blocks.of]
         # of values and noise drawn alone, what the answers say otherwise
         own = np.sqrt(spread) * rng.standard_normal(spread.shape)
         noise = np.sqrt(known.noise)[:, blocks.of] * rng.standard_normal(away.shape)
-        left = away - self._each(own, z.transpose(0, 1, 3, 2)) - noise
-        own = own + spread * self._each(self._each(left, known.precision), z)
+        left = away - self._times_matrices(own, z.transpose(0, 1, 3, 2)) - noise
+        own = own + spread * self._times_matrices(self._times_matrices(left, known.precision), z)
         x[:, blocks.own] = own + self._own_mean
         return x[:, :size]
 
-    def _each(self, rows: Floats, matrices: Floats) -> Floats:
+    def _times_matrices(self, rows: Floats, matrices: Floats) -> Floats:
         """Rows of blocks, (chains, blocks, a), times the matrices of their classes, (chains or 1, classes, a, b)."""
         found = np.empty((*rows.shape[:2], matrices.shape[-1]))
         for number, which in enumerate(np.split(self._order, self._starts[1:])):
@@ -257,7 +257,7 @@ def _log_determinant(matrices: Floats) -> Floats:
     return np.asarray(2.0 * np.log(roots).sum(axis=-1))
 
 
-def _beyond(end: Ints, bound: Floats, rng: np.random.Generator) -> Floats:
+def _draw_beyond(end: Ints, bound: Floats, rng: np.random.Generator) -> Floats:
     """Standard normal draws above ``bound`` where ``end`` is 1, below it where it is -1."""
     from scipy.special import log_ndtr, ndtri_exp
 

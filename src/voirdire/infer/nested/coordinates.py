@@ -32,7 +32,7 @@ import numpy as np
 from voirdire.infer.kernel.fused import FusedAnswers, fused, has_kernel
 from voirdire.infer.kernel.library import library
 from voirdire.infer.kernel.mapped import Mapped
-from voirdire.infer.nested.exchange import Nest, nests
+from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.whitening import Whitening, whitening_of
@@ -83,23 +83,27 @@ class Coordinates:
         """Number of coordinates."""
         return len(self.root) + len(self.told)
 
-    def place(self, z: Floats) -> tuple[Floats, Floats]:
+    def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
-        parts = self._parts(z)
+        parts = self._value_parts(z)
         return parts.x, parts.hyper
 
-    def at(self, x: Floats, hyper: Floats) -> Floats:
+    def from_values(self, x: Floats, hyper: Floats) -> Floats:
         """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
         moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
         white = np.asarray(moved, dtype=np.float64)
-        middle = self._map(white, np.zeros_like(x))
+        middle = self._map_white(white, np.zeros_like(x))
         z = np.concatenate([white, self._whitening.back((x - middle.x) / middle.width)], axis=1)
-        return self._stretched(z, 1.0 / (1.0 + self.gain) - 1.0)
+        return self._stretch_coordinates(z, 1.0 / (1.0 + self.gain) - 1.0)
 
     @property
     def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
         """Log likelihood of predictors of points, with its gradient."""
-        return self.nested.model.answers.compiled if self.compiled else self.nested.model.answers.both
+        return (
+            self.nested.model.answers.compiled_gradient
+            if self.compiled
+            else self.nested.model.answers.value_gradient
+        )
 
     def log_likelihood(self, x: Floats, hyper: Floats) -> Floats:
         """Of points, shape (points,)."""
@@ -113,15 +117,15 @@ class Coordinates:
         model = self.nested.model
         return fused(model.pattern, model.answers) if has_kernel(model) else None
 
-    def energy(self, z: Floats) -> tuple[Floats, Floats]:
+    def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
         if library() is None:
             return self.energy_by_numpy(z)
-        z = self._stretched(z, self.gain)
+        z = self._stretch_coordinates(z, self.gain)
         hypers = len(self.root)
         value, by_white, by_normal = self._mapped.energy(z[:, :hypers], self._whitening.normal(z[:, hypers:]))
         slope = np.concatenate([by_white, self._whitening.white(by_normal)], axis=1)
-        return value, self._stretched(slope, self.gain)
+        return value, self._stretch_coordinates(slope, self.gain)
 
     @cached_property
     def _mapped(self) -> Mapped:
@@ -129,14 +133,14 @@ class Coordinates:
         return Mapped(self.nested, *known, self.fused, self.answers)
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`energy`, where there is no kernel."""
+        """As :meth:`energy_gradient`, where there is no kernel."""
         model, found = self.nested.model, self.nested.found
-        parts = self._parts(z)
+        parts = self._value_parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
         likelihood, slope = self.answers(model.predictors(x, hyper))
         log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
         of_hyper, slope_of_hyper = model.hyper_prior(hyper)
-        by_x = model.pattern.gathered(slope) + slope_of_prior
+        by_x = model.pattern.gather_gradient(slope) + slope_of_prior
         spreads, means = model.levels
         of_mode = (2.0 * parts.share - parts.follow) * parts.pulled * parts.reach
         each = by_x * (of_mode + parts.share * parts.normal * width)
@@ -148,7 +152,9 @@ class Coordinates:
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1)
         white = self._whitening.white(by_x * width)
-        return -value, -self._stretched(np.concatenate([by_hyper @ self.root, white], axis=1), self.gain)
+        return -value, -self._stretch_coordinates(
+            np.concatenate([by_hyper @ self.root, white], axis=1), self.gain
+        )
 
     @cached_property
     def said(self) -> Floats:
@@ -158,13 +164,13 @@ class Coordinates:
     @cached_property
     def nests(self) -> tuple[Nest, ...]:
         """Values that others are beneath; see :mod:`.exchange`."""
-        return nests(self.nested.model, self.nested.found)
+        return find_nests(self.nested.model, self.nested.found)
 
     @cached_property
     def _whitening(self) -> Whitening:
         return whitening_of(self.nested.found.factor)
 
-    def adapted(self, points: Floats) -> Coordinates:
+    def adapt_to(self, points: Floats) -> Coordinates:
         """The same adapted to draws of chains, shape (draws, chains, size), in these coordinates.
 
         Draws of a chain are alike, and in thousands of dimensions any few of them go far in some direction: directions
@@ -172,35 +178,37 @@ class Coordinates:
         where steps would have to be shorter, count as the farthest of this one.
         """
         hypers = len(self.root)
-        z = _held(self._stretched(points.reshape(-1, self.size), self.gain))
+        z = _clip_draws(self._stretch_coordinates(points.reshape(-1, self.size), self.gain))
         moved = z[:, :hypers] @ self.root.T
         # with a little of what it was, where chains hardly move
         covariance = np.cov(moved.T).reshape(hypers, hypers) + LEFT * self.root @ self.root.T
-        there = replace(self, root=_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0)))
+        there = replace(
+            self, root=_cholesky_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0))
+        )
         if points.shape[1] < 2:
             return there
-        z = there.white(z, replace(self, gain=there.gain, along=there.along)).reshape(points.shape)
+        z = there.from_coordinates(z, replace(self, gain=there.gain, along=there.along)).reshape(points.shape)
         one, other = (half.reshape(-1, self.size) for half in (z[:, ::2], z[:, 1::2]))
         directions = np.linalg.svd(one - one.mean(axis=0), full_matrices=False)[2][:DIRECTIONS]
         widths = (other @ directions.T).std(axis=0)
         kept = np.flatnonzero(widths**2 > FURTHER)
         return replace(there, along=directions[kept].T, gain=widths[kept] - 1.0)
 
-    def white(self, points: Floats, of: Coordinates) -> Floats:
+    def from_coordinates(self, points: Floats, of: Coordinates) -> Floats:
         """Coordinates here of points, shape (points, size), given in those ``of`` the same search's."""
         hypers = len(self.root)
-        z = of._stretched(points, of.gain).copy()
+        z = of._stretch_coordinates(points, of.gain).copy()
         z[:, :hypers] = np.linalg.solve(self.root, of.root @ z[:, :hypers].T).T
-        return self._stretched(z, 1.0 / (1.0 + self.gain) - 1.0)
+        return self._stretch_coordinates(z, 1.0 / (1.0 + self.gain) - 1.0)
 
-    def _stretched(self, z: Floats, gain: Floats) -> Floats:
+    def _stretch_coordinates(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
 
-    def _parts(self, z: Floats) -> Parts:
-        z = self._stretched(z, self.gain)
-        return self._map(z[:, : len(self.root)], self._whitening.normal(z[:, len(self.root) :]))
+    def _value_parts(self, z: Floats) -> Parts:
+        z = self._stretch_coordinates(z, self.gain)
+        return self._map_white(z[:, : len(self.root)], self._whitening.normal(z[:, len(self.root) :]))
 
-    def _map(self, white: Floats, normal: Floats) -> Parts:
+    def _map_white(self, white: Floats, normal: Floats) -> Parts:
         """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
         model, found = self.nested.model, self.nested.found
         moved = white @ self.root.T
@@ -213,7 +221,7 @@ class Coordinates:
         told = self.told * farther**2
         square = (self.told + self.prior) / (told + prior)
         reach, width = square * farther, np.sqrt(square)
-        mean, first = model.means(hyper), model.means(found.hyper)
+        mean, first = model.prior_means(hyper), model.prior_means(found.hyper)
         pulled = found.x - first - self.said * (mean - first)
         beside = np.where(moved < 0, np.expm1(moved), moved) @ self.moves.T
         x = mean + pulled * reach + normal * width + beside
@@ -250,13 +258,13 @@ class Parts(NamedTuple):
     follow: Floats
 
 
-def coordinates(nested: Nested, covariance: Floats) -> Coordinates:
+def coordinates_of(nested: Nested, covariance: Floats) -> Coordinates:
     """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
     model, found = nested.model, nested.found
     spreads, means = model.levels
     prior = model.prior(found.x, found.hyper).precision
-    whole = np.maximum(1.0 / found.factor.marginals()[0], prior)
-    mean = model.means(found.hyper)
+    whole = np.maximum(1.0 / found.factor.marginal_covariances()[0], prior)
+    mean = model.prior_means(found.hyper)
     moves, away, said = slope_of(model, found)[1], found.x - mean, 1.0 - prior / whole
     # how the mode moves is kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m), as nearly as one kappa makes it
     still, turned = (spreads * (factor * away)[:, None] for factor in (2.0 - 2.0 * said, 2.0 * said - 1.0))
@@ -265,15 +273,15 @@ def coordinates(nested: Nested, covariance: Floats) -> Coordinates:
     left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
     size = len(prior) + len(found.hyper)
     none = np.zeros((size, 0)), np.zeros(0)
-    return Coordinates(nested, _root(covariance), left, prior, whole - prior, follow, *none)
+    return Coordinates(nested, _cholesky_root(covariance), left, prior, whole - prior, follow, *none)
 
 
-def _held(z: Floats) -> Floats:
+def _clip_draws(z: Floats) -> Floats:
     """Draws, shape (draws, size), of which none is farther from the median than the farthest of most."""
     middle = np.median(z, axis=0)
     farthest = FARTHEST * MAD * np.median(np.abs(z - middle), axis=0)
     return np.asarray(np.clip(z, middle - farthest, middle + farthest))
 
 
-def _root(covariance: Floats) -> Floats:
+def _cholesky_root(covariance: Floats) -> Floats:
     return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)

@@ -30,7 +30,7 @@ MATRIX, ROW = (
 DRAWN = 1.2e-7  # that drawing an answer or a latent value takes
 
 
-def seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
+def moves_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
     """About what so many moves of every chain take, reckoned by the size of the table, not by a clock.
 
     Parameters
@@ -49,7 +49,7 @@ def _seconds_of_gradient(model: Field, chains: int) -> float:
 
 
 def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
-    """As :func:`seconds`, of chains of spreads where answers are normal."""
+    """As :func:`moves_seconds`, of chains of spreads where answers are normal."""
     blocks, common = blocks_of(model), len(model.pattern.common)
     classes, answers = len(blocks.weight), blocks.cells.shape[1]
     steps = 0.5 * sum(NORMAL_LENGTHS) / (step or STEP / len(model.hypers) ** 0.25) + 0.5
@@ -65,12 +65,12 @@ def by_spreads(model: Field, most: float) -> bool:
     return is_normal(model) and bool(model.hypers) and spread_seconds(model, least, FEW_CHAINS) <= most
 
 
-def affordable(model: Field, most: float) -> bool:
+def is_affordable(model: Field, most: float) -> bool:
     """True if few chains take at most about as long as they may, in seconds."""
     if by_spreads(model, most):
         return True
     allowed = most if model.near_normal else LONGER * most
-    return seconds(model, sum(WARM) + FEWEST, FEW_CHAINS) <= allowed
+    return moves_seconds(model, sum(WARM) + FEWEST, FEW_CHAINS) <= allowed
 
 
 def at_once(model: Field, most: float) -> bool:
@@ -78,4 +78,4 @@ def at_once(model: Field, most: float) -> bool:
 
     Of votes, whose approximation hardly holds where spreads are learned, and where those of spreads alone are quick.
     """
-    return by_spreads(model, most) if model.near_normal else affordable(model, most)
+    return by_spreads(model, most) if model.near_normal else is_affordable(model, most)

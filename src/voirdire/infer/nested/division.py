@@ -34,7 +34,7 @@ class Division(NamedTuple):
         slope[..., self.at] = self.prior.slope(logs)[..., : len(self.at)]
         return np.asarray(self.prior.log_division(logs, logs.shape[-1], np).sum(axis=-1)), slope
 
-    def holding(self, kept: Bools, hyper: Floats) -> Division:
+    def with_fixed(self, kept: Bools, hyper: Floats) -> Division:
         """The same where the hyperparameters that are not ``kept`` are held, shape (hypers,) both."""
         stays = kept[self.at]
         held = np.concatenate([self.held, hyper[self.at[~stays]]])

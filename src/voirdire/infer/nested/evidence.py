@@ -17,7 +17,7 @@ import numpy as np
 
 from voirdire.infer.nested.field import STEP, Field
 from voirdire.infer.nested.marginal import Given, Marginal
-from voirdire.infer.nested.propagation import SWEEPS, NotConverged, Propagated, propagated
+from voirdire.infer.nested.propagation import SWEEPS, NotConverged, Propagated, propagate_answers
 from voirdire.typing import Floats
 
 NODES = 5  # of the mean of a slope; what is quadratic needs two
@@ -38,7 +38,7 @@ class Evidence(Marginal):
     sweeps: int = SWEEPS
     missing: Floats | None = None
 
-    def latent(self, hyper: Floats) -> Given:
+    def find_latent(self, hyper: Floats) -> Given:
         """The latent values given spreads, from those of the last ones."""
         start, sites = self.last.x, None
         if isinstance(self.last, Propagated):
@@ -47,7 +47,7 @@ class Evidence(Marginal):
             moved = start + self.moves @ (hyper - self.last.hyper)
             start = np.where(self.model.few & np.isfinite(moved), moved, start)
         self.evaluations += 1
-        return propagated(self.model, hyper, start, sites, self.sweeps)
+        return propagate_answers(self.model, hyper, start, sites, self.sweeps)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient; infinite where sites do not settle."""
@@ -56,7 +56,7 @@ class Evidence(Marginal):
         except NotConverged:
             return np.inf, np.zeros(len(hyper))
 
-    def slope(self, found: Given) -> tuple[Floats, Floats]:
+    def gradient_at(self, found: Given) -> tuple[Floats, Floats]:
         """Gradient of the log evidence, and how the means move, shape (size, hypers)."""
         slope, moves = slope_of_evidence(self.model, found)
         return slope if self.missing is None else slope + self.missing, moves
@@ -64,7 +64,7 @@ class Evidence(Marginal):
 
 def slope_of_evidence(model: Field, found: Given) -> tuple[Floats, Floats]:
     """Gradient of the log evidence by the logarithms of spreads, and how the means move, shape (size, hypers)."""
-    sd = np.sqrt(found.factor.variances())
+    sd = np.sqrt(found.factor.marginal_variances())
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     total = np.zeros(len(found.hyper))
     for node, weight in zip(nodes, weights / weights.sum(), strict=True):
@@ -74,5 +74,5 @@ def slope_of_evidence(model: Field, found: Given) -> tuple[Floats, Floats]:
         model.prior(found.x, found.hyper + step).slope - model.prior(found.x, found.hyper - step).slope
         for step in steps
     ]
-    moves = found.factor.solve(np.reshape(pushes, (len(steps), -1)).T / (2.0 * STEP))
+    moves = found.factor.solve_system(np.reshape(pushes, (len(steps), -1)).T / (2.0 * STEP))
     return total, moves

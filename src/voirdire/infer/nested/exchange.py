@@ -47,13 +47,13 @@ class Nest(NamedTuple):
     share: Any
     spread: Bools
 
-    def steps(self, points: int, rng: np.random.Generator) -> Floats:
+    def draw_steps(self, points: int, rng: np.random.Generator) -> Floats:
         """Steps of the logarithms of spreads, a long one of those above, shape (points, hypers)."""
         length = LONGEST * 10.0 ** (-DECADES * rng.random((points, 1)))
         return np.asarray(length * rng.standard_normal((points, len(self.spread))) * self.spread)
 
 
-def nests(model: Field, found: Given) -> tuple[Nest, ...]:
+def find_nests(model: Field, found: Given) -> tuple[Nest, ...]:
     """All pairs of parameters of which one is beneath the other and told.
 
     Wherever a value that is beneath counts, so does the same one above it. What answers say of a value is reckoned
@@ -62,10 +62,10 @@ def nests(model: Field, found: Given) -> tuple[Nest, ...]:
     rows = model.pattern.rows.tocsc()
     square = rows.multiply(rows).T
     counted = np.asarray(square.sum(axis=1)).ravel()
-    said = square @ model.answers.information(found.predictors).diagonal(axis1=1, axis2=2).T.ravel()
+    said = square @ model.answers.expected_information(found.predictors).diagonal(axis1=1, axis2=2).T.ravel()
     told = said > model.prior(found.x, found.hyper).precision
     pairs: list[Nest] = []
-    for above, below in permutations([each[counted[each] > 0] for each in _learned(model)], 2):
+    for above, below in permutations([each[counted[each] > 0] for each in _learned_values(model)], 2):
         if not 0 < len(above) < len(below):
             continue
         together = (rows[:, below].T @ rows[:, above]).tocoo()
@@ -93,7 +93,7 @@ def _of_each_spread(model: Field, told: Bools, above: Ints, below: Ints, of: Int
     return found
 
 
-def _learned(model: Field) -> list[Ints]:
+def _learned_values(model: Field) -> list[Ints]:
     """Places of the values of each parameter whose spreads are learned and whose prior is normal."""
     edges = np.cumsum([0] + [group.size for group in model.groups])
     spans = zip(model.groups, edges[:-1], edges[1:], strict=True)
@@ -105,7 +105,7 @@ def _learned(model: Field) -> list[Ints]:
     return found
 
 
-def exchanged(
+def exchange_values(
     model: Field, nest: Nest, x: Floats, hyper: Floats, there: Floats, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the density of the way.
@@ -121,20 +121,20 @@ def exchanged(
     array, shape (points,)
         Log density of the way back less that of the way, which Metropolis's rule adds to that of the posterior.
     """
-    precision, mean = _conditional(model, nest, x, there)
+    precision, mean = _shift_conditional(model, nest, x, there)
     delta = mean + rng.standard_normal(mean.shape) / np.sqrt(precision)
     moved = x.copy()
     moved[:, nest.above] += delta
     moved[:, nest.below] -= (nest.share @ delta.T).T
-    back = _log_normal(-delta, *_conditional(model, nest, moved, hyper))
+    back = _log_normal(-delta, *_shift_conditional(model, nest, moved, hyper))
     return moved, back - _log_normal(delta, precision, mean)
 
 
-def _conditional(model: Field, nest: Nest, x: Floats, hyper: Floats) -> tuple[Floats, Floats]:
+def _shift_conditional(model: Field, nest: Nest, x: Floats, hyper: Floats) -> tuple[Floats, Floats]:
     """Precision and mean of delta, shape (points, above)."""
     here = model.group_priors(hyper)
-    weight = model.each(np.exp(-2.0 * here.log_spread))
-    pull = (x - model.each(here.mean)) * weight
+    weight = model.spread_groups(np.exp(-2.0 * here.log_spread))
+    pull = (x - model.spread_groups(here.mean)) * weight
     beneath = nest.share.T
     precision = weight[:, nest.above] + (beneath.power(2) @ weight[:, nest.below].T).T
     return precision, ((beneath @ pull[:, nest.below].T).T - pull[:, nest.above]) / precision

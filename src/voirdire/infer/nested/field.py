@@ -106,7 +106,7 @@ class Field:
 
     def predictors(self, x: Floats, hyper: Floats) -> Floats:
         """Predictors of all cells, shape (..., predictors, cells), of latent values and logarithms of spreads."""
-        sums = self.pattern.predictors(x)
+        sums = self.pattern.linear_predictors(x)
         if self.scales is None:
             return sums
         return np.asarray(sums + (self.scales @ hyper.T).T.reshape(*hyper.shape[:-1], *sums.shape[-2:]))
@@ -128,7 +128,7 @@ class Field:
             pattern.block, index, coefficients[:, used], pattern.predictor[used], least=pattern.kinds
         )
 
-    def part(self, kept: Bools) -> tuple[Field, Ints]:
+    def part_of(self, kept: Bools) -> tuple[Field, Ints]:
         """The field of the answers of some blocks, with the places that its latent values have in this one.
 
         Its ``latent`` and ``flat`` are still those of this field.
@@ -154,9 +154,9 @@ class Field:
             pattern.least,
         )
         counts = np.asarray(self.counted.counts)[..., cells]
-        return replace(self, groups=groups, pattern=its, answers=self.counted.of(counts)), places
+        return replace(self, groups=groups, pattern=its, answers=self.counted.with_counts(counts)), places
 
-    def holding(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> Field:
+    def with_fixed(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> Field:
         """The field in which some parameters, by name, are held at given latent values and logarithms of spreads.
 
         Latent values are held by a prior that allows hardly anything else; what is learned of them is not asked for.
@@ -173,18 +173,25 @@ class Field:
                 groups.append(group)
         learned = np.array([not is_held(one.name.split("[")[0]) for one in self.hypers], dtype=bool)
 
-        def latent(flat: Floats) -> tuple[Floats, Floats]:
+        def learned_latent(flat: Floats) -> tuple[Floats, Floats]:
             values, spreads = self.latent(flat)
             return values, spreads[..., learned]
 
-        def flat(values: Floats, spreads: Floats) -> Floats:
+        def with_fixed_spreads(values: Floats, spreads: Floats) -> Floats:
             every = np.broadcast_to(hyper, (*spreads.shape[:-1], len(hyper))).copy()
             every[..., learned] = spreads
             return self.flat(values, every)
 
         hypers = tuple(one for one, keep in zip(self.hypers, learned, strict=True) if keep)
-        division = self.division and self.division.holding(learned, hyper)
-        return replace(self, groups=tuple(groups), hypers=hypers, latent=latent, flat=flat, division=division)
+        division = self.division and self.division.with_fixed(learned, hyper)
+        return replace(
+            self,
+            groups=tuple(groups),
+            hypers=hypers,
+            latent=learned_latent,
+            flat=with_fixed_spreads,
+            division=division,
+        )
 
     @property
     def counted(self) -> Answers:
@@ -203,25 +210,25 @@ class Field:
         at = {hyper.name: i for i, hyper in enumerate(self.hypers)}
         sizes = [group.size for group in self.groups]
 
-        def column(of: Callable[[Group], Any], kind: type) -> Any:
+        def group_column(of: Callable[[Group], Any], kind: type) -> Any:
             return np.repeat(np.array([of(group) for group in self.groups], dtype=kind), sizes)
 
         return (
-            column(lambda g: at.get(str(g.spread), -1), int),
-            column(lambda g: 0.0 if isinstance(g.spread, str) else math.log(g.spread), float),
-            column(lambda g: at.get(str(g.mean), -1), int),
-            column(lambda g: 0.0 if isinstance(g.mean, str) else g.mean, float),
-            column(lambda g: g.reversed, float),
+            group_column(lambda g: at.get(str(g.spread), -1), int),
+            group_column(lambda g: 0.0 if isinstance(g.spread, str) else math.log(g.spread), float),
+            group_column(lambda g: at.get(str(g.mean), -1), int),
+            group_column(lambda g: 0.0 if isinstance(g.mean, str) else g.mean, float),
+            group_column(lambda g: g.reversed, float),
         )
 
     def prior(self, x: Floats, hyper: Floats) -> Prior:
         """Prior of the latent values, shape (..., size), given the logarithms of spreads and means, (..., hypers)."""
-        log_t, m, _ = self._scales(hyper)
+        log_t, m, _ = self._value_scales(hyper)
         precision = np.exp(-2.0 * log_t)
         z = (x - m) * np.exp(-log_t)
         log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
         if self.skewed.size:
-            skew = self.skew(x[..., self.skewed], hyper)
+            skew = self.skew_effect(x[..., self.skewed], hyper)
             log[..., self.skewed] += skew.log
             slope[..., self.skewed] += skew.of_x
         return Prior(log, slope, np.broadcast_to(precision, log.shape))
@@ -240,13 +247,13 @@ class Field:
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
-        log_t, m, _ = self._scales(hyper)
+        log_t, m, _ = self._value_scales(hyper)
         inverse = np.exp(-log_t)
         z = (x - m) * inverse
         log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
         of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
         if self.skewed.size:
-            skew = self.skew(x[..., self.skewed], hyper)
+            skew = self.skew_effect(x[..., self.skewed], hyper)
             for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
                 total[..., self.skewed] += part
         spreads, means = self.levels
@@ -260,15 +267,15 @@ class Field:
         """Values whose prior is skewed."""
         return np.flatnonzero(self._numbers[4] != PLAIN)
 
-    def skew(self, x: Floats, hyper: Floats) -> Skew:
+    def skew_effect(self, x: Floats, hyper: Floats) -> Skew:
         """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
         here = self.group_priors(hyper)
         of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed]
         log_t, m, share = here.log_spread[..., of], here.mean[..., of], self._numbers[4][self.skewed]
         variance = np.exp(2.0 * log_t)
         root = np.sqrt(1.0 + variance)
-        own, of_x = _weight(x, share)
-        whole, of_whole = _weight(m / root, share)
+        own, of_x = _skew_weight(x, share)
+        whole, of_whole = _skew_weight(m / root, share)
         return Skew(own - whole, of_x, of_whole * m * variance / root**3, -of_whole * m / root)
 
     @cached_property
@@ -303,17 +310,17 @@ class Field:
         spread_at, log_spread, mean_at, mean = numbers
         return spread_at, log_spread, mean_at, mean
 
-    def means(self, hyper: Floats) -> Floats:
+    def prior_means(self, hyper: Floats) -> Floats:
         """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
         mean_at, mean = self._numbers[2:4]
-        return self.each(self.group_priors(hyper).mean) if (mean_at >= 0).any() else mean
+        return self.spread_groups(self.group_priors(hyper).mean) if (mean_at >= 0).any() else mean
 
-    def _scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
+    def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log spread and mean of each value, shape (..., size), and the share of its prior that is reversed."""
         here = self.group_priors(hyper)
-        return self.each(here.log_spread), self.each(here.mean), self._numbers[4]
+        return self.spread_groups(here.log_spread), self.spread_groups(here.mean), self._numbers[4]
 
-    def each(self, of_groups: Floats) -> Floats:
+    def spread_groups(self, of_groups: Floats) -> Floats:
         """Of each value, shape (..., size), what its group has, shape (..., groups)."""
         return np.repeat(of_groups, self.sizes, axis=-1)
 
@@ -325,11 +332,11 @@ class Field:
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Log prior of all latent values together, shape (...)."""
         here = self.group_priors(hyper)
-        z = (x - self.each(here.mean)) * self.each(np.exp(-here.log_spread))
+        z = (x - self.spread_groups(here.mean)) * self.spread_groups(np.exp(-here.log_spread))
         log = -0.5 * np.einsum("...i,...i->...", z, z) - here.log_spread @ self.sizes
         log -= 0.5 * math.log(2.0 * math.pi) * self.size
         return np.asarray(
-            log + self.skew(x[..., self.skewed], hyper).log.sum(axis=-1) if self.skewed.size else log
+            log + self.skew_effect(x[..., self.skewed], hyper).log.sum(axis=-1) if self.skewed.size else log
         )
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
@@ -372,7 +379,7 @@ class Skew(NamedTuple):
     of_mean: Floats
 
 
-def _weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
+def _skew_weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Log of r + (1 - 2 r) Phi(x), r the share, and its slope."""
     from scipy.special import log_ndtr
 

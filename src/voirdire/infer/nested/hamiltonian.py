@@ -38,7 +38,7 @@ class Path(NamedTuple):
     chance: float
 
 
-def path(
+def sample_path(
     energy: Energy,
     here: Place,
     log_step: float,
@@ -67,6 +67,6 @@ def path(
     return Path(Place(z, np.where(went, there, value), slope), went, float(chance.mean()))
 
 
-def adapted(log_step: float, chance: float, turn: int) -> float:
+def adapt_step(log_step: float, chance: float, turn: int) -> float:
     """The logarithm of the next step, of a warm-up whose ``turn`` it is."""
     return log_step + (chance - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))

@@ -47,19 +47,19 @@ def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], t
 
 def latent_of(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
     """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
-    return _gathered(density, values, learned=False), _gathered(density, values, learned=True)
+    return _gather_values(density, values, learned=False), _gather_values(density, values, learned=True)
 
 
-def _gathered(density: LogDensity, values: dict[str, Any], learned: bool) -> Floats:
+def _gather_values(density: LogDensity, values: dict[str, Any], learned: bool) -> Floats:
     parts = [
-        np.reshape(values[p.name], (*_lead(values[p.name], p), -1))
+        np.reshape(values[p.name], (*_leading_shape(values[p.name], p), -1))
         for p in density.parameters
         if isinstance(p.prior, LEARNED) is learned
     ]
     return np.concatenate(parts, axis=-1)
 
 
-def _lead(value: Any, parameter: Parameter) -> tuple[int, ...]:
+def _leading_shape(value: Any, parameter: Parameter) -> tuple[int, ...]:
     shape: tuple[int, ...] = np.shape(value)
     return shape[: len(shape) - len(parameter.dims)]
 

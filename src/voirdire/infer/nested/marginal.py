@@ -69,17 +69,19 @@ class Given:
         )
 
 
-def settled(model: Field, found: Given) -> Given:
+def refine_fixed_effects(model: Field, found: Given) -> Given:
     """The values that stay moved to the mode of the others integrated out, the spreads given."""
     tilt = tilt_of(model, found)
     for _ in range(ROUNDS):
         change = tilt.slope - found.tilt
-        step = found.factor.solve(change)
+        step = found.factor.solve_system(change)
         size = float(change @ step)
         if size < CLOSE_TILT:
             break
         share = min(1.0, FURTHEST_TILT / math.sqrt(size))
-        there = given(model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor)
+        there = find_conditional_mode(
+            model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor
+        )
         its = tilt_of(model, there)
         if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
             break
@@ -108,19 +110,19 @@ class Tilt(NamedTuple):
 def tilt_of(model: Field, found: Given) -> Tilt:
     """See :class:`Tilt`."""
     few, pattern, answers = model.few, model.others, model.answers
-    information = answers.information(found.predictors)
+    information = answers.expected_information(found.predictors)
     precision = model.prior(found.x, found.hyper).precision
     factor = factor_of(pattern, np.where(few, 1.0, precision), information)
-    covariances = factor.marginals()[1]
-    slope = model.pattern.gathered(answers.bend(found.predictors, covariances))
-    moved = factor.solve(np.where(few, 0.0, slope))
-    sums = pattern.predictors(np.where(few, 0.0, moved))
-    back = model.pattern.gathered(np.einsum("cpq,qc->pc", information, sums))
+    covariances = factor.marginal_covariances()[1]
+    slope = model.pattern.gather_gradient(answers.information_gradient(found.predictors, covariances))
+    moved = factor.solve_system(np.where(few, 0.0, slope))
+    sums = pattern.linear_predictors(np.where(few, 0.0, moved))
+    back = model.pattern.gather_gradient(np.einsum("cpq,qc->pc", information, sums))
     half = 0.5 * factor.log_determinant
     return Tilt(half, np.where(few, slope - back, 0.0), np.where(few, 0.0, -moved))
 
 
-def given(
+def find_conditional_mode(
     model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None, near: Factor | None = None
 ) -> Given:
     """The maximum of the log density less ``tilt`` times the latent values, from ``x``.
@@ -134,38 +136,44 @@ def given(
     tilt = np.zeros(len(x)) if tilt is None else tilt
     pattern, answers = model.pattern, model.answers
 
-    def whitened(x: Floats) -> Factor:
+    def whitening_factor(x: Floats) -> Factor:
         return factor_of(
-            pattern, model.prior(x, hyper).precision, answers.information(model.predictors(x, hyper))
+            pattern, model.prior(x, hyper).precision, answers.expected_information(model.predictors(x, hyper))
         )
 
-    factor = whitened(x) if near is None else near
+    factor = whitening_factor(x) if near is None else near
     for _ in range(ROUNDS_OF_STEPS):
-        place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.draws(np.frombuffer(z)))
+        place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
 
-        def both(z: Floats, place: Any = place, factor: Factor = factor) -> tuple[float, Floats]:
+        def objective_gradient(
+            z: Floats, place: Any = place, factor: Factor = factor
+        ) -> tuple[float, Floats]:
             there = place(z.tobytes())
-            likelihood, slope = answers.both(model.predictors(there, hyper))
+            likelihood, slope = answers.value_gradient(model.predictors(there, hyper))
             prior = model.prior(there, hyper)
             value = float(likelihood) + float(prior.log.sum()) - float(tilt @ there)
-            gradient = factor.whitened(pattern.gathered(slope) + prior.slope - tilt)
+            gradient = factor.whiten_gradients(pattern.gather_gradient(slope) + prior.slope - tilt)
             return (-value, -gradient) if np.isfinite(value) else (FAR, np.zeros(len(z)))
 
         @lru_cache(maxsize=1)
-        def bent(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
+        def local_curvature(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
             there = place(z)
-            return model.curvature_of_prior(there, hyper), answers.turning(model.predictors(there, hyper))
+            return model.curvature_of_prior(there, hyper), answers.gradient_change(
+                model.predictors(there, hyper)
+            )
 
-        def times(z: Floats, change: Floats, bent: Any = bent, factor: Factor = factor) -> Floats:
-            (curvature, turned), step = bent(z.tobytes()), factor.draws(change)
-            gathered = pattern.gathered(turned(pattern.predictors(step)))
-            return factor.whitened(curvature * step - gathered)
+        def hessian_product(
+            z: Floats, change: Floats, bent: Any = local_curvature, factor: Factor = factor
+        ) -> Floats:
+            (curvature, turned), step = bent(z.tobytes()), factor.to_draws(change)
+            gathered = pattern.gather_gradient(turned(pattern.linear_predictors(step)))
+            return factor.whiten_gradients(curvature * step - gathered)
 
         found = minimize(
-            both,
+            objective_gradient,
             np.zeros(len(x)),
             jac=True,
-            hessp=times,
+            hessp=hessian_product,
             method="trust-ncg",
             options={
                 "gtol": CLOSE,
@@ -173,12 +181,12 @@ def given(
                 "initial_trust_radius": max(1.0, 0.2 * math.sqrt(len(x))),
             },
         )
-        x = x + factor.draws(found.x)
-        factor = whitened(x)
+        x = x + factor.to_draws(found.x)
+        factor = whitening_factor(x)
         if found.success:
             break
     predictors = model.predictors(x, hyper)
-    value = float(answers.both(predictors)[0]) + float(model.prior(x, hyper).log.sum())
+    value = float(answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
     return Given(hyper, x, predictors, value, factor, tilt)
 
 
@@ -202,37 +210,37 @@ class Marginal:
     best_value: float = np.inf
     evaluations: int = field(default=0)
 
-    def latent(self, hyper: Floats) -> Given:
+    def find_latent(self, hyper: Floats) -> Given:
         """The latent values given spreads, searched from where they would be were they linear in them."""
         start = self.last.x
         if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
             start = start + self.moves @ (hyper - self.last.hyper)
         self.evaluations += 1
         start = start if np.isfinite(start).all() else self.last.x
-        return given(self.model, hyper, start, self.last.tilt, self.last.factor)
+        return find_conditional_mode(self.model, hyper, start, self.last.tilt, self.last.factor)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
-        found = self.latent(hyper)
+        found = self.find_latent(hyper)
         log_prior, prior_slope = self.model.hyper_prior(hyper)
-        slope, moves = self.slope(found)
+        slope, moves = self.gradient_at(found)
         self.last, self.moves = found, moves
         value = -found.log_marginal - log_prior
         if value < self.best_value:
             self.best, self.best_value = found, value
         return value, -slope - prior_slope
 
-    def slope(self, found: Given) -> tuple[Floats, Floats]:
+    def gradient_at(self, found: Given) -> tuple[Floats, Floats]:
         """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
         return slope_of(self.model, found)
 
 
 def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
     """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
-    variances, covariances = found.factor.marginals()
+    variances, covariances = found.factor.marginal_covariances()
     x, hyper = found.x, found.hyper
-    bend = model.answers.bend(found.predictors, covariances)
-    turned = model.pattern.gathered(bend)
+    bend = model.answers.information_gradient(found.predictors, covariances)
+    turned = model.pattern.gather_gradient(bend)
     steps = STEP * np.eye(len(hyper))
     ahead, behind = ([model.prior(x, hyper + sign * step) for step in steps] for sign in (1.0, -1.0))
     widths = np.array([variances @ (a.precision - b.precision) for a, b in zip(ahead, behind, strict=True)])
@@ -240,12 +248,12 @@ def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
     pushes /= 2.0 * STEP
     direct = model.slopes_of_prior(x, hyper)[2]
     if model.scales is not None:
-        away = model.answers.both(found.predictors)[1] - bend
+        away = model.answers.value_gradient(found.predictors)[1] - bend
         direct = direct + model.scales.T @ away.ravel()
         pushes = pushes + _pushes_of_scales(model, found)
     back = _through_the_mode(model, found, found.tilt - turned)
     slope = direct - widths / (4.0 * STEP) + pushes @ back
-    return slope, found.factor.solve(pushes.T)
+    return slope, found.factor.solve_system(pushes.T)
 
 
 def _pushes_of_scales(model: Field, found: Given) -> Floats:
@@ -260,7 +268,7 @@ def _pushes_of_scales(model: Field, found: Given) -> Floats:
             continue
         one = np.zeros_like(found.predictors)
         one[kind] = 1.0
-        turned = model.answers.turning(found.predictors)(one)  # cells are apart
+        turned = model.answers.gradient_change(found.predictors)(one)  # cells are apart
         total += (model.pattern.columns @ vstack([diags_array(row) @ own for row in turned])).toarray().T
     return total
 
@@ -275,11 +283,11 @@ def _through_the_mode(model: Field, found: Given, slope: Floats) -> Floats:
 
     pattern, size = model.pattern, len(slope)
     precision = model.curvature_of_prior(found.x, found.hyper)
-    turned = model.answers.turning(found.predictors)
+    turned = model.answers.gradient_change(found.predictors)
 
-    def times(x: Floats) -> Floats:
-        return np.asarray(precision * x - pattern.gathered(turned(pattern.predictors(x))))
+    def hessian_product(x: Floats) -> Floats:
+        return np.asarray(precision * x - pattern.gather_gradient(turned(pattern.linear_predictors(x))))
 
-    matrix = LinearOperator((size, size), matvec=times, dtype=float)
-    preconditioner = LinearOperator((size, size), matvec=found.factor.solve, dtype=float)
+    matrix = LinearOperator((size, size), matvec=hessian_product, dtype=float)
+    preconditioner = LinearOperator((size, size), matvec=found.factor.solve_system, dtype=float)
     return np.asarray(minres(matrix, slope, M=preconditioner, rtol=CLOSE_SOLVED, maxiter=SOLVES)[0])

@@ -25,7 +25,7 @@ class Mixing:
     --------
     >>> mixing, x = Mixing(), np.array([1.0, 1.0])
     >>> for _ in range(4):
-    ...     x = mixing.next(x, np.array([0.9, 0.5]) * x + 1.0, np.ones(2))
+    ...     x = mixing.next_point(x, np.array([0.9, 0.5]) * x + 1.0, np.ones(2))
     >>> x.round(6).tolist()
     [10.0, 2.0]
     """
@@ -34,7 +34,7 @@ class Mixing:
         self._steps: list[Floats] = []
         self._maps: list[Floats] = []
 
-    def next(self, here: Floats, there: Floats, weights: Floats) -> Floats:
+    def next_point(self, here: Floats, there: Floats, weights: Floats) -> Floats:
         """The next point, of the last one and what the map makes of it; ``weights`` are of the least squares."""
         step = there - here
         self._steps, self._maps = [*self._steps[-KEPT:], step], [*self._maps[-KEPT:], there]

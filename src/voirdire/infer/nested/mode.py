@@ -9,11 +9,11 @@ import numpy as np
 
 from voirdire.infer.nested.cost import at_once
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.marginal import Given, given
-from voirdire.infer.nested.nested import draws, maximise
-from voirdire.infer.nested.propagation import NotConverged, Propagated, propagated
+from voirdire.infer.nested.marginal import Given, find_conditional_mode
+from voirdire.infer.nested.nested import draw_posterior, maximise_spreads
+from voirdire.infer.nested.propagation import NotConverged, Propagated, propagate_answers
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.sparse import gain, is_sparse
+from voirdire.infer.nested.sparse import evidence_gain, is_sparse
 from voirdire.infer.posterior_mode import Mode
 from voirdire.infer.threads import one_thread
 from voirdire.model.density import Data, LogDensity
@@ -55,42 +55,44 @@ def nested_mode(
     the search ends early.
     """
     with one_thread():
-        return _found(density, data, start, held, chains)
+        return _find_mode(density, data, start, held, chains)
 
 
-def _found(density: LogDensity, data: Data, start: Floats | None, held: bool, chains: float) -> NestedMode:
+def _find_mode(
+    density: LogDensity, data: Data, start: Floats | None, held: bool, chains: float
+) -> NestedMode:
     model = density.field(data)
     first = density.starts(data)[0] if start is None else start
     if held:
         x, hyper = model.latent(first)
-        there = _held(model, hyper, x)
+        there = _latent_given(model, hyper, x)
         value = there.log_marginal + model.hyper_prior(hyper)[0]
         kept = Nested(model, there, 0.0, 1, np.eye(len(hyper)), value)
         return NestedMode(model.flat(there.x, hyper), value, 0.0, 1, 1, (value,), kept)
     roughly = chains > 0 and at_once(model, chains)
-    found = maximise(model, *model.latent(first), roughly=roughly)
+    found = maximise_spreads(model, *model.latent(first), roughly=roughly)
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]
     for other in density.starts_in_doubt(x, data):
         latent = model.latent(other)[0]
         if isinstance(found.found, Propagated):
-            more = gain(found, latent)
+            more = evidence_gain(found, latent)
         else:
-            there = given(model, found.found.hyper, latent)
+            there = find_conditional_mode(model, found.found.hyper, latent)
             latent, more = there.x, there.log_marginal - found.found.log_marginal
         values.append(found.value + more)
         if more > MARGIN:
-            found = maximise(model, latent, found.found.hyper, roughly=roughly)
+            found = maximise_spreads(model, latent, found.found.hyper, roughly=roughly)
             x = model.flat(found.found.x, found.found.hyper)
     return NestedMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
 
 
-def _held(model: Field, hyper: Floats, x: Floats) -> Given:
+def _latent_given(model: Field, hyper: Floats, x: Floats) -> Given:
     """The latent values given spreads."""
     if is_sparse(model):
         with suppress(NotConverged):
-            return propagated(model, hyper, x)
-    return given(model, hyper, x)
+            return propagate_answers(model, hyper, x)
+    return find_conditional_mode(model, hyper, x)
 
 
 def nested_draws(mode: NestedMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:
@@ -98,4 +100,4 @@ def nested_draws(mode: NestedMode, rng: np.random.Generator, most: int = MOST_DR
     model = mode.nested.model
     count = int(min(most, max(NUMBERS / max(model.size, 1), 200)))
     with one_thread():
-        return np.asarray(model.flat(*draws(mode.nested, count, rng)))
+        return np.asarray(model.flat(*draw_posterior(mode.nested, count, rng)))

@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.nested.coordinates import Coordinates, coordinates
-from voirdire.infer.nested.cost import CHAINS, STEP, WARM, seconds
-from voirdire.infer.nested.hamiltonian import Path, Place, adapted, path
+from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.cost import CHAINS, STEP, WARM, moves_seconds
+from voirdire.infer.nested.hamiltonian import Path, Place, adapt_step, sample_path
 from voirdire.infer.nested.nested import spread_covariance
-from voirdire.infer.nested.rescaling import rescaled
+from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Bools, Floats
 
@@ -55,13 +55,15 @@ class Moves:
         moved: Callable[[], None] = lambda: None,
     ) -> None:
         self._rng, self._moved = rng, moved
-        compiled = seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
-        self.where: Coordinates = replace(coordinates(nested, spread_covariance(nested)), compiled=compiled)
+        compiled = moves_seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
+        self.where: Coordinates = replace(
+            coordinates_of(nested, spread_covariance(nested)), compiled=compiled
+        )
         self.z = rng.standard_normal((chains, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
-        self._value, self._slope = self.where.energy(self.z)
+        self._value, self._slope = self.where.energy_gradient(self.z)
         # coordinates are those of one mode, in which paths are long: chains that go to others come later
-        first, went = self._warmed(warm[0], exchanging=not warm[1])
+        first, went = self._warm_up(warm[0], exchanging=not warm[1])
         if not warm[1]:
             return
         # what the chains had forgotten by then is what they began with; those that never moved begin where others are
@@ -69,23 +71,23 @@ class Moves:
         if still.all():
             return
         self.z[still] = self.z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
-        there = self.where.adapted(np.stack([z[~still] for z in first[len(first) // 3 :]]))
-        self.z = there.white(self.z, self.where)
+        there = self.where.adapt_to(np.stack([z[~still] for z in first[len(first) // 3 :]]))
+        self.z = there.from_coordinates(self.z, self.where)
         self.where = there
-        self._value, self._slope = self.where.energy(self.z)
-        self._warmed(warm[1])
+        self._value, self._slope = self.where.energy_gradient(self.z)
+        self._warm_up(warm[1])
 
-    def _warmed(self, moves: int, *, exchanging: bool = True) -> tuple[list[Floats], list[Bools]]:
+    def _warm_up(self, moves: int, *, exchanging: bool = True) -> tuple[list[Floats], list[Bools]]:
         """Move chains while the step is adapted; return their positions, and which paths were accepted.
 
         The step ends at the mean of the later half's.
         """
         places, went, steps = [], [], []
         for turn in range(moves):
-            gone = self._path()
+            gone = self._run_paths()
             went.append(gone.went)
-            self._log_step = adapted(self._log_step, gone.chance, turn)
-            self._rescale(exchanging=exchanging)
+            self._log_step = adapt_step(self._log_step, gone.chance, turn)
+            self._rescale_spreads(exchanging=exchanging)
             places.append(self.z)
             steps.append(self._log_step)
             self._moved()
@@ -97,27 +99,29 @@ class Moves:
         """Length of a step."""
         return math.exp(self._log_step)
 
-    def draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
+    def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
         """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
-        places = [self.where.place([self._move() for _ in range(gap)][-1]) for _ in range(count)]
+        places = [self.where.to_values([self._move_chains() for _ in range(gap)][-1]) for _ in range(count)]
         x, hyper = (np.stack(part, axis=1) for part in zip(*places, strict=True))
         return x, hyper
 
-    def _move(self) -> Floats:
+    def _move_chains(self) -> Floats:
         """One transition of all chains."""
-        self._path()
-        self._rescale()
+        self._run_paths()
+        self._rescale_spreads()
         self._moved()
         return self.z
 
-    def _path(self) -> Path:
+    def _run_paths(self) -> Path:
         """Paths of all chains."""
-        went = path(self.where.energy, Place(self.z, self._value, self._slope), self._log_step, self._rng)
+        went = sample_path(
+            self.where.energy_gradient, Place(self.z, self._value, self._slope), self._log_step, self._rng
+        )
         self.z, self._value, self._slope = went.end
         return went
 
-    def _rescale(self, *, exchanging: bool = True) -> None:
+    def _rescale_spreads(self, *, exchanging: bool = True) -> None:
         """Steps of the spreads of all chains that take their values along."""
         with np.errstate(all="ignore"):  # what is not finite is not accepted
-            self.z = rescaled(self.where, self.z, self._rng, exchanging=exchanging)
-        self._value, self._slope = self.where.energy(self.z)
+            self.z = rescale_chains(self.where, self.z, self._rng, exchanging=exchanging)
+        self._value, self._slope = self.where.energy_gradient(self.z)

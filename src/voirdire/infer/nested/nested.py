@@ -15,9 +15,23 @@ import numpy as np
 
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.marginal import Given, Marginal, given, settled, tilt_of
+from voirdire.infer.nested.marginal import (
+    Given,
+    Marginal,
+    find_conditional_mode,
+    refine_fixed_effects,
+    tilt_of,
+)
 from voirdire.infer.nested.propagation import SWEEPS, NotConverged, Propagated
-from voirdire.infer.nested.search import HIGHEST, LOWEST, ROUGH, TOLERANCE, Nested, searched, sizes
+from voirdire.infer.nested.search import (
+    HIGHEST,
+    LOWEST,
+    ROUGH,
+    TOLERANCE,
+    Nested,
+    search_spreads,
+    values_per_spread,
+)
 from voirdire.infer.nested.sparse import by_evidence, is_sparse
 from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
@@ -32,15 +46,15 @@ HALVED = 4  # times that a point is brought nearer to the centre, at most
 HEAVIEST = 3.0  # times its share that a point may weigh
 
 
-def maximise(model: Field, x: Floats, hyper: Floats, *, roughly: bool = False) -> Nested:
+def maximise_spreads(model: Field, x: Floats, hyper: Floats, *, roughly: bool = False) -> Nested:
     """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS); ``roughly``, the first few.
 
     Where answers say little of each latent value by their evidence (:mod:`.sparse`), and by their Laplace-marginal
     likelihood where they say much, or where expectation propagation does not converge.
 
-    That is in turns with the values that stay (see :func:`.marginal.settled`), which are at the mode of the others
-    integrated out, not at the joint one: there judges seem better than they are, as noise in what is latent is taken
-    for nothing.
+    That is in turns with the values that stay (see :func:`.marginal.refine_fixed_effects`), which are at the mode of
+    the others integrated out, not at the joint one: there judges seem better than they are, as noise in what is
+    latent is taken for nothing.
     """
     here = np.clip(hyper, LOWEST, HIGHEST)
     if is_sparse(model):
@@ -52,18 +66,20 @@ def maximise(model: Field, x: Floats, hyper: Floats, *, roughly: bool = False) -
 
 
 def _by_laplace(model: Field, x: Floats, here: Floats, *, roughly: bool = False) -> Nested:
-    inverse = np.diag(1.0 / (1.0 + 0.5 * sizes(model)))
-    marginal = Marginal(model, given(model, here, x))
+    inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
+    marginal = Marginal(model, find_conditional_mode(model, here, x))
     if not model.few.any():
-        found = searched(marginal, here, inverse, ROUGH if roughly else TOLERANCE)
+        found = search_spreads(marginal, here, inverse, ROUGH if roughly else TOLERANCE)
         return replace(found, is_rough=roughly)
-    rough = searched(marginal, here, inverse, ROUGH)
+    rough = search_spreads(marginal, here, inverse, ROUGH)
     if roughly:
         return replace(rough, is_rough=True)
-    moved = settled(model, rough.found)
-    found = searched(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
+    moved = refine_fixed_effects(model, rough.found)
+    found = search_spreads(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
     return replace(
-        found, found=settled(model, found.found), evaluations=rough.evaluations + found.evaluations
+        found,
+        found=refine_fixed_effects(model, found.found),
+        evaluations=rough.evaluations + found.evaluations,
     )
 
 
@@ -77,12 +93,12 @@ def spread_covariance(nested: Nested) -> Floats:
         return np.zeros((0, 0))
     if nested.by_part or nested.is_rough:
         return np.asarray(0.5 * (nested.inverse + nested.inverse.T))
-    at_centre = _marginal(nested)
+    at_centre = _marginal_of(nested)
     base = at_centre(centre)[1]
     widths = np.clip(np.sqrt(np.maximum(nested.inverse.diagonal(), 0.0)), 0.02, 1.0)
 
-    def turned(a: int) -> Floats:
-        marginal, step = _marginal(nested), np.zeros(size)
+    def gradient_difference(a: int) -> Floats:
+        marginal, step = _marginal_of(nested), np.zeros(size)
         marginal.last, marginal.moves = at_centre.last, at_centre.moves
         step[a] = STEP * widths[a] * (-1.0 if centre[a] > HIGHEST - 0.5 else 1.0)
         value, slope = marginal(centre + step)
@@ -90,37 +106,37 @@ def spread_covariance(nested: Nested) -> Floats:
             (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(nested.inverse)[a]
         )
 
-    curvature = np.stack(list(side_by_side(turned, range(size))))
+    curvature = np.stack(list(side_by_side(gradient_difference, range(size))))
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
     values = np.maximum(values, WIDEST**-2)
     return np.asarray((vectors / values) @ vectors.T)
 
 
-def _marginal(nested: Nested, sweeps: int = SWEEPS) -> Marginal:
+def _marginal_of(nested: Nested, sweeps: int = SWEEPS) -> Marginal:
     """The function that was maximised."""
     if isinstance(nested.found, Propagated):
         return Evidence(nested.model, nested.found, sweeps=sweeps, missing=nested.missing)
     return Marginal(nested.model, nested.found)
 
 
-def draws(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def draw_posterior(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draws of latent values, shape (count, size), and of logarithms of spreads, shape (count, hypers)."""
     covariance = spread_covariance(nested)
     size = len(covariance)
-    normal = _spherical(size, 1 if nested.by_part else POINTS, rng)
+    normal = _spherical_points(size, 1 if nested.by_part else POINTS, rng)
     root = np.linalg.cholesky(covariance) if size else covariance
     hypers = np.clip(nested.found.hyper + normal @ root.T, LOWEST, HIGHEST)
     found = (
         _at_once(nested, hypers, count, rng)
         if nested.by_part
-        else _weighed(nested, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
+        else _weighted_draws(nested, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
     )
     x, spreads = zip(*found, strict=True)
     order = rng.permutation(count)
     return np.concatenate(x)[order], np.concatenate(spreads)[order]
 
 
-def _spherical(size: int, most: int, rng: np.random.Generator) -> Floats:
+def _spherical_points(size: int, most: int, rng: np.random.Generator) -> Floats:
     """Points whose covariance is that of a standard normal distribution, shape (points, size).
 
     Along both directions of the axes of a rotation; of up to three dimensions of several rotations, each as far from
@@ -145,12 +161,14 @@ def _spherical(size: int, most: int, rng: np.random.Generator) -> Floats:
 Drawn = list[tuple[Floats, Floats]]
 
 
-def _weighed(nested: Nested, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator) -> Drawn:
+def _weighted_draws(
+    nested: Nested, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
+) -> Drawn:
     """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
-    marginal, points = _marginal(nested), len(hypers)
+    marginal, points = _marginal_of(nested), len(hypers)
     marginal(nested.found.hyper)
     # each point is found from the centre
-    at = list(side_by_side(lambda hyper: _settled(marginal, hyper, nested.found), hypers))
+    at = list(side_by_side(lambda hyper: _settle_latent(marginal, hyper, nested.found), hypers))
     log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at]) + beside
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
@@ -158,33 +176,33 @@ def _weighed(nested: Nested, hypers: Floats, beside: Floats, count: int, rng: np
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
     drawn = [one for one in zip(at, shares, rng.spawn(points), strict=True) if one[1]]
     shifts = side_by_side(lambda one: _mean_shift(nested.model, one[0]), drawn)
-    return [_drawn(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)]
+    return [_draw_at(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)]
 
 
 def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
     """Draws at points, of each as many: of tables so large that one factor is kept at a time."""
-    marginal = _marginal(nested, FEW_SWEEPS)
+    marginal = _marginal_of(nested, FEW_SWEEPS)
     marginal(nested.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
     found = []
     for hyper, share, own in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
-        g = _settled(marginal, hyper, nested.found)
-        found.append(_drawn(g, _mean_shift(nested.model, g), share, own))
+        g = _settle_latent(marginal, hyper, nested.found)
+        found.append(_draw_at(g, _mean_shift(nested.model, g), share, own))
     return found
 
 
-def _settled(marginal: Marginal, hyper: Floats, centre: Given) -> Given:
+def _settle_latent(marginal: Marginal, hyper: Floats, centre: Given) -> Given:
     """The latent values given spreads, half as far from the centre as often as propagation does not settle there."""
     for _ in range(HALVED):
         with suppress(NotConverged):
-            return marginal.latent(hyper)
+            return marginal.find_latent(hyper)
         hyper = 0.5 * (hyper + centre.hyper)
     return centre
 
 
-def _drawn(g: Given, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _draw_at(g: Given, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     # the first draws of a point are the same whatever its share, and those of others
-    x = g.x + shift + g.factor.draws(rng.standard_normal((share, len(g.x))).T).T
+    x = g.x + shift + g.factor.to_draws(rng.standard_normal((share, len(g.x))).T).T
     return x, np.repeat(g.hyper[None], share, axis=0)
 
 
@@ -195,5 +213,5 @@ def _mean_shift(model: Field, g: Given) -> Floats:
     """
     if isinstance(g, Propagated):
         return np.zeros(len(g.x))
-    sd = np.sqrt(g.factor.variances())
+    sd = np.sqrt(g.factor.marginal_variances())
     return np.clip(tilt_of(model, g).shift, -sd, sd)

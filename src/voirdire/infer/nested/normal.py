@@ -44,7 +44,7 @@ class NormalAnswers(Compiled):
     Examples
     --------
     >>> answers = NormalAnswers(np.array([0.1]), np.array([0]), np.ones(1))
-    >>> answers.information(np.array([[0.0], [np.log(0.1)]])).round(1).tolist()
+    >>> answers.expected_information(np.array([[0.0], [np.log(0.1)]])).round(1).tolist()
     [[[100.0, 0.0], [0.0, 2.0]]]
     """
 
@@ -62,22 +62,22 @@ class NormalAnswers(Compiled):
         log = log_score(self.score, self.end, predictors[..., 0, :], predictors[..., 1, :], xp)
         return (log * self.weight).sum(axis=-1)
 
-    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+    def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         noise = np.exp(predictors[..., 1, :])
         z = (self.score - predictors[..., 0, :]) / noise
-        t, hazard = self._beyond(predictors)
+        t, hazard = self._end_hazard(predictors)
         inner = self.end == 0
         by_mean = np.where(inner, z, self.end * hazard) / noise
         by_log = np.where(inner, z * z - 1.0, -t * hazard)
         slope = self.weight * np.stack([by_mean, by_log], axis=-2)
         return self.log_likelihood(predictors, np), slope
 
-    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+    def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         noise = np.exp(predictors[1])
         z = (self.score - predictors[0]) / noise
-        t, hazard = self._beyond(predictors)
+        t, hazard = self._end_hazard(predictors)
         falls = hazard * (t + hazard)  # minus the hazard's derivative
         inner = self.end == 0
         mm = -np.where(inner, 1.0, falls) / noise**2
@@ -86,13 +86,13 @@ class NormalAnswers(Compiled):
         mm, ml, ll = self.weight * mm, self.weight * ml, self.weight * ll
         return lambda change: np.stack([mm * change[0] + ml * change[1], ml * change[0] + ll * change[1]])
 
-    def information(self, predictors: Floats) -> Floats:
+    def expected_information(self, predictors: Floats) -> Floats:
         """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
-        mm, ml, ll = (self.weight * part for part in _information(*predictors))
+        mm, ml, ll = (self.weight * part for part in _information_terms(*predictors))
         return np.stack([np.stack([mm, ml], axis=-1), np.stack([ml, ll], axis=-1)], axis=-2)
 
-    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, for C ``covariance`` and W :meth:`information`.
+    def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`.
 
         Shape (predictors, cells).
         """
@@ -101,19 +101,19 @@ class NormalAnswers(Compiled):
         for row, step in enumerate(steps):
             moved = np.zeros_like(predictors)
             moved[row] = step
-            ahead, behind = (_information(*(predictors + sign * moved)) for sign in (1.0, -1.0))
+            ahead, behind = (_information_terms(*(predictors + sign * moved)) for sign in (1.0, -1.0))
             mm, ml, ll = ((a - b) / (2.0 * step) for a, b in zip(ahead, behind, strict=True))
             total = covariance[:, 0, 0] * mm + 2.0 * covariance[:, 0, 1] * ml + covariance[:, 1, 1] * ll
             out[row] = 0.5 * self.weight * total
         return out
 
-    def _beyond(self, predictors: Floats) -> tuple[Floats, Floats]:
+    def _end_hazard(self, predictors: Floats) -> tuple[Floats, Floats]:
         """Distance of the mean beyond the end that a score stands at, in noises, and phi / Phi there."""
         t = (self.end * predictors[..., 0, :] - HALF) * np.exp(-predictors[..., 1, :])
         return t, normal_hazard(t)
 
 
-def _information(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Floats]:
+def _information_terms(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Floats]:
     """I_mm, I_ml and I_ll of the module, shape (cells,) each."""
     from scipy.special import ndtr
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from voirdire.infer.nested.bending import bent, may_be_zero
+from voirdire.infer.nested.bending import bend_logarithms, may_be_zero
 from voirdire.infer.nested.collapsed import Collapsed, Said
 from voirdire.infer.nested.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
-from voirdire.infer.nested.hamiltonian import Place, adapted, path
+from voirdire.infer.nested.hamiltonian import Place, adapt_step, sample_path
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
 
@@ -52,85 +52,87 @@ class NormalMoves:
         density, size = self._density, len(self._centre)
         hyper = np.repeat(self._found[None], chains, axis=0)
         score = np.repeat(density.score[None], chains, axis=0)
-        self._common, self._answers, self._known = density.drawn(hyper, score, rng, SWEEPS)
+        self._common, self._answers, self._known = density.draw_common(hyper, score, rng, SWEEPS)
         self._root = self._root_there()
         self._log_step = math.log(STEP) - 0.25 * math.log(size)
-        self._at = self._placed(rng.standard_normal((chains, size)))
+        self._at = self._place_at(rng.standard_normal((chains, size)))
         for moves, last in zip(NORMAL_WARM, (False, True), strict=True):
-            places = self._warmed(moves)
+            places = self._warm_up(moves)
             if not last:
-                self._adapt(np.concatenate(places[moves // 3 :]))
+                self._adapt_coordinates(np.concatenate(places[moves // 3 :]))
 
     @property
     def step(self) -> float:
         """Length of a step."""
         return math.exp(self._log_step)
 
-    def draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
+    def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
         """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
         found = []
         for _ in range(count):
             for _ in range(gap):
-                self._move()
-            x = self._density.latent(self._common, self._answers, self._known, self._rng)
-            found.append((x, self._hyper(self._at.z)))
+                self._move_chains()
+            x = self._density.draw_latent(self._common, self._answers, self._known, self._rng)
+            found.append((x, self._hyper_of(self._at.z)))
         x, hyper = (np.stack(part, axis=1) for part in zip(*found, strict=True))
         return x, hyper
 
-    def _move(self) -> float:
+    def _move_chains(self) -> float:
         """One transition of all chains, and the chance that their paths were accepted, on average."""
-        said = self._density.said(self._answers)
-        went = path(lambda z: self._energy(z, said), self._at, self._log_step, self._rng, NORMAL_LENGTHS)
-        hyper = self._hyper(went.end.z)
-        self._common, self._answers, self._known = self._density.drawn(hyper, self._answers, self._rng)
-        self._at = self._placed(went.end.z)
+        said = self._density.summarise_answers(self._answers)
+        went = sample_path(
+            lambda z: self._energy_gradient(z, said), self._at, self._log_step, self._rng, NORMAL_LENGTHS
+        )
+        hyper = self._hyper_of(went.end.z)
+        self._common, self._answers, self._known = self._density.draw_common(hyper, self._answers, self._rng)
+        self._at = self._place_at(went.end.z)
         self._moved()
         return went.chance
 
-    def _hyper(self, z: Floats) -> Floats:
-        return self._logarithms(self._centre + z @ self._root.T)
+    def _hyper_of(self, z: Floats) -> Floats:
+        return self._bent_logarithms(self._centre + z @ self._root.T)
 
-    def _logarithms(self, u: Floats) -> Floats:
+    def _bent_logarithms(self, u: Floats) -> Floats:
         """Logarithms of spreads and noises of coordinates, shape (points, hypers)."""
-        return self._found + bent(u, self._bends)[0]
+        return self._found + bend_logarithms(u, self._bends)[0]
 
-    def _placed(self, z: Floats) -> Place:
-        return Place(z, *self._energy(z, self._density.said(self._answers)))
+    def _place_at(self, z: Floats) -> Place:
+        return Place(z, *self._energy_gradient(z, self._density.summarise_answers(self._answers)))
 
-    def _energy(self, z: Floats, said: Said) -> tuple[Floats, Floats]:
+    def _energy_gradient(self, z: Floats, said: Said) -> tuple[Floats, Floats]:
         value, slope = self._by_coordinates(self._centre + z @ self._root.T, said)
         return -value, -slope @ self._root
 
     def _by_coordinates(self, u: Floats, said: Said) -> tuple[Floats, Floats]:
         """Log density of coordinates, and its gradient."""
-        moved, turned, log_turned, by_u = bent(u, self._bends)
+        moved, turned, log_turned, by_u = bend_logarithms(u, self._bends)
         value, slope = self._density.log_density(self._found + moved, said)
         return value + log_turned, slope * turned + by_u
 
-    def _warmed(self, moves: int) -> list[Floats]:
+    def _warm_up(self, moves: int) -> list[Floats]:
         """Coordinates of chains after moves during which the step is adapted, to the mean of the later half's."""
         places, steps = [], []
         for turn in range(moves):
-            self._log_step = adapted(self._log_step, self._move(), turn)
+            self._log_step = adapt_step(self._log_step, self._move_chains(), turn)
             places.append(self._centre + self._at.z @ self._root.T)
             steps.append(self._log_step)
         self._log_step = float(np.mean(steps[moves // 2 :]))
         return places
 
-    def _adapt(self, u: Floats) -> None:
+    def _adapt_coordinates(self, u: Floats) -> None:
         """Make draws of coordinates, shape (draws, hypers), white."""
         here = self._centre + self._at.z @ self._root.T
         covariance = np.cov(u.T).reshape(self._root.shape) + LEFT * self._root @ self._root.T
         self._centre = u.mean(axis=0)
         self._root = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
         z = np.linalg.solve(self._root, (here - self._centre).T).T
-        self._at = self._placed(np.asarray(z, dtype=np.float64))
+        self._at = self._place_at(np.asarray(z, dtype=np.float64))
 
     def _root_there(self) -> Floats:
         """Root of the covariance of a normal distribution about the centre, of the first chain's answers."""
         size = len(self._centre)
         steps = DIFFERENCE * np.concatenate([np.eye(size), -np.eye(size)])
-        said = self._density.said(np.repeat(self._answers[:1], 2 * size, axis=0))
+        said = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))
         slopes = self._by_coordinates(self._centre + steps, said)[1]
         curvature = (slopes[size:] - slopes[:size]) / (2.0 * DIFFERENCE)
         values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))

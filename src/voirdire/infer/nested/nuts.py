@@ -27,7 +27,7 @@ from voirdire.model.terms.arrays import Array
 WARM = (40, 20)  # moves before coordinates are adapted, and after, of the chains that NUTS goes on from
 
 
-def sample(
+def sample_nuts(
     nested: Nested,
     *,
     seed: int,
@@ -45,10 +45,10 @@ def sample(
     moves = Moves(nested, rng, max(chains, CHAINS), WARM)
     # inside a compiled program nothing else compiled may run
     where = replace(moves.where, compiled=False)
-    where.energy(moves.z[:1])  # what is kept is made before threads ask for it
+    where.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
     # coordinates are adapted to chains: what a diagonal of as many variances would add is noise
     programs = programs_of(
-        _potential(where),
+        _potential_function(where),
         warmup,
         turning=False,
         step_size=moves.step / GRADIENTS,
@@ -56,36 +56,36 @@ def sample(
         target_accept_prob=ACCEPTED,
     )
     run = transitions(programs, moves.z[:chains], (), rng, warmup, draws, progress)
-    flat = [nested.model.flat(*where.place(chain)) for chain in run.x]
+    flat = [nested.model.flat(*where.to_values(chain)) for chain in run.x]
     return replace(run, x=np.stack(flat))
 
 
-def _potential(where: Coordinates) -> Callable[[Array], Any]:
+def _potential_function(where: Coordinates) -> Callable[[Array], Any]:
     """Minus the log density at a point, shape (size,), as a function that JAX can differentiate.
 
     Numbers pass as their bits, shape (numbers, 2): JAX calls back from threads that do not know of double precision.
     """
 
-    def at(bits: Any) -> Any:
+    def evaluate_bits(bits: Any) -> Any:
         z = np.ascontiguousarray(bits).view(np.float64).reshape(1, -1)
         with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
-            value, slope = where.energy(z)
+            value, slope = where.energy_gradient(z)
         found = np.append(np.where(np.isfinite(value), value, np.inf), np.nan_to_num(slope))
         return found.view(np.uint32).reshape(-1, 2)
 
     shape = jax.eval_shape(lambda: jnp.zeros((1 + where.size, 2), jnp.uint32))
 
-    def both(z: Array) -> Any:
-        bits = jax.pure_callback(at, shape, jax.lax.bitcast_convert_type(z, jnp.uint32))
+    def value_gradient(z: Array) -> Any:
+        bits = jax.pure_callback(evaluate_bits, shape, jax.lax.bitcast_convert_type(z, jnp.uint32))
         return jax.lax.bitcast_convert_type(bits, jnp.float64)
 
     @jax.custom_jvp
-    def potential(z: Array) -> Any:
-        return both(z)[0]
+    def potential_value(z: Array) -> Any:
+        return value_gradient(z)[0]
 
-    @potential.defjvp
+    @potential_value.defjvp
     def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Any, Any]:
-        found = both(primals[0])
+        found = value_gradient(primals[0])
         return found[0], jnp.dot(found[1:], tangents[0])
 
-    return potential
+    return potential_value

@@ -38,7 +38,7 @@ class Pattern:
     Examples
     --------
     >>> pattern = Pattern(np.array([0, 1, COMMON]), np.array([[0, 2], [1, 2]]), np.ones((2, 2)), np.array([0, 1]))
-    >>> pattern.predictors(np.array([1.0, 2.0, 5.0])).tolist()
+    >>> pattern.linear_predictors(np.array([1.0, 2.0, 5.0])).tolist()
     [[1.0, 2.0], [5.0, 5.0]]
     """
 
@@ -109,15 +109,15 @@ class Pattern:
         """Number of predictors of a cell."""
         return max(int(self.predictor.max(initial=-1)) + 1, self.least)
 
-    def predictors(self, x: Floats) -> Floats:
+    def linear_predictors(self, x: Floats) -> Floats:
         """Linear predictors of all cells, shape (..., predictors, cells), of latent values, shape (..., size)."""
         return np.asarray((self.rows @ x.T).T.reshape(*x.shape[:-1], self.kinds, -1))
 
-    def gathered(self, slopes: Floats) -> Floats:
+    def gather_gradient(self, slopes: Floats) -> Floats:
         """Gradient by the latent values, shape (..., size), of one by the predictors, (..., predictors, cells)."""
         return np.asarray((self.columns @ slopes.reshape(*slopes.shape[:-2], -1).T).T)
 
-    def products(self, cells: slice | Ints, curvature: Floats) -> Floats:
+    def second_derivatives(self, cells: slice | Ints, curvature: Floats) -> Floats:
         """Second derivatives by two values of each cell, shape (cells, width * (width + 1) / 2).
 
         Of a value that is part of two predictors, what it has with itself in both orders.
@@ -126,14 +126,14 @@ class Pattern:
         scale = self.coefficients[cells]
         by_value = curvature[cells][:, self.predictor[one], self.predictor[other]]
         found = np.asarray(by_value * scale[:, one] * scale[:, other])
-        if len(self._twice):
+        if len(self._repeated_pairs):
             index = self.index[cells]
-            same = index[:, one[self._twice]] == index[:, other[self._twice]]
-            found[:, self._twice] *= 1.0 + same
+            same = index[:, one[self._repeated_pairs]] == index[:, other[self._repeated_pairs]]
+            found[:, self._repeated_pairs] *= 1.0 + same
         return found
 
     @cached_property
-    def _twice(self) -> Ints:
+    def _repeated_pairs(self) -> Ints:
         """Pairs of places in a cell that may hold the same value twice."""
         one, other = np.tril_indices(len(self.predictor))
         used = np.where(self.coefficients != 0, self.index, self.size + 1 + np.arange(len(self.predictor)))

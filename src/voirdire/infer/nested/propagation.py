@@ -45,8 +45,16 @@ from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.mixing import Mixing
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.sites import Sites, between, first, laid_out, positive
-from voirdire.infer.nested.tilted import Means, Normals, inverse, means, moments, slopes, times
+from voirdire.infer.nested.sites import Sites, are_larger, first_sites, laid_out, sites_between
+from voirdire.infer.nested.tilted import (
+    Means,
+    Normals,
+    derivative_means,
+    invert_matrices,
+    mean_slopes,
+    multiply_vectors,
+    tilted_moments,
+)
 from voirdire.typing import Floats
 
 SWEEPS = 60  # at most
@@ -87,22 +95,22 @@ class Propagated(Given):
     change: float
 
 
-def wide(model: Field) -> list[int]:
+def integrated_predictors(model: Field) -> list[int]:
     """Predictors of a cell that depend on values that are integrated out."""
     others = model.others
     return sorted(set(others.predictor[(others.coefficients != 0).any(axis=0)].tolist()))
 
 
-def applies(model: Field) -> bool:
+def propagation_applies(model: Field) -> bool:
     """True if answers are known in closed form, and one or two of their predictors are integrated over."""
     return (
         isinstance(model.answers, Answers)
         and model.answers.closed_form is not None
-        and 1 <= len(wide(model)) <= 2
+        and 1 <= len(integrated_predictors(model)) <= 2
     )
 
 
-def propagated(
+def propagate_answers(
     model: Field, hyper: Floats, x: Floats, sites: Sites | None = None, sweeps: int = SWEEPS
 ) -> Propagated:
     """Latent values given spreads, from ``x`` and ``sites``; at most so many ``sweeps``.
@@ -111,44 +119,44 @@ def propagated(
     ------
     NotConverged
     """
-    return _Run(model, hyper, x, sites).done(sweeps)
+    return _Run(model, hyper, x, sites).run_sweeps(sweeps)
 
 
 class _Run:
     def __init__(self, model: Field, hyper: Floats, x: Floats, sites: Sites | None) -> None:
         self.model, self.hyper, self.x = model, hyper, np.array(x)
-        self.wide = wide(model)
-        self.sites = sites or first(model, self.wide, x)
+        self.wide = integrated_predictors(model)
+        self.sites = sites or first_sites(model, self.wide, x)
         self.step = 1.0
         self.held: Sites | None = None
         self.memory = Mixing()
         self.newton: tuple[Factor, dict[tuple[int, int], Floats]] | None = None
         self.prior = model.prior(x, hyper)
 
-    def done(self, sweeps: int) -> Propagated:
+    def run_sweeps(self, sweeps: int) -> Propagated:
         """Sweeps until neither sites nor the values that stay change."""
         few, change, still = self.model.few, math.inf, True
         for turn in range(sweeps):
-            before, (change, new) = change, self._sweep()
+            before, (change, new) = change, self._sweep_sites()
             size = 0.0
             if few.any() and change < NEAR:
-                step, size = self._newton()
+                step, size = self._newton_step()
                 still = size < CLOSE_STAY
             if (change < CLOSE and still) or turn == sweeps - 1:
                 break
             self.step = max(0.7 * self.step, SHORTEST) if change > before else self.step
-            here = self._state()
-            self._renew(new)
+            here = self._mixing_state()
+            self._renew_sites(new)
             if few.any() and change < NEAR:
-                self._settle(step)
+                self._take_step(step)
             if change < NEAR:
-                self._take(self.memory.next(here, self._state(), self._weights()))
+                self._take_state(self.memory.next_point(here, self._mixing_state(), self._mixing_weights()))
             change = change if size < CLOSE_STAY else math.inf
         if sweeps == SWEEPS and not (change < CLOSE and still):
             raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
-        return self._found(self._full(self._means()), change)
+        return self._result_of(self._full_factor(self._derivative_means()), change)
 
-    def _solve(self) -> None:
+    def _solve_sites(self) -> None:
         """q of the sites: its mean in ``x``, and the predictors' means and covariances."""
         model, pattern, few = self.model, self.model.others, self.model.few
         self.prior = model.prior(self.x, self.hyper)
@@ -156,54 +164,57 @@ class _Run:
         for back in range(BACK + 1):
             try:
                 curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
-                self.factor = _factor(pattern, diagonal, curvature)
+                self.factor = _factor_or_raise(pattern, diagonal, curvature)
                 break
             except NotConverged:
                 if self.held is None or back == BACK:
                     raise
                 # sites of surprising answers are negative: half of the way from those that were a density
-                self.sites, self.step = between(self.held, self.sites, 0.5), max(0.5 * self.step, SHORTEST)
+                self.sites, self.step = (
+                    sites_between(self.held, self.sites, 0.5),
+                    max(0.5 * self.step, SHORTEST),
+                )
         self.held = self.sites
         # a Newton step of a quadratic function
-        sums = model.pattern.predictors(self.x)
+        sums = model.pattern.linear_predictors(self.x)
         slope = np.zeros_like(sums)
-        slope[self.wide] = self.sites.shift - times(self.sites.precision, sums[self.wide])
-        gradient = pattern.gathered(slope) + np.where(few, 0.0, self.prior.slope)
-        self.x = self.x + np.where(few, 0.0, self.factor.solve(gradient))
-        self.sums = model.pattern.predictors(self.x)
-        covariance = self.factor.marginals()[1].transpose(1, 2, 0)[np.ix_(self.wide, self.wide)]
+        slope[self.wide] = self.sites.shift - multiply_vectors(self.sites.precision, sums[self.wide])
+        gradient = pattern.gather_gradient(slope) + np.where(few, 0.0, self.prior.slope)
+        self.x = self.x + np.where(few, 0.0, self.factor.solve_system(gradient))
+        self.sums = model.pattern.linear_predictors(self.x)
+        covariance = self.factor.marginal_covariances()[1].transpose(1, 2, 0)[np.ix_(self.wide, self.wide)]
         at = np.arange(len(self.wide))
         covariance[at, at] = np.maximum(covariance[at, at], SMALLEST)
         self.near = Normals(self.sums[self.wide], covariance)
-        self._cavities()
+        self._set_cavities()
 
-    def _cavities(self) -> None:
+    def _set_cavities(self) -> None:
         """Set what the others say of each cell's predictors; where that is no density, a wide one in its place."""
-        precision, size = inverse(self.near.covariance)
-        shift = times(precision, self.near.mean)
+        precision, size = invert_matrices(self.near.covariance)
+        shift = multiply_vectors(precision, self.near.mean)
         left = precision - self.sites.precision
-        self.good = positive(left, SHARE * precision)
+        self.good = are_larger(left, SHARE * precision)
         left = np.where(self.good, left, SHARE * precision)
-        covariance, its_size = inverse(left)
-        mean = times(covariance, np.where(self.good, shift - self.sites.shift, SHARE * shift))
+        covariance, its_size = invert_matrices(left)
+        mean = multiply_vectors(covariance, np.where(self.good, shift - self.sites.shift, SHARE * shift))
         self.cavity = Normals(mean, covariance)
         self.log_sizes = 0.5 * (
             -np.log(its_size)
             - np.log(size)
-            + (mean * times(left, mean)).sum(axis=0)
+            + (mean * multiply_vectors(left, mean)).sum(axis=0)
             - (self.near.mean * shift).sum(axis=0)
         )
 
-    def _sweep(self) -> tuple[float, Sites]:
+    def _sweep_sites(self) -> tuple[float, Sites]:
         """q of the sites, and sites that would be better; how far means would move, in standard deviations."""
-        self._solve()
-        self.found = found = moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+        self._solve_sites()
+        self.found = found = tilted_moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
         at = np.arange(len(self.wide))
         if not found.covariance[at, at].min() > 0:
             raise NotConverged("answers that leave a predictor no width")
-        precision, _ = inverse(found.covariance)
-        left, _ = inverse(self.cavity.covariance)
-        shift = times(precision, found.mean) - times(left, self.cavity.mean)
+        precision, _ = invert_matrices(found.covariance)
+        left, _ = invert_matrices(self.cavity.covariance)
+        shift = multiply_vectors(precision, found.mean) - multiply_vectors(left, self.cavity.mean)
         near, its = self.near.covariance[at, at], found.covariance[at, at]
         moved, wider = (found.mean - self.near.mean) / np.sqrt(near), 1.0 - its / near
         # what all cells have in common counts as all of them
@@ -211,20 +222,20 @@ class _Run:
         change = math.sqrt(float((moved**2 + wider**2).mean()))
         return max(change, COMMON_PART * alike / math.sqrt(wider.size)), Sites(shift, precision - left)
 
-    def _renew(self, new: Sites) -> None:
-        self.sites = between(self.sites, new, np.where(self.good, self.step, 0.0))
+    def _renew_sites(self, new: Sites) -> None:
+        self.sites = sites_between(self.sites, new, np.where(self.good, self.step, 0.0))
 
-    def _state(self) -> Floats:
+    def _mixing_state(self) -> Floats:
         return np.concatenate(
             [self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.few]]
         )
 
-    def _weights(self) -> Floats:
+    def _mixing_weights(self) -> Floats:
         """Standard deviations by which sites are told from each other; the values that stay go along with them."""
         sd = np.sqrt(self.near.covariance[np.arange(len(self.wide)), np.arange(len(self.wide))])
         return np.concatenate([sd.ravel(), (sd * sd[:, None]).ravel(), np.zeros(int(self.model.few.sum()))])
 
-    def _take(self, state: Floats) -> None:
+    def _take_state(self, state: Floats) -> None:
         first, second = self.sites.shift.size, self.sites.precision.size
         shift, precision, few = np.split(state, [first, first + second])
         self.sites = Sites(
@@ -233,10 +244,10 @@ class _Run:
         self.x = self.x.copy()
         self.x[self.model.few] = few
 
-    def _means(self) -> Means:
-        return means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+    def _derivative_means(self) -> Means:
+        return derivative_means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
-    def _full(self, found: Means) -> Factor:
+    def _full_factor(self, found: Means) -> Factor:
         pattern = self.model.pattern
         curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
         for (u, v), each in found.second.items():
@@ -246,7 +257,7 @@ class _Run:
             curvature[:, u, v] -= each
             if u != v:
                 curvature[:, v, u] -= each
-        return _factor(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
+        return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
     def _by_slopes(self, found: Means) -> Factor:
         """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
@@ -256,59 +267,59 @@ class _Run:
             for v in range(pattern.kinds):
                 if u not in self.wide and v not in self.wide:
                     curvature[:, u, v] = found.slope[u] * found.slope[v]
-        return _factor(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
+        return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
-    def _newton(self) -> tuple[Floats, float]:
+    def _newton_step(self) -> tuple[Floats, float]:
         """A step of the values that stay; how large it is, in squared standard deviations.
 
         By second derivatives that were made once, until a step by them is farther than a standard deviation.
         """
         few = self.model.few
-        slope = self._slope() if self.newton is not None else None
-        if slope is None or self._size(slope) > ANEW:
-            found = self._means()
+        slope = self._mean_slopes() if self.newton is not None else None
+        if slope is None or self._step_size(slope) > ANEW:
+            found = self._derivative_means()
             slope = found.slope
             try:
-                full = self._full(found)
+                full = self._full_factor(found)
             except NotConverged:  # far from the maximum
                 full = self._by_slopes(found)
             self.newton = full, found.second
         assert self.newton is not None
-        gradient = self._gradient(slope)
-        step = self.newton[0].solve(gradient)
+        gradient = self._fixed_gradient(slope)
+        step = self.newton[0].solve_system(gradient)
         share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))
         return np.where(few, share * step, 0.0), float(gradient @ step)
 
-    def _gradient(self, slope: Floats) -> Floats:
-        return np.where(self.model.few, self.model.pattern.gathered(slope) + self.prior.slope, 0.0)
+    def _fixed_gradient(self, slope: Floats) -> Floats:
+        return np.where(self.model.few, self.model.pattern.gather_gradient(slope) + self.prior.slope, 0.0)
 
-    def _size(self, slope: Floats) -> float:
+    def _step_size(self, slope: Floats) -> float:
         assert self.newton is not None
-        gradient = self._gradient(slope)
-        return float(gradient @ self.newton[0].solve(gradient))
+        gradient = self._fixed_gradient(slope)
+        return float(gradient @ self.newton[0].solve_system(gradient))
 
-    def _slope(self) -> Floats:
-        return slopes(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+    def _mean_slopes(self) -> Floats:
+        return mean_slopes(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
-    def _settle(self, step: Floats) -> None:
+    def _take_step(self, step: Floats) -> None:
         """Take the step; sites follow, to first order."""
         assert self.newton is not None
         self.x = self.x + step
-        moved = self.model.pattern.predictors(step)
+        moved = self.model.pattern.linear_predictors(step)
         for i, u in enumerate(self.wide):
             for v in range(len(moved)):
                 if v not in self.wide:
                     self.sites.shift[i] += self.newton[1].get((min(u, v), max(u, v)), 0.0) * moved[v]
 
-    def _found(self, full: Factor, change: float) -> Propagated:
+    def _result_of(self, full: Factor, change: float) -> Propagated:
         mean, sites = self.near.mean, self.sites
-        exponents = (mean * (sites.shift - 0.5 * times(sites.precision, mean))).sum(axis=0)
+        exponents = (mean * (sites.shift - 0.5 * multiply_vectors(sites.precision, mean))).sum(axis=0)
         value = float(self.model.prior(self.x, self.hyper).log.sum())
         value += float((exponents + self.found.log_mass + self.log_sizes).sum())
         return Propagated(self.hyper, self.x, self.sums, value, full, np.zeros(len(self.x)), sites, change)
 
 
-def _factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
+def _factor_or_raise(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     try:
         return factor_of(pattern, diagonal, curvature)
     except np.linalg.LinAlgError as error:

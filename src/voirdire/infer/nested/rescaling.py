@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates
-from voirdire.infer.nested.exchange import exchanged
+from voirdire.infer.nested.exchange import exchange_values
 from voirdire.typing import Floats
 
 TRIES = 16  # steps of half of the chains in turn with each other move
@@ -28,24 +28,28 @@ LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gi
 DECADES = 1.5  # by which the shortest step is shorter
 
 
-def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator, *, exchanging: bool = True) -> Floats:
+def rescale_chains(
+    where: Coordinates, z: Floats, rng: np.random.Generator, *, exchanging: bool = True
+) -> Floats:
     """Points of chains, shape (chains, size), after some steps of their spreads and means, and exchanges if any.
 
     Draws from the posterior stay draws from it.
     """
     model = where.nested.model
-    x, hyper = where.place(z)
+    x, hyper = where.to_values(z)
     began, log = hyper.copy(), _log_density(where, x, hyper)
     for turn in range(TRIES if hyper.size else 0):
         mine, others = np.split(rng.permutation(len(z)), [(len(z) + 1) // 2])
         if exchanging and turn % 2 and where.nests:
             nest = where.nests[turn // 2 % len(where.nests)]
-            there = hyper[mine] + nest.steps(len(mine), rng)
-            its_x, volume = exchanged(model, nest, x[mine], hyper[mine], there, rng)
+            there = hyper[mine] + nest.draw_steps(len(mine), rng)
+            its_x, volume = exchange_values(model, nest, x[mine], hyper[mine], there, rng)
         else:
-            step = _steps(where, hyper[others], len(mine), rng)
+            step = _draw_steps(where, hyper[others], len(mine), rng)
             there, wider = hyper[mine] + step, model.group_changes(step)
-            its_x = model.means(there) + (x[mine] - model.means(hyper[mine])) * model.each(np.exp(wider))
+            its_x = model.prior_means(there) + (
+                x[mine] - model.prior_means(hyper[mine])
+            ) * model.spread_groups(np.exp(wider))
             volume = wider @ model.sizes
         its_log = _log_density(where, its_x, there)
         # of what is not finite none
@@ -54,11 +58,11 @@ def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator, *, exchang
         x[gone], hyper[gone], log[gone] = its_x[goes], there[goes], its_log[goes]
     moved = (hyper != began).any(axis=1)
     out = z.copy()
-    out[moved] = where.at(x[moved], hyper[moved])
+    out[moved] = where.from_values(x[moved], hyper[moved])
     return out
 
 
-def _steps(where: Coordinates, others: Floats, count: int, rng: np.random.Generator) -> Floats:
+def _draw_steps(where: Coordinates, others: Floats, count: int, rng: np.random.Generator) -> Floats:
     """Steps of spreads and means, shape (count, hypers), given those of ``others``."""
     size = others.shape[1]
     length = LONGEST * 10.0 ** (-DECADES * rng.random((count, 1)))

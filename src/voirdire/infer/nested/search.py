@@ -72,7 +72,7 @@ class Nested:
         return ()
 
 
-def searched(
+def search_spreads(
     marginal: Marginal,
     here: Floats,
     inverse: Floats,
@@ -103,7 +103,7 @@ def searched(
         else:
             break
         moved, turned = there - here, new_slope - slope
-        inverse = _updated(inverse, moved, turned)
+        inverse = _update_inverse(inverse, moved, turned)
         here, value, slope = there, new_value, new_slope
         known = marginal.last, marginal.moves
     best = marginal.best
@@ -112,7 +112,7 @@ def searched(
     return Nested(marginal.model, best, size, marginal.evaluations, inverse, -marginal.best_value)
 
 
-def sizes(model: Field) -> Floats:
+def values_per_spread(model: Field) -> Floats:
     """Number of latent values that tell each spread."""
     names = [hyper.name for hyper in model.hypers]
     total = np.zeros(len(names))
@@ -123,7 +123,7 @@ def sizes(model: Field) -> Floats:
     return total if model.scales is None else total + abs(model.scales).sum(axis=0)
 
 
-def _updated(inverse: Floats, moved: Floats, turned: Floats) -> Floats:
+def _update_inverse(inverse: Floats, moved: Floats, turned: Floats) -> Floats:
     along = float(moved @ turned)
     if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
         return inverse

@@ -45,7 +45,7 @@ class SeveralAnswers:
     ...     return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
     >>> one, other = (Answers(chances, [np.array([[count], [0.0]])]) for count in (4.0, 8.0))
     >>> both = SeveralAnswers((Kind((0,), 1, one), Kind((1,), 1, other)))
-    >>> both.information(np.zeros((2, 2))).tolist()
+    >>> both.expected_information(np.zeros((2, 2))).tolist()
     [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 2.0]]]
     """
 
@@ -57,7 +57,7 @@ class SeveralAnswers:
         return sum(kind.answers.size for kind in self.kinds)
 
     @cached_property
-    def _places(self) -> list[tuple[slice, list[int], Answers]]:
+    def _kind_places(self) -> list[tuple[slice, list[int], Answers]]:
         """Cells and predictors of each kind."""
         ends = np.cumsum([kind.cells for kind in self.kinds]).tolist()
         return [
@@ -65,50 +65,51 @@ class SeveralAnswers:
             for end, kind in zip(ends, self.kinds, strict=True)
         ]
 
-    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+    def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
-        return self._summed(predictors, lambda answers, part: answers.both(part))
+        return self._sum_kinds(predictors, lambda answers, part: answers.value_gradient(part))
 
-    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`both`, compiled."""
-        return self._summed(predictors, lambda answers, part: answers.compiled(part))
+    def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`value_gradient`, compiled."""
+        return self._sum_kinds(predictors, lambda answers, part: answers.compiled_gradient(part))
 
-    def _summed(
+    def _sum_kinds(
         self, predictors: Floats, of: Callable[[Answers, Floats], tuple[Any, Floats]]
     ) -> tuple[Any, Floats]:
         total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
-        for cells, its, answers in self._places:
+        for cells, its, answers in self._kind_places:
             value, slope[..., its, cells] = of(answers, np.ascontiguousarray(predictors[..., its, cells]))
             total = total + value
         return total, slope
 
-    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+    def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         turns = [
-            (cells, its, answers.turning(predictors[its, cells])) for cells, its, answers in self._places
+            (cells, its, answers.gradient_change(predictors[its, cells]))
+            for cells, its, answers in self._kind_places
         ]
 
-        def turned(change: Floats) -> Floats:
+        def summed_change(change: Floats) -> Floats:
             found = np.zeros_like(change)
             for cells, its, turn in turns:
                 found[its, cells] = turn(change[its, cells])
             return found
 
-        return turned
+        return summed_change
 
-    def information(self, predictors: Floats) -> Floats:
+    def expected_information(self, predictors: Floats) -> Floats:
         """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
-        for at, its, answers in self._places:
+        for at, its, answers in self._kind_places:
             here = np.arange(cells)[at][:, None, None]
-            total[here, np.array(its)[:, None], its] = answers.information(predictors[its, at])
+            total[here, np.array(its)[:, None], its] = answers.expected_information(predictors[its, at])
         return total
 
-    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`information`."""
+    def information_gradient(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of tr(C W), C ``covariance`` and W :meth:`expected_information`."""
         found = np.zeros_like(predictors)
-        for cells, its, answers in self._places:
+        for cells, its, answers in self._kind_places:
             part = covariance[cells][:, its][..., its]
-            found[its, cells] = answers.bend(predictors[its, cells], part)
+            found[its, cells] = answers.information_gradient(predictors[its, cells], part)
         return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.tilted import times
+from voirdire.infer.nested.tilted import multiply_vectors
 from voirdire.typing import Bools, Floats
 
 
@@ -28,15 +28,15 @@ class Sites:
     precision: Floats
 
 
-def first(model: Field, wide: Sequence[int], x: Floats) -> Sites:
+def first_sites(model: Field, wide: Sequence[int], x: Floats) -> Sites:
     """Sites of the information that answers have on average."""
-    sums = model.pattern.predictors(x)
-    pairs = model.answers.information(sums).transpose(1, 2, 0)[np.ix_(wide, wide)]
-    slope = model.answers.both(sums)[1][list(wide)]
-    return Sites(slope + times(pairs, sums[list(wide)]), pairs)
+    sums = model.pattern.linear_predictors(x)
+    pairs = model.answers.expected_information(sums).transpose(1, 2, 0)[np.ix_(wide, wide)]
+    slope = model.answers.value_gradient(sums)[1][list(wide)]
+    return Sites(slope + multiply_vectors(pairs, sums[list(wide)]), pairs)
 
 
-def between(one: Sites, other: Sites, share: float | Floats) -> Sites:
+def sites_between(one: Sites, other: Sites, share: float | Floats) -> Sites:
     """Sites on the way from one to the other, ``share`` of it."""
     return Sites(
         one.shift + share * (other.shift - one.shift),
@@ -44,7 +44,7 @@ def between(one: Sites, other: Sites, share: float | Floats) -> Sites:
     )
 
 
-def positive(matrices: Floats, least: Floats) -> Bools:
+def are_larger(matrices: Floats, least: Floats) -> Bools:
     """True for one-by-one or two-by-two matrices that are larger than others in every direction."""
     over = matrices - least
     if len(over) == 1:

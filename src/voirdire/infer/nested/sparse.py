@@ -16,8 +16,8 @@ import numpy as np
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
-from voirdire.infer.nested.propagation import NotConverged, applies, propagated
-from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, searched, sizes
+from voirdire.infer.nested.propagation import NotConverged, propagate_answers, propagation_applies
+from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, search_spreads, values_per_spread
 from voirdire.typing import Floats, Ints
 
 FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
@@ -31,7 +31,7 @@ WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 
 def is_sparse(model: Field) -> bool:
     """True if answers say so little of each value that Laplace's method does not hold, and propagation applies."""
-    return applies(model) and 0.0 < answers_each(model) < FEW
+    return propagation_applies(model) and 0.0 < answers_each(model) < FEW
 
 
 def answers_each(model: Field) -> float:
@@ -53,16 +53,16 @@ def by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
         Sites still change after many sweeps.
     """
     if not is_large(model):
-        return _whole(model, x, hyper)
-    part, places = _some(model)
-    some = _whole(part, x[places], hyper)
+        return _search_whole(model, x, hyper)
+    part, places = _some_blocks(model)
+    some = _search_whole(part, x[places], hyper)
     start = np.array(x)
     start[places] = some.found.x
-    found = propagated(model, some.found.hyper, start)
-    return replace(some, model=model, found=found, value=_value(model, found), by_part=SOME)
+    found = propagate_answers(model, some.found.hyper, start)
+    return replace(some, model=model, found=found, value=_log_posterior(model, found), by_part=SOME)
 
 
-def _value(model: Field, found: Given) -> float:
+def _log_posterior(model: Field, found: Given) -> float:
     return found.log_marginal + float(model.hyper_prior(found.hyper)[0])
 
 
@@ -71,7 +71,7 @@ def is_large(model: Field) -> bool:
     return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
 
 
-def gain(nested: Nested, x: Floats) -> float:
+def evidence_gain(nested: Nested, x: Floats) -> float:
     """By how much the log evidence is higher where it is searched from latent values ``x``, the spreads as they are.
 
     Of very many blocks on some of them.
@@ -79,39 +79,39 @@ def gain(nested: Nested, x: Floats) -> float:
     model, hyper, value = nested.model, nested.found.hyper, nested.found.log_marginal
     try:
         if is_large(model):
-            model, places = _some(model)
-            x, value = x[places], propagated(model, hyper, nested.found.x[places]).log_marginal
-        return propagated(model, hyper, x).log_marginal - value
+            model, places = _some_blocks(model)
+            x, value = x[places], propagate_answers(model, hyper, nested.found.x[places]).log_marginal
+        return propagate_answers(model, hyper, x).log_marginal - value
     except NotConverged:
         return -np.inf
 
 
-def _some(model: Field) -> tuple[Field, Ints]:
+def _some_blocks(model: Field) -> tuple[Field, Ints]:
     """The field of some of the blocks, always the same ones, and the places of its latent values."""
     kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
     kept[np.random.default_rng(0).permutation(len(kept))[:SOME]] = True
-    return model.part(kept)
+    return model.part_of(kept)
 
 
-def _whole(model: Field, x: Floats, hyper: Floats) -> Nested:
-    evidence = Evidence(model, propagated(model, hyper, x))
-    first = np.diag(1.0 / (1.0 + 0.5 * sizes(model)))
-    found = searched(evidence, hyper, first, ROUGH, SLACK, tries=1)
+def _search_whole(model: Field, x: Floats, hyper: Floats) -> Nested:
+    evidence = Evidence(model, propagate_answers(model, hyper, x))
+    first = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
+    found = search_spreads(evidence, hyper, first, ROUGH, SLACK, tries=1)
     if not len(hyper):
         return found
     total = found.evaluations
     for _ in range(2):
         start = found.found.hyper
-        inverse, missing = _differences(Evidence(model, found.found, moves=evidence.moves), found)
+        inverse, missing = _curvature_differences(Evidence(model, found.found, moves=evidence.moves), found)
         evidence = Evidence(model, found.found, missing=missing)
-        found = searched(evidence, start, inverse, TOLERANCE, SLACK)
+        found = search_spreads(evidence, start, inverse, TOLERANCE, SLACK)
         total += evidence.evaluations + len(hyper) + 1
         if np.abs(found.found.hyper - start).max() < FAR:
             break
     return replace(found, evaluations=total, missing=missing, inverse=inverse)
 
 
-def _differences(evidence: Evidence, rough: Nested) -> tuple[Floats, Floats]:
+def _curvature_differences(evidence: Evidence, rough: Nested) -> tuple[Floats, Floats]:
     """Inverse curvature of the evidence by the spreads, and what its gradient leaves out."""
     centre = rough.found.hyper
     evidence.last = rough.found

@@ -173,12 +173,12 @@ def plan_of(pattern: Meetings) -> Plan:
         alike = np.flatnonzero((sizes == shape).all(axis=1))
         each = max(1, NUMBERS // int(shape.sum()) ** 2)
         for first in range(0, len(alike), each):
-            stacks.append(_stack(pattern, alike[first : first + each], order, bounds))
+            stacks.append(_stack_blocks(pattern, alike[first : first + each], order, bounds))
     bare = order[: bounds[0]]
-    return Plan(stacks, members.alone, bare, members.place, _commons(pattern, block, members.place))
+    return Plan(stacks, members.alone, bare, members.place, _common_targets(pattern, block, members.place))
 
 
-def _stack(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> Stack:
+def _stack_blocks(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> Stack:
     """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
     common, members = len(pattern.common), pattern.members
     place = members.place
@@ -210,7 +210,7 @@ def _stack(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> Stack:
     return Stack(own, shared, cells, of, at, target[kept], flat[kept])
 
 
-def _commons(pattern: Meetings, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
+def _common_targets(pattern: Meetings, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
     one, other = np.tril_indices(pattern.index.shape[1])
     step = max(CHUNK // max(len(one), 1), 1)
     found = []
@@ -226,7 +226,7 @@ def _commons(pattern: Meetings, block: Ints, place: Ints) -> list[tuple[slice, I
     return found
 
 
-def roots(matrices: Floats) -> tuple[Floats, Floats]:
+def inverse_roots(matrices: Floats) -> tuple[Floats, Floats]:
     """Inverses of lower triangular factors of matrices, shape (blocks, size, size), and log determinants.
 
     Of large ones by halves, whose products take less than a factor by columns does.
@@ -238,7 +238,7 @@ def roots(matrices: Floats) -> tuple[Floats, Floats]:
 
     Examples
     --------
-    >>> inverse, log = roots(np.array([[[4.0, 0.0], [2.0, 2.0]]]))
+    >>> inverse, log = inverse_roots(np.array([[[4.0, 0.0], [2.0, 2.0]]]))
     >>> inverse.tolist(), round(float(np.exp(log[0])), 10)
     ([[[0.5, 0.0], [-0.5, 1.0]]], 4.0)
     """
@@ -250,9 +250,9 @@ def roots(matrices: Floats) -> tuple[Floats, Floats]:
             raise np.linalg.LinAlgError("not positive definite")
         return np.tril(np.linalg.inv(lower)), log
     half = size // 2
-    first, log = roots(matrices[:, :half, :half])
+    first, log = inverse_roots(matrices[:, :half, :half])
     beside = matrices[:, half:, :half] @ first.transpose(0, 2, 1)
-    second, more = roots(matrices[:, half:, half:] - beside @ beside.transpose(0, 2, 1))
+    second, more = inverse_roots(matrices[:, half:, half:] - beside @ beside.transpose(0, 2, 1))
     out = np.zeros_like(matrices)
     out[:, :half, :half], out[:, half:, half:] = first, second
     out[:, half:, :half] = -(second @ beside) @ first

@@ -71,12 +71,12 @@ class Means(NamedTuple):
     left: dict[tuple[int, int], Floats]
 
 
-def inverse(matrices: Floats) -> tuple[Floats, Floats]:
+def invert_matrices(matrices: Floats) -> tuple[Floats, Floats]:
     """Inverses of one-by-one or two-by-two symmetric matrices, shape (size, size, cells), and their determinants.
 
     Examples
     --------
-    >>> inverse(np.array([[[2.0], [1.0]], [[1.0], [1.0]]]))[0][..., 0].tolist()
+    >>> invert_matrices(np.array([[[2.0], [1.0]], [[1.0], [1.0]]]))[0][..., 0].tolist()
     [[1.0, -1.0], [-1.0, 2.0]]
     """
     if len(matrices) == 1:
@@ -86,13 +86,13 @@ def inverse(matrices: Floats) -> tuple[Floats, Floats]:
     return np.stack([np.stack([c, -b]), np.stack([-b, a])]) / determinant, determinant
 
 
-def times(matrices: Floats, vectors: Floats) -> Floats:
+def multiply_vectors(matrices: Floats, vectors: Floats) -> Floats:
     """Products of matrices, shape (size, size, cells), and vectors, shape (size, ..., cells)."""
     return np.stack([sum(row[j] * vectors[j] for j in range(len(vectors))) for row in matrices])
 
 
 @lru_cache(maxsize=4)
-def _nodes(predictors: int) -> tuple[list[Floats], Floats]:
+def _quadrature_nodes(predictors: int) -> tuple[list[Floats], Floats]:
     """Nodes of each standard normal predictor along an axis of its own, and the logarithms of their weights.
 
     Both end in an axis for cells; the logarithms have what the standard normal density leaves out of them added.
@@ -103,7 +103,9 @@ def _nodes(predictors: int) -> tuple[list[Floats], Floats]:
     return [z.reshape(shape) for shape in shapes], np.asarray(sum(log.reshape(shape) for shape in shapes))
 
 
-def moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
+def tilted_moments(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Moments:
     """Mass, mean and covariance of each cell's likelihood times the cavity's density.
 
     Parameters
@@ -117,18 +119,20 @@ def moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normal
         Of the ``wide`` ones; ``near`` lays out the nodes.
     """
     parts = [
-        _moments(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
-        for at, chunk in _chunks(answers, len(wide))
+        _chunk_moments(chunk, wide, fixed[:, at], _normals_of(cavity, at), _normals_of(near, at))
+        for at, chunk in _cell_chunks(answers, len(wide))
     ]
     log_mass, mean, covariance = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
     return Moments(log_mass, mean, covariance)
 
 
-def means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
-    """Means of slopes and second derivatives by all predictors; arguments as of :func:`moments`."""
+def derivative_means(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Means:
+    """Means of slopes and second derivatives by all predictors; arguments as of :func:`tilted_moments`."""
     parts = [
-        _means(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
-        for at, chunk in _chunks(answers, len(wide))
+        _chunk_means(chunk, wide, fixed[:, at], _normals_of(cavity, at), _normals_of(near, at))
+        for at, chunk in _cell_chunks(answers, len(wide))
     ]
     slope = np.concatenate([part.slope for part in parts], axis=-1)
     second, left = (
@@ -141,25 +145,27 @@ def means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals,
     return Means(slope, second, left)
 
 
-def slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Floats:
+def mean_slopes(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Floats:
     """Means of the slopes alone, shape (all predictors, cells)."""
     parts = []
-    for at, chunk in _chunks(answers, len(wide)):
-        placed = _placed(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
+    for at, chunk in _cell_chunks(answers, len(wide)):
+        placed = _place_nodes(chunk, wide, fixed[:, at], _normals_of(cavity, at), _normals_of(near, at))
         assert answers.closed_form is not None
         found = answers.closed_form.slopes(placed.sums, chunk.counts)
-        parts.append(np.stack([placed.mean(each) for each in found]))
+        parts.append(np.stack([placed.weighted_mean(each) for each in found]))
     return np.concatenate(parts, axis=-1)
 
 
-def _chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers]]:
+def _cell_chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers]]:
     counts = np.asarray(answers.counts)
     step = max(1, TOGETHER // NODES[predictors - 1] ** predictors)
     cuts = [slice(at, at + step) for at in range(0, counts.shape[-1], step)]
-    return [(cut, answers.of(counts[..., cut])) for cut in cuts]
+    return [(cut, answers.with_counts(counts[..., cut])) for cut in cuts]
 
 
-def _of(normals: Normals, cells: slice) -> Normals:
+def _normals_of(normals: Normals, cells: slice) -> Normals:
     return Normals(normals.mean[:, cells], normals.covariance[..., cells])
 
 
@@ -174,19 +180,21 @@ class _Placed(NamedTuple):
     log_mass: Floats
     away: list[Floats]
 
-    def mean(self, values: Floats) -> Floats:
+    def weighted_mean(self, values: Floats) -> Floats:
         """Weighted mean over the nodes, shape (cells,)."""
         return np.asarray((self.weight * values).sum(axis=tuple(range(self.weight.ndim - 1))))
 
 
-def _placed(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> _Placed:
-    z, log_weight = _nodes(len(wide))
-    away = _spread(near.covariance, z)
+def _place_nodes(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> _Placed:
+    z, log_weight = _quadrature_nodes(len(wide))
+    away = _spread_nodes(near.covariance, z)
     sums: list[Floats] = list(fixed)
     for i, predictor in enumerate(wide):
         sums[predictor] = near.mean[i] + away[i]
-    precision, size = inverse(cavity.covariance)
-    its_size = inverse(near.covariance)[1]
+    precision, size = invert_matrices(cavity.covariance)
+    its_size = invert_matrices(near.covariance)[1]
     gap = [each + by for each, by in zip(away, near.mean - cavity.mean, strict=True)]
     log = log_weight - 0.5 * precision[0, 0] * gap[0] ** 2
     if len(gap) == 2:
@@ -202,7 +210,7 @@ def _placed(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normal
     return _Placed(sums, weight, top + np.log(total) + 0.5 * np.log(its_size / size), away)
 
 
-def _spread(covariance: Floats, z: list[Floats]) -> list[Floats]:
+def _spread_nodes(covariance: Floats, z: list[Floats]) -> list[Floats]:
     """Nodes spread by a root of covariances."""
     first = np.sqrt(covariance[0, 0])
     if len(z) == 1:
@@ -212,32 +220,36 @@ def _spread(covariance: Floats, z: list[Floats]) -> list[Floats]:
     return [z[0] * first, z[0] * below + z[1] * other]
 
 
-def _moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
-    placed = _placed(answers, wide, fixed, cavity, near)
-    shift, covariance = _covariance(placed)
+def _chunk_moments(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Moments:
+    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    shift, covariance = _node_covariance(placed)
     return Moments(placed.log_mass, near.mean + shift, covariance)
 
 
-def _covariance(placed: _Placed) -> tuple[Floats, Floats]:
-    shift = np.stack([placed.mean(each) for each in placed.away])
+def _node_covariance(placed: _Placed) -> tuple[Floats, Floats]:
+    shift = np.stack([placed.weighted_mean(each) for each in placed.away])
     centred = [each - by for each, by in zip(placed.away, shift, strict=True)]
-    return shift, np.stack([[placed.mean(one * other) for other in centred] for one in centred])
+    return shift, np.stack([[placed.weighted_mean(one * other) for other in centred] for one in centred])
 
 
-def _means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
-    placed = _placed(answers, wide, fixed, cavity, near)
-    _, covariance = _covariance(placed)
+def _chunk_means(
+    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
+) -> Means:
+    placed = _place_nodes(answers, wide, fixed, cavity, near)
+    _, covariance = _node_covariance(placed)
     assert answers.closed_form is not None
     found = answers.closed_form.curved(placed.sums, answers.counts)
-    slope = [placed.mean(each) for each in found.slope]
-    second = {pair: placed.mean(each) for pair, each in found.second.items()}
+    slope = [placed.weighted_mean(each) for each in found.slope]
+    second = {pair: placed.weighted_mean(each) for pair, each in found.second.items()}
     kept = [u for u in range(len(slope)) if u not in wide]
     turned = {u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in kept}
     left = {}
     for i, u in enumerate(kept):
-        beside = times(covariance, turned[u])
+        beside = multiply_vectors(covariance, turned[u])
         its = found.slope[u] - slope[u]
         for v in kept[i:]:
-            whole = placed.mean(its * (found.slope[v] - slope[v]))
+            whole = placed.weighted_mean(its * (found.slope[v] - slope[v]))
             left[u, v] = whole - (beside * turned[v]).sum(axis=0)
     return Means(np.stack(slope), second, left)

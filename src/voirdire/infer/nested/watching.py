@@ -33,7 +33,7 @@ class Watching:
         self._problem, self._stop, self._progress = problem, stop, progress
         self._done, self._said, self.total = 0, "", 0
 
-    def moved(self) -> None:
+    def count_move(self) -> None:
         """Count a move.
 
         Raises
@@ -46,7 +46,7 @@ class Watching:
             self._progress(self._done, max(self.total, self._done), self._said)
         self._stop.check()
 
-    def looked(self, draws: Floats, rhat: float, ess: float) -> None:
+    def note_draws(self, draws: Floats, rhat: float, ess: float) -> None:
         """Take note of draws, shape (chains, draws, size), and how nearly chains have met."""
         if self._progress is None:
             return

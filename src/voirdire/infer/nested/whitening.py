@@ -43,7 +43,7 @@ def whitening_of(factor: Factor) -> Whitening:
     """The quickest way to the products of a factor."""
     size, common = factor.pattern.size, len(factor.pattern.common)
     if size <= DENSE:
-        inverse = factor.draws(np.eye(size))
+        inverse = factor.to_draws(np.eye(size))
         return Whitening(
             lambda z: np.asarray(z @ inverse.T),
             lambda slopes: np.asarray(slopes @ inverse),
@@ -54,9 +54,9 @@ def whitening_of(factor: Factor) -> Whitening:
     if full and FULL * numbers <= full and numbers + common**2 <= LARGEST:
         return _in_single(factor)
     return Whitening(
-        lambda z: factor.draws(np.ascontiguousarray(z.T)).T,
-        lambda slopes: factor.whitened(np.ascontiguousarray(slopes.T)).T,
-        lambda normal: factor.normal(np.ascontiguousarray(normal.T)).T,
+        lambda z: factor.to_draws(np.ascontiguousarray(z.T)).T,
+        lambda slopes: factor.whiten_gradients(np.ascontiguousarray(slopes.T)).T,
+        lambda normal: factor.from_draws(np.ascontiguousarray(normal.T)).T,
     )
 
 
@@ -81,18 +81,18 @@ def _in_single(factor: Factor) -> Whitening:
     across = within.T.tocsr()
     rest = solve_triangular(factor.rest, np.eye(len(common)), lower=True).astype(np.float32)
 
-    def normal(z: Floats) -> Floats:
+    def to_normal(z: Floats) -> Floats:
         out, white = np.empty_like(z), z.astype(np.float32)
         shared = white[:, common] @ rest
         out[:, common], out[:, alone] = shared, factor.alone * z[:, alone]
         out[:, own] = (across @ (white[:, own] - shared @ beside.T).T).T
         return out
 
-    def white(slopes: Floats) -> Floats:
+    def to_white(slopes: Floats) -> Floats:
         out, single = np.empty_like(slopes), slopes.astype(np.float32)
         part = (within @ single[:, own].T).T
         out[:, own], out[:, alone] = part, factor.alone * slopes[:, alone]
         out[:, common] = (single[:, common] - part @ beside) @ rest.T
         return out
 
-    return Whitening(normal, white, lambda x: factor.normal(np.ascontiguousarray(x.T)).T)
+    return Whitening(to_normal, to_white, lambda x: factor.from_draws(np.ascontiguousarray(x.T)).T)

@@ -70,7 +70,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         return field
     at, held = data["pinned"]["x"], data["pinned"]["held"] > 0
     names = {name for name, part in density.slices.items() if held[part].all()}
-    return field.holding(lambda name: name in names, *field.latent(at))
+    return field.with_fixed(lambda name: name in names, *field.latent(at))
 
 
 def _cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:

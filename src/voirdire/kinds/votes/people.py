@@ -74,7 +74,7 @@ def set_apart(
         predictor = np.concatenate([predictor, more.predictor])
     own = (DIFFERENCE, FIRST, *([TIE] if ties else []), *range(AFTER, AFTER + 2 * criteria))
     kinds = (
-        Kind(tuple(range(TIE + ties)), before, answers.of(counts[..., :before])),
+        Kind(tuple(range(TIE + ties)), before, answers.with_counts(counts[..., :before])),
         Kind(own, len(index) - before, Answers(_chances(criteria, ties), counts[..., before:])),
     )
     return Design(index, coefficients, predictor), SeveralAnswers(kinds)

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.report.availability import check
+from voirdire.report.availability import check_figure
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
-from voirdire.report.figures.rows import ROW, WIDTH, Rows, height
-from voirdire.report.figures.style import look
+from voirdire.report.figures.rows import ROW, WIDTH, Rows, rows_height
+from voirdire.report.figures.style import figure_style
 from voirdire.settings import nearest
 
 if TYPE_CHECKING:
@@ -35,54 +35,57 @@ class Kind:
     rows: Callable[[Fit], Rows] | None = None
 
 
-def _items(fit: Fit) -> int:
+def _item_count(fit: Fit) -> int:
     return len(fit.ranking())
 
 
-def _predicted(fit: Fit) -> int:
-    return _scoring(fit) if fit.problem.part("votes") is None else _items(fit)
+def _prediction_rows(fit: Fit) -> int:
+    return _judge_rows(fit) if fit.problem.part("votes") is None else _item_count(fit)
 
 
-def _scoring(fit: Fit) -> int:
+def _judge_rows(fit: Fit) -> int:
     return min(len(fit.judges()), predictive.MOST)
 
 
 def _in_rows(rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0) -> Kind:
-    def draw(fit: Fit, ax: Axes) -> None:
+    def draw_rows(fit: Fit, ax: Axes) -> None:
         rows(fit).draw(ax, slice(None))
 
-    return Kind(draw, lambda fit: (6.4, extra + height(count(fit))), rows)
+    return Kind(draw_rows, lambda fit: (6.4, extra + rows_height(count(fit))), rows)
 
 
-def _square(count: int) -> tuple[float, float]:
+def _square_size(count: int) -> tuple[float, float]:
     side = min(8.0, 1.2 + 0.17 * count)
     return side + 1.8, side + 1.0
 
 
 KINDS: dict[str, Kind] = {
-    "ranking": _in_rows(forest.ranking, _items),
-    "judges": _in_rows(forest.judges, lambda fit: len(fit.judges())),
-    "position": _in_rows(position.position, lambda fit: len(fit.judges()), LEGEND),
-    "criteria": _in_rows(forest.criteria, lambda fit: len(fit.criteria())),
+    "ranking": _in_rows(forest.ranking_rows, _item_count),
+    "judges": _in_rows(forest.judge_rows, lambda fit: len(fit.judges())),
+    "position": _in_rows(position.position_rows, lambda fit: len(fit.judges()), LEGEND),
+    "criteria": _in_rows(forest.criterion_rows, lambda fit: len(fit.criteria())),
     "strengths": Kind(
-        heat.strengths,
-        lambda fit: (min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW * _items(fit), 11.0)),
+        heat.draw_strengths,
+        lambda fit: (min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW * _item_count(fit), 11.0)),
     ),
     "rank-probability": Kind(
         heat.rank_probability,
-        lambda fit: (7.0 if _items(fit) > 25 else WIDTH, 1.2 + min(max(ROW * _items(fit), 1.0), 10.0)),
+        lambda fit: (
+            7.0 if _item_count(fit) > 25 else WIDTH,
+            1.2 + min(max(ROW * _item_count(fit), 1.0), 10.0),
+        ),
     ),
-    "agreement": Kind(heat.agreement, lambda fit: _square(len(fit.judges()))),
-    "calibration": Kind(predictive.calibration, lambda fit: (4.2, 4.2)),
-    "ppc": _in_rows(predictive.ppc, _predicted),
-    "calibration-scores": Kind(partial(predictive.calibration, of="scores"), lambda fit: (4.2, 4.2)),
-    "ppc-scores": _in_rows(partial(predictive.ppc, of="scores"), _scoring),
-    "trace": Kind(sampler.trace, lambda fit: (WIDTH, 2.6)),
-    "mirror": Kind(sampler.mirror, lambda fit: (WIDTH, 2.2)),
-    "severity": _in_rows(forest.severity, lambda fit: len(fit.judges())),
-    "classes": Kind(classes.classes, classes.classes_size),
-    "confusion": Kind(classes.confusion, classes.confusion_size),
-    "shares": _in_rows(forest.shares, lambda fit: len(fit.shares())),
+    "agreement": Kind(heat.draw_agreement, lambda fit: _square_size(len(fit.judges()))),
+    "calibration": Kind(predictive.draw_calibration, lambda fit: (4.2, 4.2)),
+    "ppc": _in_rows(predictive.predictive_rows, _prediction_rows),
+    "calibration-scores": Kind(partial(predictive.draw_calibration, of="scores"), lambda fit: (4.2, 4.2)),
+    "ppc-scores": _in_rows(partial(predictive.predictive_rows, of="scores"), _judge_rows),
+    "trace": Kind(sampler.draw_trace, lambda fit: (WIDTH, 2.6)),
+    "mirror": Kind(sampler.draw_mirror, lambda fit: (WIDTH, 2.2)),
+    "severity": _in_rows(forest.severity_rows, lambda fit: len(fit.judges())),
+    "classes": Kind(classes.draw_classes, classes.classes_size),
+    "confusion": Kind(classes.draw_confusion, classes.confusion_size),
+    "shares": _in_rows(forest.share_rows, lambda fit: len(fit.shares())),
 }
 
 
@@ -124,13 +127,13 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     """
     if kind not in KINDS:
         raise InputError(f"kind {kind!r}{nearest(kind, KINDS)} is none of {', '.join(KINDS)}")
-    check(fit, kind)
+    check_figure(fit, kind)
     if ax is None:
         import matplotlib.pyplot as plt
 
         # before the look: a notebook's settings come with the first figure, and are not undone with the look
         figure = plt.figure(figsize=KINDS[kind].size(fit), layout="constrained", facecolor="white")
-    with look():
+    with figure_style():
         made = figure.add_subplot() if ax is None else ax
         KINDS[kind].draw(fit, made)
     return made

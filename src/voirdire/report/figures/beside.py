@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figures.rows import Rows, limits
-from voirdire.report.figures.style import GRID, MARKERS, SERIES, label, name_rows
+from voirdire.report.figures.rows import Rows, axis_limits
+from voirdire.report.figures.style import GRID, MARKERS, SERIES, name_label, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 _SPREAD = 0.5  # share of a row over which marks with intervals stand apart
 
 
-def beside(
+def rows_beside(
     names: Sequence[object],
     runs: Sequence[str],
     value: Floats,
@@ -39,10 +39,10 @@ def beside(
     title : str
         Of the axis.
     """
-    span = limits(value, *(ends or ()))
+    span = axis_limits(value, *(ends or ()))
     apart = 0.0 if ends is None or len(runs) < 2 else _SPREAD / (len(runs) - 1)
 
-    def draw(ax: Axes, part: slice) -> None:
+    def draw_rows(ax: Axes, part: slice) -> None:
         rows = np.arange(len(names[part]), dtype=float)
         ax.grid(axis="x")
         if ends is None:
@@ -62,10 +62,10 @@ def beside(
         name_rows(ax, names[part])
         ax.set_xlim(span)
         ax.set_xlabel(title)
-        texts = [label(run) for run in runs]
-        ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_columns(runs))
+        texts = [name_label(run) for run in runs]
+        ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=_legend_columns(runs))
 
-    return Rows(len(names), draw)
+    return Rows(len(names), draw_rows)
 
 
 def legend_height(runs: Sequence[str]) -> float:
@@ -76,10 +76,10 @@ def legend_height(runs: Sequence[str]) -> float:
     >>> legend_height(["one", "two"]), legend_height(["a run of a long name"] * 3)
     (0.3, 0.7)
     """
-    return (1 + 2 * -(-len(runs) // _columns(runs))) / 10
+    return (1 + 2 * -(-len(runs) // _legend_columns(runs))) / 10
 
 
-def _columns(runs: Sequence[str]) -> int:
+def _legend_columns(runs: Sequence[str]) -> int:
     """Names that stand side by side, at most three: beside the names of the rows there are some 2.6 inches."""
-    widest = 0.45 + 0.075 * max(len(label(run)) for run in runs)
+    widest = 0.45 + 0.075 * max(len(name_label(run)) for run in runs)
     return max(1, min(3, len(runs), int(2.6 / widest)))

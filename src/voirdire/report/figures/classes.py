@@ -8,7 +8,7 @@ from voirdire.errors import InputError
 from voirdire.report.figures.forest import reliability_order
 from voirdire.report.figures.heat import name_columns
 from voirdire.report.figures.rows import ROW
-from voirdire.report.figures.style import GRID, colour_key, label, name_rows, one_colour, write_cells
+from voirdire.report.figures.style import GRID, colour_key, name_label, name_rows, one_colour, write_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +42,7 @@ def least_sure(fit: Fit) -> pd.DataFrame:
     return found[~found["known"].astype(bool)].sort_values("probability", kind="stable").head(MOST)
 
 
-def classes(fit: Fit, ax: Axes) -> None:
+def draw_classes(fit: Fit, ax: Axes) -> None:
     """Probability of every class, for the items that are least sure."""
     found = least_sure(fit)
     problem = labels_problem(fit)
@@ -50,7 +50,7 @@ def classes(fit: Fit, ax: Axes) -> None:
     chance = found[[f"p_{name}" for name in names]].to_numpy(dtype=float)
     colours = one_colour()
     ax.imshow(chance, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
-    _numbers(ax, chance)
+    _write_numbers(ax, chance)
     items = found["item"].astype(str)
     if "criterion" in found:
         items = items + " · " + found["criterion"].astype(str)
@@ -59,7 +59,7 @@ def classes(fit: Fit, ax: Axes) -> None:
     colour_key(ax, colours, *_SCALE)
 
 
-def confusion(fit: Fit, ax: Axes) -> None:
+def draw_confusion(fit: Fit, ax: Axes) -> None:
     """Probability of every label given every class, one row per judge, the most reliable on top."""
     problem = labels_problem(fit)
     judges, labels, size = list(problem.judges), list(problem.labels), problem.classes
@@ -67,7 +67,7 @@ def confusion(fit: Fit, ax: Axes) -> None:
     order = reliability_order(fit)
     colours = one_colour()
     ax.imshow(values[order], cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
-    _numbers(ax, values[order])
+    _write_numbers(ax, values[order])
     name_rows(ax, [judges[row] for row in order])
     name_columns(ax, labels * size)
     for place in range(1, size):
@@ -75,7 +75,7 @@ def confusion(fit: Fit, ax: Axes) -> None:
     for place in range(size):
         middle = place * len(labels) + 0.5 * (len(labels) - 1)
         ax.annotate(
-            f"it is {label(labels[place], max(4, min(14, 6 * len(labels) - 6)))}",
+            f"it is {name_label(labels[place], max(4, min(14, 6 * len(labels) - 6)))}",
             (middle, 1.0),
             xytext=(0, 4),
             xycoords=("data", "axes fraction"),
@@ -88,17 +88,17 @@ def confusion(fit: Fit, ax: Axes) -> None:
 
 
 def classes_size(fit: Fit) -> tuple[float, float]:
-    """Inches that :func:`classes` takes."""
+    """Inches that :func:`draw_classes` takes."""
     return 2.4 + 0.75 * labels_problem(fit).classes, 1.4 + ROW * len(least_sure(fit))
 
 
 def confusion_size(fit: Fit) -> tuple[float, float]:
-    """Inches that :func:`confusion` takes."""
+    """Inches that :func:`draw_confusion` takes."""
     problem = labels_problem(fit)
     width = 2.2 + 0.42 * problem.classes * len(problem.labels)
     return min(8.0, width), 1.5 + min(ROW * len(problem.judges), 14.0)
 
 
-def _numbers(ax: Axes, values: Any) -> None:
+def _write_numbers(ax: Axes, values: Any) -> None:
     if values.size <= _NUMBERS:
         write_cells(ax, [[f"{one:.2f}" for one in row] for row in values], values)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figures.forest import forest
+from voirdire.report.figures.forest import draw_forest
 from voirdire.report.figures.heat import name_columns
-from voirdire.report.figures.rows import height
-from voirdire.report.figures.style import drawing, look, name_rows, one_colour, write_cells
-from voirdire.report.page import shorten
+from voirdire.report.figures.rows import rows_height
+from voirdire.report.figures.style import empty_figure, figure_style, name_rows, one_colour, write_cells
+from voirdire.report.page import shorten_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +26,7 @@ _NAMED = 45  # judges up to which the columns of a matrix are named
 _NUMBERS = 15  # judges up to which cells hold their number
 
 
-def coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: Who) -> Figure:
+def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: Who) -> Figure:
     """A forest of values with intervals.
 
     Parameters
@@ -42,7 +42,7 @@ def coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: Who
     varying = [key for key in ("criterion", "level") if len({str(row[key]) for row in rows}) > 1]
     several = len({tuple(who(row)) for row in rows}) > 1 or not varying
 
-    def label(row: Row) -> str:
+    def row_label(row: Row) -> str:
         judges = list(who(row)) if several else []
         more = [str(row[key]) for key in varying if row[key] is not None]
         if len(judges) > 3:
@@ -50,17 +50,17 @@ def coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: Who
         # each name is shortened by itself, so that what tells two rows apart is left
         room = max(8, _LETTERS // max(1, len(judges) + len(more)) - 2)
         if len(", ".join(judges)) + sum(map(len, more)) + 3 > _LETTERS:
-            judges, more = ([shorten(one, room) for one in part] for part in (judges, more))
+            judges, more = ([shorten_name(one, room) for one in part] for part in (judges, more))
         return " · ".join([", ".join(judges)] * several + more)
 
-    def column(key: str) -> npt.NDArray[np.float64]:
+    def value_column(key: str) -> npt.NDArray[np.float64]:
         return np.array([np.nan if row[key] is None else row[key] for row in shown], dtype=float)
 
-    with look():
-        figure = drawing(6.0, height(len(shown)))
+    with figure_style():
+        figure = empty_figure(6.0, rows_height(len(shown)))
         ax = figure.subplots()
-        ends = (column(key) for key in ("value", "low", "high"))
-        forest(ax, [label(row) for row in shown], *ends, letters=_LETTERS)
+        ends = (value_column(key) for key in ("value", "low", "high"))
+        draw_forest(ax, [row_label(row) for row in shown], *ends, letters=_LETTERS)
         ax.set_xlabel(title)
     return figure
 
@@ -74,9 +74,9 @@ def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
         a, b = (index[name] for name in row["judges"])
         values[a, b] = values[b, a] = row["value"]
     low, high = min(0.0, float(np.nanmin(values))), max(1.0, float(np.nanmax(values)))
-    with look():
+    with figure_style():
         side = min(8.0, 1.4 + 0.24 * size)
-        figure = drawing(side + 1.6, side + 0.9)
+        figure = empty_figure(side + 1.6, side + 0.9)
         ax = figure.subplots()
         ax.imshow(values, cmap=one_colour(), vmin=low, vmax=high, interpolation="none")
         name_rows(ax, names)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.report.figures.rows import Rows, limits
+from voirdire.report.figures.rows import Rows, axis_limits
 from voirdire.report.figures.style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-def forest(
+def draw_forest(
     ax: Axes,
     names: Sequence[object],
     value: Floats,
@@ -70,35 +70,35 @@ def forest(
     ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def ranking(fit: Fit) -> Rows:
+def ranking_rows(fit: Fit) -> Rows:
     """Scores of the items with intervals, best first; those that share the first place stand on a band."""
     found = fit.ranking()
-    columns = _columns(found, "score", "low", "high")
+    columns = _value_columns(found, "score", "low", "high")
     first = () if fit.decision is None else fit.decision.first
-    bands, ends = [item in first for item in found["item"]], limits(*columns)
+    bands, ends = [item in first for item in found["item"]], axis_limits(*columns)
 
-    def draw(ax: Axes, part: slice) -> None:
-        forest(ax, found["item"].tolist()[part], *(one[part] for one in columns), bands=bands[part])
+    def draw_rows(ax: Axes, part: slice) -> None:
+        draw_forest(ax, found["item"].tolist()[part], *(one[part] for one in columns), bands=bands[part])
         ax.set_xlim(ends)
         ax.set_xlabel(f"score ({fit.kind.unit(fit.problem)})")
 
-    return Rows(len(found), draw)
+    return Rows(len(found), draw_rows)
 
 
-def judges(fit: Fit) -> Rows:
+def judge_rows(fit: Fit) -> Rows:
     """Reliability of the judges with intervals, most reliable first; the dashed line is chance.
 
     Judges who are surely better than chance, not told from it, and worse have colours and marks of their own.
     """
     found = fit.judges().iloc[reliability_order(fit)]
-    value, low, high = _columns(found, "reliability", "reliability_low", "reliability_high")
-    line = chance(fit)
+    value, low, high = _value_columns(found, "reliability", "reliability_low", "reliability_high")
+    line = chance_reliability(fit)
     status = np.select([low > line, high < line], [0, 2], 1)
     status = np.where(np.isnan(low), np.where(value < line, 2, 0), status)
     least = float(np.nanmin([*value, *low[~np.isnan(low)], line - 0.05]))
 
-    def draw(ax: Axes, part: slice) -> None:
-        forest(
+    def draw_rows(ax: Axes, part: slice) -> None:
+        draw_forest(
             ax,
             found["judge"].tolist()[part],
             value[part],
@@ -111,10 +111,10 @@ def judges(fit: Fit) -> Rows:
         ax.set_xlim(max(0.0, least - 0.03), 1.01)
         ax.set_xlabel("reliability")
 
-    return Rows(len(found), draw)
+    return Rows(len(found), draw_rows)
 
 
-def severity(fit: Fit) -> Rows:
+def severity_rows(fit: Fit) -> Rows:
     """Severity of the judges with intervals, the most severe first; the dashed line is the panel's middle.
 
     Raises
@@ -126,18 +126,18 @@ def severity(fit: Fit) -> Rows:
     if "severity" not in found or found["severity"].isna().all():
         raise InputError(f"model {fit.model.name} knows no severity; models of scores do")
     found = found.sort_values("severity", ascending=False, kind="stable")
-    columns = _columns(found, "severity", "severity_low", "severity_high")
-    ends = limits(*columns)
+    columns = _value_columns(found, "severity", "severity_low", "severity_high")
+    ends = axis_limits(*columns)
 
-    def draw(ax: Axes, part: slice) -> None:
-        forest(ax, found["judge"].tolist()[part], *(one[part] for one in columns), reference=0.0)
+    def draw_rows(ax: Axes, part: slice) -> None:
+        draw_forest(ax, found["judge"].tolist()[part], *(one[part] for one in columns), reference=0.0)
         ax.set_xlim(ends)
         ax.set_xlabel(f"severity ({fit.kind.unit(fit.problem)})")
 
-    return Rows(len(found), draw)
+    return Rows(len(found), draw_rows)
 
 
-def chance(fit: Fit) -> float:
+def chance_reliability(fit: Fit) -> float:
     """Reliability of a judge whose answers say nothing: a half, or one over the number of classes."""
     return 1.0 / getattr(fit.problem, "classes", 2)
 
@@ -156,32 +156,34 @@ def reliability_order(fit: Fit) -> npt.NDArray[np.int64]:
     return np.argsort(-found["reliability"].to_numpy(dtype=float), kind="stable")
 
 
-def criteria(fit: Fit) -> Rows:
+def criterion_rows(fit: Fit) -> Rows:
     """Weights of the criteria with intervals, largest first; the dashed line is equal weights."""
     found = fit.criteria().sort_values("weight", ascending=False)
-    return _plain(found, "criterion", "weight", "weight", reference=1.0 / len(found))
+    return _probability_rows(found, "criterion", "weight", "weight", reference=1.0 / len(found))
 
 
-def shares(fit: Fit) -> Rows:
+def share_rows(fit: Fit) -> Rows:
     """Shares of the classes with intervals, by criterion."""
     found = fit.shares()
     several = len(set(found["criterion"])) > 1
     named = [f"{c} · {k}" if several else k for c, k in zip(found["criterion"], found["class"], strict=True)]
-    return _plain(found.assign(named=named), "named", "share", "share of the items")
+    return _probability_rows(found.assign(named=named), "named", "share", "share of the items")
 
 
-def _plain(found: pd.DataFrame, name: str, value: str, title: str, reference: float | None = None) -> Rows:
+def _probability_rows(
+    found: pd.DataFrame, name: str, value: str, title: str, reference: float | None = None
+) -> Rows:
     """A forest of probabilities from zero on."""
-    columns = _columns(found, value, "low", "high")
-    end = limits(*columns)[1]
+    columns = _value_columns(found, value, "low", "high")
+    end = axis_limits(*columns)[1]
 
-    def draw(ax: Axes, part: slice) -> None:
-        forest(ax, found[name].tolist()[part], *(one[part] for one in columns), reference=reference)
+    def draw_rows(ax: Axes, part: slice) -> None:
+        draw_forest(ax, found[name].tolist()[part], *(one[part] for one in columns), reference=reference)
         ax.set_xlim(0.0, end)
         ax.set_xlabel(title)
 
-    return Rows(len(found), draw)
+    return Rows(len(found), draw_rows)
 
 
-def _columns(found: pd.DataFrame, *names: str) -> tuple[Floats, ...]:
+def _value_columns(found: pd.DataFrame, *names: str) -> tuple[Floats, ...]:
     return tuple(found[name].to_numpy(dtype=float) for name in names)

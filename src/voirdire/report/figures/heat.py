@@ -12,7 +12,7 @@ from voirdire.infer.posterior import scores
 from voirdire.report.figures.style import (
     MUTED,
     colour_key,
-    label,
+    name_label,
     name_rows,
     one_colour,
     two_colours,
@@ -60,7 +60,7 @@ def rank_probability(fit: Fit, ax: Axes) -> None:
     colour_key(ax, colours, [t**0.5 for t in ticks], [f"{t:g}" for t in ticks], "probability")
 
 
-def strengths(fit: Fit, ax: Axes) -> None:
+def draw_strengths(fit: Fit, ax: Axes) -> None:
     """Strength of every item under every criterion, items in the order of the ranking."""
     found = fit.strengths()
     table = found.pivot_table(index="item", columns="criterion", values="strength", sort=False)
@@ -80,18 +80,18 @@ def strengths(fit: Fit, ax: Axes) -> None:
     colour_key(ax, colours, (0, 0.5, 1), (ends[0], f"{middle:g}", ends[1]), f"strength ({unit})")
 
 
-def agreement(fit: Fit, ax: Axes) -> None:
+def draw_agreement(fit: Fit, ax: Axes) -> None:
     """Agreement of every two judges, observed over expected: full colour where it is more than chance would do."""
     found = observed_over_expected(fit)
-    matrix(ax, found.log_ratio, found.judges, found.clear)
+    draw_matrix(ax, found.log_ratio, found.judges, found.clear)
 
 
-def matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray[np.bool_]) -> None:
+def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray[np.bool_]) -> None:
     """Draw a symmetric matrix of log2 ratios, alike judges beside each other; NaN is left blank.
 
     Cells that are not ``clear`` are pale and have no say in the order, so that chance makes no blocks.
     """
-    order = alike(np.where(clear, log_ratio, 0.0))
+    order = similarity_order(np.where(clear, log_ratio, 0.0))
     shown = log_ratio[np.ix_(order, order)]
     np.fill_diagonal(shown, np.nan)
     colours = two_colours()
@@ -112,7 +112,7 @@ def matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray
     colour_key(ax, colours, (0, 0.5, 1), (f"1/{SPAN:g}", "1", f"{SPAN:g}"), "observed / expected")
 
 
-def alike(log_ratio: Floats) -> list[int]:
+def similarity_order(log_ratio: Floats) -> list[int]:
     """Order that puts judges who agree beyond expectation beside each other (average linkage)."""
     if len(log_ratio) < 3:
         return list(range(len(log_ratio)))
@@ -128,7 +128,7 @@ def alike(log_ratio: Floats) -> list[int]:
 
 def name_columns(ax: Axes, names: Sequence[object]) -> None:
     """Write names below the columns of a heat map."""
-    texts = [label(name) for name in names]
+    texts = [name_label(name) for name in names]
     flat = len(names) <= 4 and max(map(len, texts)) <= _FLAT
     turned: dict[str, Any] = {} if flat else {"rotation": 45, "ha": "right"}
     ax.set_xticks(range(len(names)), texts, fontsize=8, parse_math=False, **turned)

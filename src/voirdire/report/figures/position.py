@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def position(fit: Fit) -> Rows:
+def position_rows(fit: Fit) -> Rows:
     """Dumbbells: reliability plus and minus position bias, the most biased judges on top."""
     found = fit.judges().iloc[position_order(fit)]
     reliability, bias = (found[name].to_numpy(dtype=float) for name in ("reliability", "position_bias"))
     names = found["judge"].tolist()
     first, second = np.clip(reliability + bias, 0, 1), np.clip(reliability - bias, 0, 1)
 
-    def draw(ax: Axes, part: slice) -> None:
+    def draw_rows(ax: Axes, part: slice) -> None:
         rows = np.arange(len(names[part]))
         ax.grid(axis="x")
         ax.axvline(0.5, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
@@ -38,7 +38,7 @@ def position(fit: Fit) -> Rows:
         ax.set_xlabel("probability of picking the better item")
         ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, fontsize=8, handletextpad=0.2)
 
-    return Rows(len(found), draw)
+    return Rows(len(found), draw_rows)
 
 
 def position_order(fit: Fit) -> npt.NDArray[np.int64]:

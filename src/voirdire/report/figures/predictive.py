@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.report.figures.rows import Rows
-from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, label, name_rows
+from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
 from voirdire.report.kinds import words_of
-from voirdire.report.ppc import calibration_bins, part, replicated
+from voirdire.report.ppc import answers_part, calibration_bins, replicated_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ class Shares:
         return (self.observed < self.low) | (self.observed > self.high)
 
 
-def shares(fit: Fit, of: str | None = None) -> Shares:
+def predicted_shares(fit: Fit, of: str | None = None) -> Shares:
     """Shares of wins of the items, or shares of the judges' answers.
 
     Parameters
@@ -66,15 +66,15 @@ def shares(fit: Fit, of: str | None = None) -> Shares:
     InputError
         The model gives no probability of single answers.
     """
-    (names, columns, (observed,)), (_, _, drawn) = replicated(fit, of)
+    (names, columns, (observed,)), (_, _, drawn) = replicated_shares(fit, of)
     low, high = np.quantile(drawn, [0.5 * (1 - fit.prob), 0.5 * (1 + fit.prob)], axis=0)
     index = {name: place for place, name in enumerate(names) if not np.isnan(observed[place]).any()}
-    found = [name for name in (_standing(fit) if columns else fit.ranking()["item"]) if name in index]
+    found = [name for name in (_judge_order(fit) if columns else fit.ranking()["item"]) if name in index]
     order = [index[name] for name in found]
     return Shares(found, columns, observed[order], low[order], high[order])
 
 
-def _standing(fit: Fit) -> list[str]:
+def _judge_order(fit: Fit) -> list[str]:
     """Judges, the most reliable first; the most severe where the model takes all as equally reliable."""
     found = fit.judges()
     for name in ("reliability", "severity"):
@@ -84,7 +84,7 @@ def _standing(fit: Fit) -> list[str]:
     return list(found["judge"])
 
 
-def ppc(fit: Fit, found: Shares | None = None, of: str | None = None) -> Rows:
+def predictive_rows(fit: Fit, found: Shares | None = None, of: str | None = None) -> Rows:
     """Posterior predictive check: observed shares, and those of tables drawn from the fit.
 
     Of votes each item's share of wins (a tie counts half), of scores and labels the shares of each judge's answers, one
@@ -95,23 +95,23 @@ def ppc(fit: Fit, found: Shares | None = None, of: str | None = None) -> Rows:
     ----------
     fit : Fit
     found : Shares, optional
-        What :func:`shares` gave, where it is at hand.
+        What :func:`predicted_shares` gave, where it is at hand.
     of : str, optional
-        As of :func:`shares`.
+        As of :func:`predicted_shares`.
     """
-    known = shares(fit, of) if found is None else found
+    known = predicted_shares(fit, of) if found is None else found
     if not known.columns:
         return Rows(len(known.rows), partial(_ppc_rows, known))
-    known = _furthest(known)
-    return Rows(len(known.rows), partial(_ppc_columns, known), 0.4 if _tilted(known.columns) else 0.0)
+    known = _furthest_rows(known)
+    return Rows(len(known.rows), partial(_ppc_columns, known), 0.4 if _heads_tilted(known.columns) else 0.0)
 
 
-def _tilted(columns: list[str]) -> bool:
+def _heads_tilted(columns: list[str]) -> bool:
     """True where names of columns are too long to stand beside each other."""
-    return max(len(label(name, _HEAD)) for name in columns) > 28 // len(columns)
+    return max(len(name_label(name, _HEAD)) for name in columns) > 28 // len(columns)
 
 
-def _furthest(found: Shares) -> Shares:
+def _furthest_rows(found: Shares) -> Shares:
     """The 40 rows that are furthest outside their ranges, in the order that they have."""
     gap = np.maximum(found.low - found.observed, found.observed - found.high).max(axis=1)
     kept = np.sort(np.argsort(-gap, kind="stable")[:MOST])
@@ -123,7 +123,7 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
     """One column for each answer, from no share on its left to the largest share of all on its right."""
     most = max(float(found.observed.max()), float(found.high.max()))
     width = 1.25 * most
-    rows, count, tilted = np.arange(len(found.rows[part])), len(found.columns), _tilted(found.columns)
+    rows, count, tilted = np.arange(len(found.rows[part])), len(found.columns), _heads_tilted(found.columns)
     for place, name in enumerate(found.columns):
         left = place * width
         ax.axvline(left, color=GRID, linewidth=1.0)
@@ -133,7 +133,7 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
         for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
             ax.plot(left + observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
         ax.annotate(
-            label(name, _HEAD),
+            name_label(name, _HEAD),
             (left if tilted else left + 0.5 * most, 1.0),
             xytext=(0, 4),
             xycoords=("data", "axes fraction"),
@@ -164,9 +164,9 @@ def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
     ax.set_xlabel("share of wins")
 
 
-def calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
+def draw_calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
     """Answers by their predicted probability: the share that was given. Intervals are Wilson's, of 95%."""
-    bins, kind = calibration_bins(fit, of), part(fit, of)[0]
+    bins, kind = calibration_bins(fit, of), answers_part(fit, of)[0]
     ax.grid()
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
     ax.vlines(bins["predicted"], bins["low"], bins["high"], color=BLUE, linewidth=1.6, alpha=0.75)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figures.style import MARKERS, MUTED, SERIES, drawing, label, look, name_rows
+from voirdire.report.figures.style import (
+    MARKERS,
+    MUTED,
+    SERIES,
+    empty_figure,
+    figure_style,
+    name_label,
+    name_rows,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +26,7 @@ Row = Mapping[str, Any]
 _Z = 1.96
 
 
-def robustness(rows: Sequence[Row]) -> Figure:
+def draw_robustness(rows: Sequence[Row]) -> Figure:
     """One panel per kind of added judge and design, one line per model: mean and its 95% Monte Carlo band.
 
     Parameters
@@ -31,8 +39,8 @@ def robustness(rows: Sequence[Row]) -> Figure:
     kinds = [one for one in dict.fromkeys(row["added"] for row in rows) if one != "none"]
     designs = list(dict.fromkeys(row["design"] for row in rows))
     models = list(dict.fromkeys(row["model"] for row in rows))
-    with look():
-        figure = drawing(max(4.5, 2.35 * len(kinds)), 0.9 + 2.1 * len(designs))
+    with figure_style():
+        figure = empty_figure(max(4.5, 2.35 * len(kinds)), 0.9 + 2.1 * len(designs))
         panels = figure.subplots(len(designs), len(kinds), sharex=True, sharey=True, squeeze=False)
         for (line, column), ax in np.ndenumerate(panels):
             here = [
@@ -40,48 +48,54 @@ def robustness(rows: Sequence[Row]) -> Figure:
                 for row in rows
                 if row["design"] == designs[line] and row["added"] in ("none", kinds[column])
             ]
-            _curves(ax, here, models)
+            _draw_curves(ax, here, models)
             if line == 0:
-                ax.set_title(label(kinds[column]), fontsize=9, parse_math=False)
+                ax.set_title(name_label(kinds[column]), fontsize=9, parse_math=False)
             if line == len(designs) - 1:
                 ax.set_xlabel("judges added")
                 ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
             if column == 0:
-                ax.set_ylabel(label(designs[line]), parse_math=False)
+                ax.set_ylabel(name_label(designs[line]), parse_math=False)
         handles = [
             panels[0, 0].plot(
-                [], [], MARKERS[k % 6], color=SERIES[k % 6], markersize=4, linewidth=w, linestyle=_style(k)
+                [],
+                [],
+                MARKERS[k % 6],
+                color=SERIES[k % 6],
+                markersize=4,
+                linewidth=w,
+                linestyle=_line_style(k),
             )[0]
-            for k, w in enumerate(_widths(len(models)))
+            for k, w in enumerate(_line_widths(len(models)))
         ]
-        texts = [label(model) for model in models]
+        texts = [name_label(model) for model in models]
         figure.legend(handles, texts, loc="outside upper left", ncols=min(4, len(models)))
     return figure
 
 
-def _curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
+def _draw_curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
     ax.grid()
-    for number, (model, width) in enumerate(zip(models, _widths(len(models)), strict=True)):
+    for number, (model, width) in enumerate(zip(models, _line_widths(len(models)), strict=True)):
         line = sorted((row for row in rows if row["model"] == model), key=lambda row: row["count"])
         if not line:
             continue
-        x, y, e = (np.array([_number(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
+        x, y, e = (np.array([_float_or_nan(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
         colour, mark = SERIES[number % 6], MARKERS[number % 6]
         ax.fill_between(x, y - _Z * e, y + _Z * e, color=colour, alpha=0.2, linewidth=0)
-        shape = {"linewidth": width, "linestyle": _style(number), "markersize": 2.6 + 0.6 * width}
+        shape = {"linewidth": width, "linestyle": _line_style(number), "markersize": 2.6 + 0.6 * width}
         ax.plot(x, y, mark, color=colour, markeredgewidth=0, **shape)
 
 
-def _style(number: int) -> Any:
+def _line_style(number: int) -> Any:
     return "-" if number % 2 == 0 else (0, (5, 2))
 
 
-def _widths(count: int) -> list[float]:
+def _line_widths(count: int) -> list[float]:
     """Line widths of series, falling: where lines lie on each other, the first is seen on both sides of the last."""
     return [float(width) for width in np.linspace(3.6 if count > 1 else 1.6, 1.2, count)]
 
 
-def cells(
+def draw_cells(
     rows: Sequence[Row], names: Sequence[str], value: str, error: str, reference: float | None
 ) -> Figure:
     """One row per cell of a study: value with its 95% Monte Carlo interval, one mark per series.
@@ -99,8 +113,8 @@ def cells(
     """
     lines = list(dict.fromkeys(names))
     series = list(dict.fromkeys(row["series"] for row in rows))
-    with look():
-        figure = drawing(6.8, 1.1 + 0.22 * len(lines))
+    with figure_style():
+        figure = empty_figure(6.8, 1.1 + 0.22 * len(lines))
         ax = figure.subplots()
         ax.grid(axis="x")
         if reference is not None:
@@ -110,16 +124,16 @@ def cells(
             shift = 0.0 if len(series) == 1 else 0.5 * (number / (len(series) - 1) - 0.5)
             chosen = [(name, row) for name, row in zip(names, rows, strict=True) if row["series"] == one]
             y = np.array([lines.index(name) + shift for name, _ in chosen])
-            x, e = (np.array([_number(row[key]) for _, row in chosen]) for key in (value, error))
+            x, e = (np.array([_float_or_nan(row[key]) for _, row in chosen]) for key in (value, error))
             colour = SERIES[number % 6]
             ax.hlines(y, x - _Z * e, x + _Z * e, color=colour, linewidth=1.6, alpha=0.75)
             handles += ax.plot(x, y, MARKERS[number % 6], color=colour, markersize=4, markeredgewidth=0)
         name_rows(ax, lines)
         if len(series) > 1:
-            texts = [label(one) for one in series]
+            texts = [name_label(one) for one in series]
             ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(series)))
     return figure
 
 
-def _number(value: Any) -> float:
+def _float_or_nan(value: Any) -> float:
     return float("nan") if value is None else float(value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figures.style import drawing, look
+from voirdire.report.figures.style import empty_figure, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,12 +33,12 @@ class Rows:
     above: float = 0.0
 
 
-def height(count: int) -> float:
+def rows_height(count: int) -> float:
     """Inches that so many rows take, with the axis below them."""
     return 0.9 + ROW * count
 
 
-def parts(rows: Rows, extra: float = 0.0) -> Sequence[Figure]:
+def draw_parts(rows: Rows, extra: float = 0.0) -> Sequence[Figure]:
     """Drawings of the rows: one, or up to three of as many rows each.
 
     Parameters
@@ -50,9 +50,9 @@ def parts(rows: Rows, extra: float = 0.0) -> Sequence[Figure]:
     number = min(3, max(1, -(-rows.count // _PER_PART)))
     each = -(-rows.count // number)
     found = []
-    with look():
+    with figure_style():
         for start in range(0, rows.count, each):
-            figure = drawing(WIDTH if number < 3 else _NARROW, extra + rows.above + height(each))
+            figure = empty_figure(WIDTH if number < 3 else _NARROW, extra + rows.above + rows_height(each))
             ax = figure.subplots()
             rows.draw(ax, slice(start, min(start + each, rows.count)))
             ax.set_ylim(each - 0.5, -0.5)  # rows of all parts stand at the same heights
@@ -60,12 +60,12 @@ def parts(rows: Rows, extra: float = 0.0) -> Sequence[Figure]:
     return found
 
 
-def limits(*values: npt.NDArray[np.float64], margin: float = 0.03) -> tuple[float, float]:
+def axis_limits(*values: npt.NDArray[np.float64], margin: float = 0.03) -> tuple[float, float]:
     """Ends of an axis that holds all these values, NaN apart, with a margin.
 
     Examples
     --------
-    >>> limits(np.array([0.0, np.nan]), np.array([1.0, 2.0]), margin=0.5)
+    >>> axis_limits(np.array([0.0, np.nan]), np.array([1.0, 2.0]), margin=0.5)
     (-1.0, 3.0)
     """
     known = np.concatenate([one[~np.isnan(one)] for one in values])

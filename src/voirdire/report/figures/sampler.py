@@ -10,7 +10,7 @@ from voirdire.infer.diagnose import worst_element
 from voirdire.infer.mirror import fold
 from voirdire.kinds.idata import idata
 from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
-from voirdire.report.kinds import words
+from voirdire.report.kinds import words_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def trace(fit: Fit, ax: Axes) -> None:
+def draw_trace(fit: Fit, ax: Axes) -> None:
     """Chains of the value whose R-hat is largest, after warm-up."""
     name, chains, rhat = worst_element(idata(fit, with_answers=False))
     for number, chain in enumerate(chains):
@@ -29,7 +29,7 @@ def trace(fit: Fit, ax: Axes) -> None:
     ax.set_title(f"{name}: R-hat {rhat:.3f}, {len(chains)} chains", fontsize=9)
 
 
-def mirror(fit: Fit, ax: Axes) -> None:
+def draw_mirror(fit: Fit, ax: Axes) -> None:
     """Histogram of how much less probable the prior finds each draw turned round (every strength reversed)."""
     density = fit.problem.density
     assert fit.posterior.draws is not None
@@ -41,5 +41,5 @@ def mirror(fit: Fit, ax: Axes) -> None:
     ax.set_xlim(min(-1.0, float(tens.min()) * 1.05), max(0.15, -0.03 * float(tens.min())))
     ax.set_yticks([])
     ax.set_xlabel(
-        f"log10 of prior({words(fit).prior}) / prior, by draw; at 0 both are as probable", color=MUTED
+        f"log10 of prior({words_for(fit).prior}) / prior, by draw; at 0 both are as probable", color=MUTED
     )

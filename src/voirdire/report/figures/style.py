@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.page import shorten
+from voirdire.report.page import shorten_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ _SETTINGS: dict[Any, Any] = {
 
 
 @contextmanager
-def look() -> Iterator[None]:
+def figure_style() -> Iterator[None]:
     """Matplotlib with this look; letters that its font lacks are no cause for a warning."""
     import matplotlib as mpl
 
@@ -81,25 +81,25 @@ def look() -> Iterator[None]:
         yield
 
 
-def label(name: object, letters: int = LETTERS) -> str:
+def name_label(name: object, letters: int = LETTERS) -> str:
     """A name beside a mark: shortened, what cannot be printed escaped."""
     text = str(name)
     clean = "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text)
-    return shorten(clean, letters)
+    return shorten_name(clean, letters)
 
 
 def name_rows(ax: Axes, names: Sequence[object], letters: int = LETTERS) -> None:
     """Write names at the rows of an axes, the first on top; of rows too narrow for letters only some are named."""
     count = len(names)
-    points = 72.0 * _height(ax) / count
+    points = 72.0 * _axes_height(ax) / count
     step = max(1, -(-_LEAST // points)) if points < _LEAST else 1
     shown = range(0, count, int(step))
-    texts = [label(names[row], letters) for row in shown]
+    texts = [name_label(names[row], letters) for row in shown]
     ax.set_yticks(list(shown), texts, fontsize=min(9.0, max(6.0, 0.66 * points * step)), parse_math=False)
     ax.set_ylim(count - 0.5, -0.5)
 
 
-def _height(ax: Axes) -> float:
+def _axes_height(ax: Axes) -> float:
     """Height of an axes in inches, about: what its labels will take is not known yet."""
     figure = ax.get_figure()
     assert figure is not None
@@ -159,13 +159,13 @@ def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[s
     bar.set_title(title, fontsize=8, fontweight="normal", color=MUTED, pad=3, loc="right")
 
 
-def axes(width: float, height: float) -> tuple[Figure, Axes]:
+def single_axes(width: float, height: float) -> tuple[Figure, Axes]:
     """A figure of its own (no pyplot) with one axes, in inches."""
-    figure = drawing(width, height)
+    figure = empty_figure(width, height)
     return figure, figure.subplots()
 
 
-def drawing(width: float, height: float) -> Figure:
+def empty_figure(width: float, height: float) -> Figure:
     """An empty figure of its own, in inches."""
     from matplotlib.figure import Figure
 

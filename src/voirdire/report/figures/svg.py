@@ -6,7 +6,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.figures.style import VARIABLES, look
+from voirdire.report.figures.style import VARIABLES, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ def to_svg(figure: Figure, name: str) -> str:
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    with look():
+    with figure_style():
         buffer = io.StringIO()
         metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
         canvas = figure.canvas

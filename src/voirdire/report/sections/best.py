@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.figure_blocks import figure
+from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.kinds import doubted
-from voirdire.report.page import Block, Text, named
-from voirdire.report.table import subject_heads, table
+from voirdire.report.page import Block, Text, isolate_name
+from voirdire.report.table import make_table, subject_heads
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 RANKS = "ranks: those that the statements about pairs leave open to an item."
 
 
-def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The decision in a sentence and its rule, the scores, the probability of every rank, the table."""
     rows, decision = [dict(row) for row in result["items"]], fit.decision
     if result.get("pairs"):
-        yield from _unlinked(result["pairs"])
+        yield from _unlinked_pairs(result["pairs"])
     else:
-        yield Text(answer(fit, rows) + doubted(fit), "lead")
+        yield Text(answer_sentence(fit, rows) + doubted(fit), "lead")
         for said in fit.kind.outcome(fit.problem, fit.posterior):
             yield Text(said)
     unit, drawn = fit.kind.unit(fit.problem), fit.posterior.draws is not None
     intervals = f" with {100 * fit.prob:g}% intervals" if drawn else ""
     if decision is not None and result.get("systems"):
-        yield table(
+        yield make_table(
             "systems",
             f"Systems, best first,{intervals}",
             with_ranks(result["systems"], decision.ranks),
@@ -39,15 +39,15 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         rows = with_ranks(rows, decision.ranks)
     sure = subject_heads(rows[0], "score", unit)
     bands = " Items on a band share the first place." if ranked else ""
-    yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
-    yield from figure(
+    yield from figure_blocks(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
+    yield from figure_blocks(
         fit,
         "rank-probability",
         "Probability of every rank",
         "Dark where an item is likely to stand; a wide band says that its place is left open.",
     )
     none = f"No intervals: method {fit.method} gives the mode alone."
-    yield table(
+    yield make_table(
         "ranking",
         f"Items, best first{',' if drawn else ''}{intervals}",
         rows,
@@ -77,21 +77,21 @@ def with_ranks(rows: Sequence[dict[str, Any]], ranks: dict[str, tuple[int, int]]
     return found
 
 
-def _unlinked(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
+def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
     """Pairs of items that no vote links with others: each has its own probability, and no ranking."""
     yield Text(
         f"The {len(pairs):,} pairs are not linked by votes: each is judged for itself, and the ranking below says "
         "nothing across pairs.",
         "lead",
     )
-    yield table("unlinked", "Probability that the first item of a pair is better", pairs)
+    yield make_table("unlinked", "Probability that the first item of a pair is better", pairs)
 
 
-def answer(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
+def answer_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Say who is first, and what would settle it."""
     if fit.decision is None:
         return (
-            f"{named(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is remains "
-            "open."
+            f"{isolate_name(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is "
+            "remains open."
         )
-    return f"{fit.decision.sentence(named)} {fit.decision.settle()}".strip()
+    return f"{fit.decision.sentence(isolate_name)} {fit.decision.settle()}".strip()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.figure_blocks import figure
+from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.classes import MOST
 from voirdire.report.kinds import doubted
-from voirdire.report.page import Block, Text, named
-from voirdire.report.table import share, subject_heads, table
+from voirdire.report.page import Block, Text, isolate_name
+from voirdire.report.table import make_table, share_text, subject_heads
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 SURE = 0.95  # probability from which a class counts as settled
 
 
-def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on classes: how many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
-    yield Text(_answer(rows) + doubted(fit), "lead")
+    yield Text(_answer_sentence(rows) + doubted(fit), "lead")
     for said in fit.kind.outcome(fit.problem, fit.posterior):
         yield Text(said)
-    yield from figure(
+    yield from figure_blocks(
         fit,
         "classes",
         "The items that are least sure",
@@ -33,7 +33,7 @@ def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     chances = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
     sure = subject_heads(rows[0], "probability")
     known = any(row["known"] for row in rows)
-    yield table(
+    yield make_table(
         "classes",
         "Items, the least sure first",
         rows,
@@ -59,34 +59,36 @@ def share_head(key: str) -> str:
     return f"P({key.removeprefix('p_')})"
 
 
-def settled(rows: Sequence[dict[str, Any]]) -> int:
+def count_settled(rows: Sequence[dict[str, Any]]) -> int:
     """Items whose class has a probability of at least 0.95."""
     return sum(row["probability"] >= SURE for row in rows)
 
 
-def _answer(rows: Sequence[dict[str, Any]]) -> str:
+def _answer_sentence(rows: Sequence[dict[str, Any]]) -> str:
     counts: dict[str, int] = {}
     for row in rows:
         counts[row["label"]] = counts.get(row["label"], 0) + 1
     told = ", ".join(
-        f"{count:,} {named(label)}" for label, count in sorted(counts.items(), key=lambda one: -one[1])
+        f"{count:,} {isolate_name(label)}" for label, count in sorted(counts.items(), key=lambda one: -one[1])
     )
-    return f"By its most probable class: {told}. {settled(rows):,} of {len(rows):,} are settled (probability {SURE:g})."
+    settled = f"{count_settled(rows):,} of {len(rows):,} are settled (probability {SURE:g})"
+    return f"By its most probable class: {told}. {settled}."
 
 
-def shares(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+def shares_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on how common the classes are."""
     rows = result["shares"]
     top = max(rows, key=lambda row: row["share"])
     one = len({row["criterion"] for row in rows}) < 2
-    where = "" if one else f" under {named(top['criterion'])}"
+    where = "" if one else f" under {isolate_name(top['criterion'])}"
     yield Text(
-        f"{named(top['class'])} is the most common class{where}: {share(top['share'])} of the items.", "lead"
+        f"{isolate_name(top['class'])} is the most common class{where}: {share_text(top['share'])} of the items.",
+        "lead",
     )
-    yield from figure(
+    yield from figure_blocks(
         fit, "shares", "Shares of the classes", f"Share of the items, with {100 * fit.prob:g}% intervals."
     )
-    yield table(
+    yield make_table(
         "shares",
         f"Shares of the classes, with {100 * fit.prob:g}% intervals",
         rows,

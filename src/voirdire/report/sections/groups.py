@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.page import Block, Text, named
-from voirdire.report.table import is_missing, table
+from voirdire.report.page import Block, Text, isolate_name
+from voirdire.report.table import is_missing, make_table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 
-def groups(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+def groups_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on groups: the one that scores highest, and the table."""
     rows = sorted(result["groups"], key=lambda row: -row["mean"])
     yield Text(
-        f"{named(rows[0]['group'])} gives the highest scores, {rows[0]['mean']:.2f} on average; "
-        f"{named(rows[-1]['group'])} the lowest, {rows[-1]['mean']:.2f}.",
+        f"{isolate_name(rows[0]['group'])} gives the highest scores, {rows[0]['mean']:.2f} on average; "
+        f"{isolate_name(rows[-1]['group'])} the lowest, {rows[-1]['mean']:.2f}.",
         "lead",
     )
     told = not all(is_missing(row.get("severity")) for row in rows)
-    yield table(
+    yield make_table(
         "groups",
         "Groups of judges, by their mean score",
         rows,

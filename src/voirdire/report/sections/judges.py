@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.report.figure_blocks import figure
-from voirdire.report.figures.forest import chance
-from voirdire.report.kinds import doubted, words
-from voirdire.report.page import Block, Text, named
+from voirdire.report.figure_blocks import figure_blocks
+from voirdire.report.figures.forest import chance_reliability
+from voirdire.report.kinds import doubted, words_for
+from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.pair_agreement import RATE, observed_over_expected
-from voirdire.report.table import is_missing, table
+from voirdire.report.table import is_missing, make_table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -25,9 +25,9 @@ _ORDER = (
 )
 
 
-def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on judges: how many are better than chance, their figures and table; of labels their matrices."""
-    said, votes, scores = words(fit), fit.problem.part("votes"), fit.problem.part("scores")
+    said, votes, scores = words_for(fit), fit.problem.part("votes"), fit.problem.part("scores")
     rows = result["judges"]
     order = fit.kind.fixed_order(fit.problem)
     unit = fit.kind.unit(fit.problem)
@@ -35,13 +35,17 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         rows = [row | {"family": fit.families[row["judge"]]} for row in rows]
     known = any(not is_missing(row.get("reliability")) for row in rows)
     if known:
-        yield Text(standing(rows, chance(fit), whole=True, position=order is None) + doubted(fit), "lead")
+        yield Text(
+            standing_sentence(rows, chance_reliability(fit), whole=True, position=order is None)
+            + doubted(fit),
+            "lead",
+        )
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
-        yield from figure(fit, "judges", "Reliability", said.reliability)
+        yield from figure_blocks(fit, "judges", "Reliability", said.reliability)
     else:
-        yield Text(_alike(fit, rows), "lead")
+        yield Text(_alike_sentence(fit, rows), "lead")
     if scores is not None:
-        yield from figure(
+        yield from figure_blocks(
             fit,
             "severity",
             "Severity",
@@ -49,7 +53,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "dashed line it is more severe than the panel, left of it milder.",
         )
     if votes is not None and order is None:
-        yield from figure(
+        yield from figure_blocks(
             fit,
             "position",
             "Position bias",
@@ -57,7 +61,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "apart, the order of the items sways the answer. The most biased judges first.",
         )
     why = {} if fit.posterior.draws is not None else {"p_best": f"No intervals: method {fit.method}."}
-    yield table(
+    yield make_table(
         "judges",
         f"Judges{', most reliable first' if known else ''}, with {100 * fit.prob:g}% intervals",
         rows,
@@ -68,16 +72,16 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         notes=(said.judges, *([] if order is None else [f"Position bias is left out: {order}."])),
     )
     if "confusion" in result:
-        yield from figure(
+        yield from figure_blocks(
             fit,
             "confusion",
             "What each judge says of each class",
             "Probability of every label (columns) where an item is of a class (blocks); the most reliable judges on "
             "top. A good judge is dark on its own class's label alone.",
         )
-        yield from _confusion(fit, [row["judge"] for row in rows], result["confusion"])
+        yield from _confusion_table(fit, [row["judge"] for row in rows], result["confusion"])
     if votes is not None:
-        yield from figure(
+        yield from figure_blocks(
             fit,
             "agreement",
             said.agreement,
@@ -86,10 +90,10 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "comparisons. Blue: more alike than the items' order explains, as copies, models of one family or common "
             "errors make them.",
         )
-        yield from _pairs(fit)
+        yield from _pair_blocks(fit)
 
 
-def _alike(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
+def _alike_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Block on judges under a model that knows no reliability."""
     known = [row for row in rows if not is_missing(row.get("severity"))]
     if not known:
@@ -97,18 +101,18 @@ def _alike(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     severe, mild = (pick(known, key=lambda row: row["severity"]) for pick in (max, min))
     return (
         f"{fit.model.name} takes all judges to tell items apart equally well, and to differ in severity: "
-        f"{named(severe['judge'])} is the most severe, {named(mild['judge'])} the mildest."
+        f"{isolate_name(severe['judge'])} is the most severe, {isolate_name(mild['judge'])} the mildest."
     )
 
 
-def _confusion(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, Any]]) -> Iterator[Block]:
+def _confusion_table(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, Any]]) -> Iterator[Block]:
     """One row per judge while there are few cells in a matrix, else one per cell."""
     if not found:
         return
     caption = f"Probability of each label, given the class, with {100 * fit.prob:g}% intervals"
     cells = list(dict.fromkeys((row["class"], row["label"]) for row in found))
     if len(cells) > _CELLS:
-        yield table("confusion", caption, found)
+        yield make_table("confusion", caption, found)
         return
     records: dict[str, dict[str, Any]] = {judge: {"judge": judge} for judge in judges}
     names: dict[str, str] = {}
@@ -119,12 +123,12 @@ def _confusion(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, Any]])
         names |= {key + end: said + end.replace("_", " ") for end in parts}
     heads = {f"c{number}": names[f"c{number}"] for number in range(len(cells))}
     note = "a \u2192 b: the judge says b of an item of class a."
-    yield table("confusion", caption, records.values(), heads=heads, names=names, notes=(note,))
+    yield make_table("confusion", caption, records.values(), heads=heads, names=names, notes=(note,))
 
 
-def _pairs(fit: Fit) -> Iterator[Block]:
+def _pair_blocks(fit: Fit) -> Iterator[Block]:
     try:
-        found = observed_over_expected(fit).records()
+        found = observed_over_expected(fit).pair_records()
     except InputError:
         return
     if not found:
@@ -136,7 +140,7 @@ def _pairs(fit: Fit) -> Iterator[Block]:
         else (f"None of the {len(found):,} pairs agrees more than expected beyond chance.")
     )
     yield Text(told)
-    yield table(
+    yield make_table(
         "pairs",
         f"Pairs of judges that agree most beyond what the fit expects (first {min(_TOP, len(found))})",
         found[:_TOP],
@@ -149,7 +153,7 @@ def _pairs(fit: Fit) -> Iterator[Block]:
     )
 
 
-def standing(
+def standing_sentence(
     rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False, position: bool = True
 ) -> str:
     """Count judges surely better than chance, not told from it, surely worse; and swayed by ``position``."""

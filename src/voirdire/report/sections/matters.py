@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.infer.posterior import weights
-from voirdire.report.figure_blocks import figure
-from voirdire.report.page import Block, Text, named
-from voirdire.report.table import share, table
+from voirdire.report.figure_blocks import figure_blocks
+from voirdire.report.page import Block, Text, isolate_name
+from voirdire.report.table import make_table, share_text
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = 8  # criteria up to which each has a column of strengths
 
 
-def matters(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on the criterion that counts most and how sure that is, the weights, and the strengths."""
     rows = sorted(result["criteria"], key=lambda row: -row["weight"])
     if len(rows) < 2:
@@ -26,25 +26,25 @@ def matters(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if equal:
         yield Text("All criteria count the same in this model.", "lead")
     else:
-        yield Text(_answer(rows, _heaviest(fit, rows[0]["criterion"])), "lead")
-        yield from figure(
+        yield Text(_answer_sentence(rows, _heaviest_probability(fit, rows[0]["criterion"])), "lead")
+        yield from figure_blocks(
             fit,
             "criteria",
             "Weights of the criteria",
             f"Weights sum to one; {100 * fit.prob:g}% intervals. The dashed line is equal weights.",
         )
-    yield from figure(
+    yield from figure_blocks(
         fit,
         "strengths",
         "Strengths under every criterion",
         "Blue: above the average item under that criterion; orange: below. Items in the order of the ranking.",
     )
     if not equal:
-        yield table("criteria", f"Weights of the criteria, with {100 * fit.prob:g}% intervals", rows)
-    yield from _strengths(fit, [row["criterion"] for row in rows])
+        yield make_table("criteria", f"Weights of the criteria, with {100 * fit.prob:g}% intervals", rows)
+    yield from _strengths_table(fit, [row["criterion"] for row in rows])
 
 
-def _heaviest(fit: Fit, criterion: str) -> float | None:
+def _heaviest_probability(fit: Fit, criterion: str) -> float | None:
     """Probability that a criterion has the largest weight; None without draws."""
     if fit.posterior.values is None:
         return None
@@ -52,25 +52,25 @@ def _heaviest(fit: Fit, criterion: str) -> float | None:
     return float((drawn.argmax(axis=-1) == fit.problem.criteria.index(criterion)).mean())
 
 
-def _answer(rows: Sequence[dict[str, Any]], chance: float | None) -> str:
+def _answer_sentence(rows: Sequence[dict[str, Any]], chance: float | None) -> str:
     top, last = rows[0], rows[-1]
     text = (
-        f"{named(top['criterion'])} counts most, with {share(top['weight'])} of the weight; "
-        f"{named(last['criterion'])} least, with {share(last['weight'])}."
+        f"{isolate_name(top['criterion'])} counts most, with {share_text(top['weight'])} of the weight; "
+        f"{isolate_name(last['criterion'])} least, with {share_text(last['weight'])}."
     )
     if chance is None:
         return text
-    return f"{text} That it counts most has probability {share(chance)}."
+    return f"{text} That it counts most has probability {share_text(chance)}."
 
 
-def _strengths(fit: Fit, criteria: Sequence[str]) -> Iterator[Block]:
+def _strengths_table(fit: Fit, criteria: Sequence[str]) -> Iterator[Block]:
     """A column per criterion while there are few, the heaviest first; else a row per item and criterion."""
     found: list[dict[str, Any]] = fit.strengths().to_dict("records")
     caption = f"Strength of every item under every criterion, with {100 * fit.prob:g}% intervals"
     place = {item: row for row, item in enumerate(fit.ranking()["item"])}
     if len(criteria) > _COLUMNS:
         found = sorted(found, key=lambda row: place[row["item"]])
-        yield table("strengths", caption, found, order=("item",), drop=("sd",))
+        yield make_table("strengths", caption, found, order=("item",), drop=("sd",))
         return
     records: list[dict[str, Any]] = [{"item": item} for item in place]
     names: dict[str, str] = {}
@@ -80,4 +80,4 @@ def _strengths(fit: Fit, criteria: Sequence[str]) -> Iterator[Block]:
         records[place[row["item"]]] |= {key + end: row[part] for end, part in parts.items()}
         names |= {key + end: f"{row['criterion']}{end.replace('_', ' ')}" for end in parts}
     heads = {f"c{number}": name for number, name in enumerate(criteria)}
-    yield table("strengths", caption, records, heads=heads, order=("item", *heads), names=names)
+    yield make_table("strengths", caption, records, heads=heads, order=("item", *heads), names=names)

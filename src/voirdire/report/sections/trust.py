@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from voirdire.kinds.checks import ORIENTATION
-from voirdire.report.figure_blocks import calibration, figure, predictive_shares
-from voirdire.report.kinds import words
+from voirdire.report.figure_blocks import calibration_blocks, figure_blocks, predictive_shares
+from voirdire.report.kinds import words_for
 from voirdire.report.page import Block, Finding, Findings, Text
-from voirdire.report.table import table
+from voirdire.report.table import make_table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -22,21 +22,21 @@ _WORDS = {
 }
 
 
-def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The checks, worst first, and the figures that let one see for oneself."""
     yield Text(_WORDS[fit.level], "lead")
     ordered = sorted(result["checks"], key=lambda row: _ORDER[row["level"]])
     yield Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
     if any(row["check"] in ORIENTATION and row["level"] != "ok" for row in ordered):
-        said = words(fit)
-        yield from figure(
+        said = words_for(fit)
+        yield from figure_blocks(
             fit,
             "mirror",
             said.twin,
             f"How much less probable the prior finds each draw with {said.turned}; the data fit both alike.",
         )
     if result.get("over_time") and any(row["check"] == "drift" and row["level"] != "ok" for row in ordered):
-        yield table(
+        yield make_table(
             "over-time",
             f"Judges in stretches of time, with {100 * fit.prob:g}% intervals",
             result["over_time"],
@@ -44,7 +44,7 @@ def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
                 "A random walk whose steps are learned for each judge; items are taken as the whole fit has them.",
             ),
         )
-    yield from calibration(fit)
+    yield from calibration_blocks(fit)
     yield from predictive_shares(fit)
     if fit.method == "nuts":
-        yield from figure(fit, "trace", "Chains", "Draws of the value whose chains agree least.")
+        yield from figure_blocks(fit, "trace", "Chains", "Draws of the value whose chains agree least.")

@@ -64,7 +64,7 @@ class System:
     tables: Mapping[str, Table]
     claims: tuple[Claim, ...]
 
-    def uncovered(self) -> list[Cell]:
+    def uncovered_cells(self) -> list[Cell]:
         """Figures of the tables that no claim speaks of."""
         covered = {cell for claim in self.claims for cell in claim.figures}
         return [cell for table in self.tables.values() for cell in table.cells if cell not in covered]
@@ -107,7 +107,7 @@ def load_system(system: str | Path) -> System:
             raise InputError(unknown("paper", system, names))
         folder = locate("paper_repro") / name
     problems: list[str] = []
-    tables = _tables(folder, problems)
+    tables = _read_tables(folder, problems)
     path = folder / "claims.toml"
     content = read_toml(path)
     lines = Lines(path)
@@ -122,17 +122,17 @@ def load_system(system: str | Path) -> System:
         wrong = faults_of(entry, number, lines, tables)
         problems += wrong
         if not wrong:
-            claims.append(_claim(entry, tables, claims))
+            claims.append(_read_claim(entry, tables, claims))
             if not claims[-1].figures:
                 problems.append(
-                    f"{lines.of(number, 'cells')}: no cell of the table is meant by {entry['cells']}"
+                    f"{lines.file_line(number, 'cells')}: no cell of the table is meant by {entry['cells']}"
                 )
     seen: dict[str, int] = {}
     for number, entry in enumerate(entries):
         name = str(entry.get("id"))
         if name in seen:
             problems.append(
-                f"{lines.of(number, 'id')}: id {name!r} stands in line {lines.line(seen[name], 'id')} too"
+                f"{lines.file_line(number, 'id')}: id {name!r} stands in line {lines.line_of(seen[name], 'id')} too"
             )
         seen.setdefault(name, number)
     if problems:
@@ -140,7 +140,7 @@ def load_system(system: str | Path) -> System:
     return System(content["system"], content["paper"], content["title"], folder, tables, tuple(claims))
 
 
-def _tables(folder: Path, problems: list[str]) -> dict[str, Table]:
+def _read_tables(folder: Path, problems: list[str]) -> dict[str, Table]:
     path = folder / "tables" / "tables.toml"
     captions = read_toml(path)
     found = {}
@@ -159,11 +159,11 @@ def _tables(folder: Path, problems: list[str]) -> dict[str, Table]:
     return found
 
 
-def _claim(entry: Mapping[str, Any], tables: Mapping[str, Table], before: list[Claim]) -> Claim:
+def _read_claim(entry: Mapping[str, Any], tables: Mapping[str, Table], before: list[Claim]) -> Claim:
     if "cells" in entry:
         keys = dict(entry["cells"])
         table, rest = tables[keys.pop("table")], keys.pop("rest", False)
-        figures = table.select(keys)
+        figures = table.select_cells(keys)
         if rest:
             spoken_of = {cell for claim in before for cell in claim.figures}
             figures = [cell for cell in figures if cell not in spoken_of]

@@ -53,7 +53,7 @@ class Lines:
         self.text = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
         self.starts = [n for n, line in enumerate(self.text, 1) if line.strip() == "[[claims]]"]
 
-    def line(self, number: int, key: str) -> int:
+    def line_of(self, number: int, key: str) -> int:
         """Line of a key of the claim of that number, else of the claim's beginning."""
         if number >= len(self.starts):  # claims written as an inline array
             return 1
@@ -64,9 +64,9 @@ class Lines:
                 return n
         return start
 
-    def of(self, number: int, key: str) -> str:
+    def file_line(self, number: int, key: str) -> str:
         """File and line in words."""
-        return f"{self.path} line {self.line(number, key)}"
+        return f"{self.path} line {self.line_of(number, key)}"
 
 
 def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mapping[str, Table]) -> list[str]:
@@ -79,35 +79,41 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
     """
     found = []
 
-    def fault(key: str, text: str) -> None:
-        found.append(f"{lines.of(number, key)}: {text}")
+    def add_fault(key: str, text: str) -> None:
+        found.append(f"{lines.file_line(number, key)}: {text}")
 
     for key, text in faults(entry, _KEYS, NEEDED):
-        fault(key, text)
+        add_fault(key, text)
     kind = entry.get("kind")
     if isinstance(kind, str) and kind not in KINDS:
-        fault("kind", is_unknown("kind", kind, KINDS))
+        add_fault("kind", is_unknown("kind", kind, KINDS))
     if ("cells" in entry) == ("published" in entry):
-        fault("cells", "give the published figure as 'cells' of a table or as 'published', one of the two")
+        add_fault(
+            "cells", "give the published figure as 'cells' of a table or as 'published', one of the two"
+        )
     tolerance = entry.get("tolerance")
     exact = isinstance(entry.get("published"), str)
     if tolerance is None and kind != "not-available" and not exact:
-        fault("kind", "tolerance is missing: how far may ours be from the published figure?")
+        add_fault("kind", "tolerance is missing: how far may ours be from the published figure?")
     if isinstance(tolerance, int | float) and not 0 <= tolerance < 1e6:
-        fault("tolerance", f"tolerance {tolerance!r} must be a number from 0 up")
+        add_fault("tolerance", f"tolerance {tolerance!r} must be a number from 0 up")
     if isinstance(tolerance, dict) and not _is_form(tolerance):
         forms = ", ".join(
             "{ " + ", ".join(f"{key} = NUMBER" for key in keys) + " }" for keys in FORMS.values()
         )
-        fault("tolerance", f"a tolerance that is no number must be one of {forms}")
+        add_fault("tolerance", f"a tolerance that is no number must be one of {forms}")
     if kind in COMPUTED and "check" not in entry and "run" not in entry:
-        fault("kind", f"a claim of kind {kind!r} needs a check; known: {', '.join(sorted(CHECKS))}")
+        add_fault("kind", f"a claim of kind {kind!r} needs a check; known: {', '.join(sorted(CHECKS))}")
     if kind not in COMPUTED and "check" in entry:
-        fault("check", f"a claim of kind {kind!r} has no check")
+        add_fault("check", f"a claim of kind {kind!r} has no check")
     if isinstance(entry.get("cells"), dict):
-        found += [f"{lines.of(number, 'cells')}: {text}" for text in _cell_faults(entry["cells"], tables)]
+        found += [
+            f"{lines.file_line(number, 'cells')}: {text}" for text in _cell_faults(entry["cells"], tables)
+        ]
     if isinstance(entry.get("check"), dict):
-        found += [f"{lines.of(number, 'check')}: {text}" for text in problems_of(entry["check"], tables)]
+        found += [
+            f"{lines.file_line(number, 'check')}: {text}" for text in problems_of(entry["check"], tables)
+        ]
     return found
 
 

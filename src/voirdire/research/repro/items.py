@@ -34,7 +34,7 @@ def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
 
     The dialogue's original reply is the reference of the others and has none itself.
     """
-    replies = _json(path or _fetched("topical-chat"))
+    replies = _read_json(path or _fetched_file("topical-chat"))
     numbers: dict[str, int] = {}
     original = {r["source"]: r["system_output"] for r in replies if r["system_id"] == ORIGINAL}
     items, scores = [], []
@@ -42,9 +42,9 @@ def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
         context = f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}"
         source = f"{reply['source']}\n\nFact: {reply['context']}"
         reference = original.get(reply["source"]) if reply["system_id"] != ORIGINAL else None
-        items.append(_item(context, reply["system_id"], reply["system_output"], source, reference))
-        scores += _scores(items[-1], reply["scores"])
-    return _frames(items, scores)
+        items.append(_item_row(context, reply["system_id"], reply["system_output"], source, reference))
+        scores += _score_rows(items[-1], reply["scores"])
+    return _make_frames(items, scores)
 
 
 def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -54,17 +54,19 @@ def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     ``model_id``, ``decoded``, ``text``, ``references`` and ``expert_annotations``; the mean of the experts counts.
     """
     items, scores = [], []
-    for row in _json(path or _fetched("summeval")):
+    for row in _read_json(path or _fetched_file("summeval")):
         if "system_output" in row:
             article = (row["doc_id"], row["system_id"], row["system_output"])
-            items.append(_item(*article, row.get("source"), row.get("reference")))
-            scores += _scores(items[-1], {k: v for k, v in row["scores"].items() if k != "overall"})
+            items.append(_item_row(*article, row.get("source"), row.get("reference")))
+            scores += _score_rows(items[-1], {k: v for k, v in row["scores"].items() if k != "overall"})
             continue
         reference = row["references"][0] if row.get("references") else None
-        items.append(_item(row["id"], row["model_id"], row["decoded"], row.get("text"), reference))
+        items.append(_item_row(row["id"], row["model_id"], row["decoded"], row.get("text"), reference))
         experts = row["expert_annotations"]
-        scores += _scores(items[-1], {key: sum(e[key] for e in experts) / len(experts) for key in experts[0]})
-    return _frames(items, scores)
+        scores += _score_rows(
+            items[-1], {key: sum(e[key] for e in experts) / len(experts) for key in experts[0]}
+        )
+    return _make_frames(items, scores)
 
 
 def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -74,19 +76,21 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     and the ``scores`` of metrics, which become columns of the items.
     """
     items, scores = [], []
-    for review in _json(path or _fetched("mslr-cochrane")):
+    for review in _read_json(path or _fetched_file("mslr-cochrane")):
         if review.get("subtask", "Cochrane") != "Cochrane":
             continue
         for one in review["predictions"]:
             if not one.get("annotations"):
                 continue
-            item = _item(review["review_id"], one["exp_short"], one["prediction"], reference=review["target"])
+            item = _item_row(
+                review["review_id"], one["exp_short"], one["prediction"], reference=review["target"]
+            )
             item["review"] = item.pop("context")  # a number: nothing to show a judge
             item |= {name: str(value) for name, value in one.get("scores", {}).items()}
             parts = [of_annotation(annotation) for annotation in one["annotations"]]
             items.append(item)
-            scores += _scores(item, {key: sum(p[key] for p in parts) / len(parts) for key in parts[0]})
-    return _frames(items, scores)
+            scores += _score_rows(item, {key: sum(p[key] for p in parts) / len(parts) for key in parts[0]})
+    return _make_frames(items, scores)
 
 
 def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -117,11 +121,11 @@ def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd
     import pandas as pd
 
     wanted = [one for column in names.values() for one in ([column] if isinstance(column, str) else column)]
-    file = _needed(path, "data", f"a table with the columns {', '.join(wanted)}")
+    file = _needed_path(path, "data", f"a table with the columns {', '.join(wanted)}")
     if file.suffix == ".parquet":
         table = pd.read_parquet(file)
     elif file.suffix in (".jsonl", ".ndjson"):
-        table = pd.DataFrame(_json(file))
+        table = pd.DataFrame(_read_json(file))
     else:
         table = pd.read_csv(
             file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False
@@ -137,14 +141,14 @@ def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd
     for row in table[list(dict.fromkeys(wanted))].fillna("").to_dict("records"):
         if all(value == "" for value in row.values()):
             continue
-        item = {key: _text(row, column) for key, column in texts.items()}
+        item = {key: _cell_text(row, column) for key, column in texts.items()}
         items.append(item)
         said = {name: row[column] for name, column in people.items()}
         try:
-            scores += _scores(item, {key: float(value) for key, value in said.items() if value != ""})
+            scores += _score_rows(item, {key: float(value) for key, value in said.items() if value != ""})
         except ValueError as error:
             raise InputError(f"{file}: item {item['id']}: a score is no number ({error})") from error
-    return _frames(items, scores)
+    return _make_frames(items, scores)
 
 
 LOADERS: dict[str, Callable[[Path | None], tuple[Any, Any]]] = {
@@ -154,7 +158,7 @@ LOADERS: dict[str, Callable[[Path | None], tuple[Any, Any]]] = {
 }
 
 
-def _fetched(loader: str) -> Path:
+def _fetched_file(loader: str) -> Path:
     name = DATASETS[loader]
     try:
         return fetch(name, REGISTRY[name].files)[0]
@@ -162,11 +166,11 @@ def _fetched(loader: str) -> Path:
         raise InputError([f"{problem}; or give --data PATH" for problem in error.problems]) from error
 
 
-def _text(row: Mapping[Any, Any], column: str | list[str]) -> str:
+def _cell_text(row: Mapping[Any, Any], column: str | list[str]) -> str:
     return str(row[column]) if isinstance(column, str) else "\n".join(str(row[one]) for one in column)
 
 
-def _needed(path: Path | None, name: str, what: str) -> Path:
+def _needed_path(path: Path | None, name: str, what: str) -> Path:
     if path is None:
         raise InputError(
             f"data of {name}: no public address with registered bytes is known; give --data PATH, {what}"
@@ -174,7 +178,7 @@ def _needed(path: Path | None, name: str, what: str) -> Path:
     return path
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
         if text.startswith("{"):  # an object a line, whatever the file is called
@@ -184,14 +188,14 @@ def _json(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from error
 
 
-def _item(
+def _item_row(
     context: object, system: object, text: str, source: str | None = None, reference: str | None = None
 ) -> dict[str, str]:
     item = {"id": f"{context}/{system}", "text": text, "context": str(context), "system": str(system)}
     return item | {key: v for key, v in (("source", source), ("reference", reference)) if v}
 
 
-def _scores(item: Mapping[str, str], said: Mapping[str, float]) -> list[dict[str, Any]]:
+def _score_rows(item: Mapping[str, str], said: Mapping[str, float]) -> list[dict[str, Any]]:
     return [
         {
             "judge": HUMAN,
@@ -204,7 +208,9 @@ def _scores(item: Mapping[str, str], said: Mapping[str, float]) -> list[dict[str
     ]
 
 
-def _frames(items: list[dict[str, str]], scores: list[dict[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _make_frames(
+    items: list[dict[str, str]], scores: list[dict[str, Any]]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     import pandas as pd
 
     return pd.DataFrame(items).fillna(""), pd.DataFrame(

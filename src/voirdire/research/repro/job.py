@@ -51,7 +51,7 @@ class Job:
     asked: list[dict[str, Any]] = field(default_factory=list)
     made: dict[str, Path] = field(default_factory=dict)
 
-    def collect(
+    def collect_tables(
         self,
         protocol: str,
         options: Mapping[str, Any],

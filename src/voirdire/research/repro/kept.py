@@ -6,7 +6,7 @@ from voirdire.collect.rendering import HERE
 from voirdire.research.repro.claims import System
 from voirdire.research.repro.runfile import read_run, toy_file
 from voirdire.research.repro.smoke import MODELS, SMALL
-from voirdire.research.repro.transcribed import digest
+from voirdire.research.repro.transcribed import digest_of
 from voirdire.settings import read_toml
 
 #: Folders of prompts that a protocol takes beside its own.
@@ -42,7 +42,7 @@ def what_is_asked(system: System, name: str) -> str:
         for folder in sorted(folders)
         for path in sorted((HERE / folder).glob("*.j2"))
     }
-    return digest(
+    return digest_of(
         {key: value for key, value in spec.items() if key != "title"},
         [judge["name"] for judge in panel["judges"]],
         toy_file(system, name).read_text(encoding="utf-8"),

@@ -13,11 +13,11 @@ from voirdire.research.repro.checks.studies import path_of
 from voirdire.research.repro.claims import System, load_system, system_names
 from voirdire.research.repro.faults import KINDS
 from voirdire.research.repro.runfile import read_run
-from voirdire.research.repro.summary import Summary, counts, shown, summarise
+from voirdire.research.repro.summary import Summary, count_verdicts, figure_text, summarise_claims
 from voirdire.research.repro.transcribed import studies_of
 from voirdire.research.repro.verdicts import VERDICTS, Row, judge_claims
 from voirdire.research.studies import load_study
-from voirdire.research.studies.readme import drops
+from voirdire.research.studies.readme import drops_table
 
 _ABOUT = """# Published numbers, checked
 
@@ -51,24 +51,24 @@ Every figure of kind "needs-llm" has a run above that fills it. These have none,
 not in a package: a model that the user has, or a file that the user has been given (`--data`)."""
 
 
-def page() -> str:
+def repro_page() -> str:
     """The whole page.
 
     Examples
     --------
-    >>> page().startswith("# Published numbers, checked")
+    >>> repro_page().startswith("# Published numbers, checked")
     True
     """
     systems = [load_system(name) for name in system_names()]
     judged = [(system, judge_claims(system, fetch=False)) for system in systems]
-    parts = [_ABOUT, _coverage(judged), _counts([row for _, rows in judged for row in rows])]
-    parts.append(_read(systems))
-    parts += ["\n\n".join(_section(system, rows)) for system, rows in judged]
-    parts += [_runs(systems), _left(systems)]
+    parts = [_ABOUT, _coverage_sentence(judged), _counts_table([row for _, rows in judged for row in rows])]
+    parts.append(_results_table(systems))
+    parts += ["\n\n".join(_paper_section(system, rows)) for system, rows in judged]
+    parts += [_runs_table(systems), _unchecked_table(systems)]
     return "\n\n".join(parts) + "\n"
 
 
-def _read(systems: list[System]) -> str:
+def _results_table(systems: list[System]) -> str:
     """Table of the kept results that are read, and when they were made."""
     lines = ["| kept results | read by claims of | replicates | seed | made |", "|---|---|---:|---:|---|"]
     for system in systems:
@@ -82,7 +82,7 @@ def _read(systems: list[System]) -> str:
     return "\n".join(lines)
 
 
-def _runs(systems: list[System]) -> str:
+def _runs_table(systems: list[System]) -> str:
     """Table of the runs that can be made, and what a smoke test of each came to."""
     lines = [_ABOUT_RUNS, "", "| run | protocols | claims | smoke test |", "|---|---|---|---|"]
     for system in systems:
@@ -92,11 +92,11 @@ def _runs(systems: list[System]) -> str:
             protocols = dict.fromkeys(part["protocol"] for part in spec["parts"] if "protocol" in part)
             claims = sum(name in claim.runs for claim in system.claims)
             link = f"[{system.system}/{name}]({system.system}/runs/{name}/run.toml): {spec['title']}"
-            lines.append(f"| {link} | {', '.join(protocols)} | {claims} | {_smoke(path.parent)} |")
+            lines.append(f"| {link} | {', '.join(protocols)} | {claims} | {_smoke_summary(path.parent)} |")
     return "\n".join(lines)
 
 
-def _left(systems: list[System]) -> str:
+def _unchecked_table(systems: list[System]) -> str:
     """Claims that need what is not here, each with the reason, and the run that computes it where that is there."""
     lines = [_ABOUT_LEFT, "", "| paper | where | claim | figures | why | run |", "|---|---|---|---:|---|---|"]
     for system in systems:
@@ -107,7 +107,7 @@ def _left(systems: list[System]) -> str:
     return "\n".join(lines)
 
 
-def _smoke(folder: Path) -> str:
+def _smoke_summary(folder: Path) -> str:
     path = folder / "smoke.json"
     if not path.is_file():
         return "not kept"
@@ -116,7 +116,7 @@ def _smoke(folder: Path) -> str:
     return f"{found['requests']} requests, {found['missing']} without an answer, {figures} figures came out"
 
 
-def _coverage(judged: list[tuple[System, list[Row]]]) -> str:
+def _coverage_sentence(judged: list[tuple[System, list[Row]]]) -> str:
     figures = computed = looked_up = 0
     for system, _ in judged:
         for table in system.tables.values():
@@ -136,8 +136,8 @@ def _coverage(judged: list[tuple[System, list[Row]]]) -> str:
     )
 
 
-def _counts(rows: list[Row]) -> str:
-    found = counts(rows)
+def _counts_table(rows: list[Row]) -> str:
+    found = count_verdicts(rows)
     lines = [f"| checks by kind | {' | '.join(VERDICTS)} |", "|---|" + "---:|" * len(VERDICTS)]
     for kind, meaning in KINDS.items():
         cells = " | ".join(str(found[kind][verdict] or "–") for verdict in VERDICTS)
@@ -145,13 +145,13 @@ def _counts(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def _section(system: System, rows: list[Row]) -> list[str]:
-    summaries = summarise(system, rows)
+def _paper_section(system: System, rows: list[Row]) -> list[str]:
+    summaries = summarise_claims(system, rows)
     lines = [
         "| where | claim | kind | published | ours | tolerance | verdict |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [_line(one) for one in summaries]
+    lines += [_summary_line(one) for one in summaries]
     parts = [
         f"## {system.paper}",
         f"{system.title}. [Claims]({system.system}/claims.toml).",
@@ -163,7 +163,7 @@ def _section(system: System, rows: list[Row]) -> list[str]:
             parts += [
                 f"All panels of {system.system}/runs/{study.name} ({study.title.lower()}): the mean without added "
                 "judges, and the drop with them, with its Monte Carlo error.",
-                "\n".join(drops(study)),
+                "\n".join(drops_table(study)),
                 study.settings.get("finding", ""),
             ]
     findings = [one for one in summaries if one.claim.finding]
@@ -175,17 +175,17 @@ def _section(system: System, rows: list[Row]) -> list[str]:
     return parts
 
 
-def _tolerance(how: float | Mapping[str, float]) -> str:
+def _tolerance_text(how: float | Mapping[str, float]) -> str:
     """A number, or of what each figure's own standard error is."""
     if not isinstance(how, Mapping):
-        return shown(how)
+        return figure_text(how)
     if "items" in how:
-        return f"{shown(float(how['items']))} item"
-    return "2 se: " + ", ".join(f"{key} {shown(float(n))}" for key, n in how.items())
+        return f"{figure_text(float(how['items']))} item"
+    return "2 se: " + ", ".join(f"{key} {figure_text(float(n))}" for key, n in how.items())
 
 
-def _line(one: Summary) -> str:
+def _summary_line(one: Summary) -> str:
     claim = one.claim
-    tolerance = "" if claim.tolerance is None else _tolerance(claim.tolerance)
+    tolerance = "" if claim.tolerance is None else _tolerance_text(claim.tolerance)
     cells = [claim.where, claim.says, claim.kind, one.published, one.ours, tolerance, one.in_words]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -49,13 +49,16 @@ def laid_out(table: Table, cells: Iterable[Cell] | None = None) -> pd.DataFrame:
         place[by.get(_STATISTIC, "value")] = cell.text
     heads = dict.fromkeys(", ".join(cell.by[key] for key in across) for cell in table.cells)
     rows = [
-        {**dict(zip(down, keys_of, strict=True)), **{head: _shown(row.get(head, {})) for head in heads}}
+        {
+            **dict(zip(down, keys_of, strict=True)),
+            **{head: _figures_text(row.get(head, {})) for head in heads},
+        }
         for keys_of, row in found.items()
     ]
     return pd.DataFrame(rows, columns=[*down, *heads])
 
 
-def _shown(figures: Mapping[str, str]) -> str:
+def _figures_text(figures: Mapping[str, str]) -> str:
     text = figures.get("mean", figures.get("value", ""))
     if "sd" in figures:
         text = f"{text} ± {figures['sd']}".strip()
@@ -84,14 +87,14 @@ def print_tables(system: System, folder: Path, results: Path | None = None) -> l
         for stem, frame in made.items():
             caption = f"{table.caption} ({'published' if stem.endswith(name) else 'ours'})"
             latex = frame.to_latex(index=False, escape=True, caption=caption).replace("±", r"$\pm$")
-            html = f"<p>{_escaped(caption)}</p>\n{frame.to_html(index=False, border=0)}\n"
+            html = f"<p>{_escape_html(caption)}</p>\n{frame.to_html(index=False, border=0)}\n"
             for suffix, text in (("csv", frame.to_csv(index=False)), ("tex", latex), ("html", html)):
                 write_file(folder / f"{stem}.{suffix}", text)
                 written.append(folder / f"{stem}.{suffix}")
     return written
 
 
-def _escaped(text: str) -> str:
+def _escape_html(text: str) -> str:
     from html import escape
 
     return escape(text)

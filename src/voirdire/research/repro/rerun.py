@@ -54,13 +54,13 @@ class _SeenRow(dict[str, str]):
         return super().__getitem__(column)
 
 
-def used(system: System) -> dict[str, list[Row]]:
+def used_rows(system: System) -> dict[str, list[Row]]:
     """The rows of kept results that a system's claims look at, by study.
 
     Examples
     --------
     >>> from voirdire.research.repro.claims import load_system
-    >>> found = used(load_system("maple"))
+    >>> found = used_rows(load_system("maple"))
     >>> sorted(found), {row["model"] for row in found["rq1"]}
     (['ablation', 'maple/position', 'maple/targets', 'rq1', 'rq3'], {'maple'})
     """
@@ -73,7 +73,7 @@ def used(system: System) -> dict[str, list[Row]]:
     return {study: list(rows.values()) for study, rows in seen.used.items()}
 
 
-def narrowed(study: Study, rows: Sequence[Row]) -> Study:
+def narrow_study(study: Study, rows: Sequence[Row]) -> Study:
     """A study with the panels, designs, models, optimisers and added judges that the rows speak of."""
     own = dict(study.settings)
     for key, column in (("panels", "panel"), ("designs", "design")):
@@ -91,21 +91,21 @@ def narrowed(study: Study, rows: Sequence[Row]) -> Study:
     return replace(study, settings=own)
 
 
-def parts(study: Study, rows: Sequence[Row]) -> list[Study]:
+def study_parts(study: Study, rows: Sequence[Row]) -> list[Study]:
     """Studies that have the cells of the rows, and none beside but panels without added judges: one a panel and design.
 
     Examples
     --------
     >>> from voirdire.research.repro.claims import load_system
-    >>> rows = used(load_system("maple"))["maple/position"]
-    >>> found = parts(load_study(path_of("maple/position").parent / "study.toml"), rows)
-    >>> sum(len(part.cells()) for part in found)
+    >>> rows = used_rows(load_system("maple"))["maple/position"]
+    >>> found = study_parts(load_study(path_of("maple/position").parent / "study.toml"), rows)
+    >>> sum(len(part.study_cells()) for part in found)
     22
     """
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["panel"], row["design"]), []).append(row)
-    return [narrowed(study, own) for own in groups.values()]
+    return [narrow_study(study, own) for own in groups.values()]
 
 
 def rerun(
@@ -136,19 +136,19 @@ def rerun(
         What ``judge_claims(fresh=)`` takes.
     """
     found: dict[str, list[Row]] = {}
-    for name, rows in used(system).items():
+    for name, rows in used_rows(system).items():
         study = load_study(path_of(name).parent / "study.toml")
         study = study.with_replicates(min(replicates, study.replicates))
         found[name] = []
-        for number, part in enumerate(split := parts(study, rows), start=1):
+        for number, part in enumerate(split := study_parts(study, rows), start=1):
             label = name if len(split) == 1 else f"{name}, part {number} of {len(split)}"
 
-            def told(done: int, of: int, label: str = label) -> None:
+            def tell_progress(done: int, of: int, label: str = label) -> None:
                 if progress is not None:
                     progress(label, done, of)
 
             folder = None if out is None else out / f"{name.replace('/', '-')}-{number}"
-            table = run_study(part, jobs=jobs, out=folder, progress=told).table
+            table = run_study(part, jobs=jobs, out=folder, progress=tell_progress).table
             found[name] += [
                 {str(key): str(value) for key, value in row.items()} for row in table.to_dict("records")
             ]

@@ -18,16 +18,16 @@ def rouge_l(text: str, reference: str) -> float:
     >>> round(rouge_l("The cat sat.", "the cat sat down"), 4)  # P = 3/3, R = 3/4
     0.8571
     """
-    ours, theirs = _words(text), _words(reference)
-    common = _common(ours, theirs)
+    ours, theirs = _split_words(text), _split_words(reference)
+    common = _common_length(ours, theirs)
     return 2 * common / (len(ours) + len(theirs)) if common else 0.0
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
-def _common(ours: Sequence[str], theirs: Sequence[str]) -> int:
+def _common_length(ours: Sequence[str], theirs: Sequence[str]) -> int:
     """Length of the longest common subsequence, a word of ``theirs`` a step: bits of one whole number (Hyyrö 2004)."""
     at: dict[str, int] = {}
     for place, word in enumerate(ours):

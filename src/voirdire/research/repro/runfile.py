@@ -49,13 +49,13 @@ def read_run(system: System, name: str) -> dict[str, Any]:
         raise InputError(f"unknown run {name!r}; {system.paper} has {', '.join(known) or 'none'}")
     path = runs / name / "run.toml"
     spec = read_toml(path)
-    problems = [f"{path}: {text}" for text in _problems(spec, system)]
+    problems = [f"{path}: {text}" for text in _spec_problems(spec, system)]
     if problems:
         raise InputError(problems)
     return spec
 
 
-def _problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
+def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
     wrong = dict(faults(spec, KEYS, NEEDED))
     yield from wrong.values()
     if wrong.keys() & KEYS.keys():

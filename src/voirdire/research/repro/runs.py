@@ -85,11 +85,11 @@ def run(
     if out is None:
         raise InputError("--out is missing; name a folder for the journal and the tables")
     if smoke:
-        data, spec = data or toy_file(system, name), _small(spec)
+        data, spec = data or toy_file(system, name), _shrink_spec(spec)
     loader = spec["data"]
     items, human = columns(data, spec["columns"]) if loader == "columns" else LOADERS[loader](data)
     if "sample" in spec:
-        items = sample(items, spec["sample"], spec.get("example", {}).get("text"))
+        items = sample_items(items, spec["sample"], spec.get("example", {}).get("text"))
     if limit is not None:
         items = items.head(limit)
     if not human.empty:
@@ -99,20 +99,20 @@ def run(
     job = Job(
         system, spec, panel or system.folder / "runs" / name / "panel.toml", folder, items, human, smoke
     )
-    check_resumed_folder(folder, _layout(job), "collected")
+    check_resumed_folder(folder, _run_layout(job), "collected")
     (folder / "collected").mkdir(parents=True, exist_ok=True)
     write_file(folder / "collected" / "items.csv", items.to_csv(index=False))
     write_file(folder / "collected" / "human.csv", human.to_csv(index=False))
     filled = STATISTICS[spec["statistic"]["kind"]](job)
     for table, rows in filled.tables.items():
-        _write(job, table, rows)
+        _write_table(job, table, rows)
     _write_texts(folder, filled)
     _write_curves(folder, filled)
-    _tell(job, name, label, out)
+    _tell_claims(job, name, label, out)
     return folder
 
 
-def _layout(job: Job) -> Layout:
+def _run_layout(job: Job) -> Layout:
     """Content of a run's folder: the folder of what was collected says that it is one."""
     tables = {f"{name}.csv": text_with(",".join(table.columns)) for name, table in job.system.tables.items()}
     texts, smoke = text_with("claim,value"), json_with("what", "items")
@@ -121,7 +121,7 @@ def _layout(job: Job) -> Layout:
     return Layout("a run", {**tables, **own})
 
 
-def sample(items: pd.DataFrame, how: Mapping[str, Any], example: str | None = None) -> pd.DataFrame:
+def sample_items(items: pd.DataFrame, how: Mapping[str, Any], example: str | None = None) -> pd.DataFrame:
     """So many items of each entry of a column, drawn by a seed, in the file's order.
 
     The item that the paper prints as its example is among those that the paper drew, so it is drawn too.
@@ -130,7 +130,7 @@ def sample(items: pd.DataFrame, how: Mapping[str, Any], example: str | None = No
     --------
     >>> import pandas as pd
     >>> items = pd.DataFrame({"id": list("abcdef"), "text": list("ABCDEF"), "system": ["x"] * 3 + ["y"] * 3})
-    >>> sorted(sample(items, {"by": "system", "size": 1, "seed": 1}, example="f")["id"])[-1]
+    >>> sorted(sample_items(items, {"by": "system", "size": 1, "seed": 1}, example="f")["id"])[-1]
     'f'
     """
     import numpy as np
@@ -145,7 +145,7 @@ def sample(items: pd.DataFrame, how: Mapping[str, Any], example: str | None = No
     return items.iloc[sorted(taken)].reset_index(drop=True)
 
 
-def _small(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _shrink_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     scales = [
         {**scale, "criteria": dict(list(scale["criteria"].items())[:_SMOKE_CRITERIA])}
         for scale in spec.get("scales", [])[-_SMOKE_SCALES:]
@@ -162,7 +162,7 @@ def _small(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {**spec, **spread, "scales": scales, "statistic": statistic, "parts": parts}
 
 
-def _write(job: Job, name: str, rows: list[dict[str, Any]]) -> None:
+def _write_table(job: Job, name: str, rows: list[dict[str, Any]]) -> None:
     """The rows that the published table has, in its columns and order."""
     published = job.system.tables[name]
     own = {tuple(str(row.get(column)) for column in published.columns): row["value"] for row in rows}
@@ -171,7 +171,7 @@ def _write(job: Job, name: str, rows: list[dict[str, Any]]) -> None:
         value = own.get(tuple(cell.by.values()))
         if value is not None and value == value:
             lines.append((*cell.by.values(), f"{value:.6g}"))
-    write_file(job.folder / f"{name}.csv", _csv(lines))
+    write_file(job.folder / f"{name}.csv", _csv_text(lines))
 
 
 def _write_texts(folder: Path, filled: Filled) -> None:
@@ -179,7 +179,7 @@ def _write_texts(folder: Path, filled: Filled) -> None:
     for claim, value in filled.texts.items():
         if value == value:
             lines.append((claim, value if isinstance(value, str) else f"{value:.6g}"))
-    write_file(folder / TEXTS, _csv(lines))
+    write_file(folder / TEXTS, _csv_text(lines))
 
 
 def _write_curves(folder: Path, filled: Filled) -> None:
@@ -196,17 +196,17 @@ def _write_curves(folder: Path, filled: Filled) -> None:
         axis.set_title(claim, fontsize=9)
         axis.set_xlabel("tried: iterations or runs", fontsize=8)
         axis.set_ylabel("correlation with people", fontsize=8)
-    write_file(folder / CURVES, _csv(lines))
+    write_file(folder / CURVES, _csv_text(lines))
     save(figure, folder / "curves.png", "Our run.")
 
 
-def _csv(lines: Iterable[Sequence[str]]) -> str:
+def _csv_text(lines: Iterable[Sequence[str]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(lines)
     return text.getvalue()
 
 
-def _tell(job: Job, name: str, label: str, out: Path) -> None:
+def _tell_claims(job: Job, name: str, label: str, out: Path) -> None:
     """The claims that the run's tables now speak to; of a smoke test how many figures, never their values."""
     rows = [
         row

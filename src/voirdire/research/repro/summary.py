@@ -35,7 +35,7 @@ class Summary:
     @property
     def published(self) -> str:
         """Published figure, where it is one; else the number of figures."""
-        return shown(self.rows[0].published) if len(self.rows) == 1 else f"{len(self.rows)} figures"
+        return figure_text(self.rows[0].published) if len(self.rows) == 1 else f"{len(self.rows)} figures"
 
     @property
     def ours(self) -> str:
@@ -44,7 +44,7 @@ class Summary:
             ours, margin = self.rows[0].ours, self.rows[0].margin
             if isinstance(ours, str) and margin:
                 return f"{ours}: {margin}"
-            return margin or ("" if ours is None else shown(ours))
+            return margin or ("" if ours is None else figure_text(ours))
         gaps = [
             abs(row.published - row.ours)
             for row in self.rows
@@ -53,28 +53,28 @@ class Summary:
         return f"within {max(gaps):.2g}" if gaps else ""
 
 
-def shown(value: float | str) -> str:
+def figure_text(value: float | str) -> str:
     """A figure as text: at most six digits.
 
     Examples
     --------
-    >>> shown(0.47267755), shown(61350.0), shown("a > b")
+    >>> figure_text(0.47267755), figure_text(61350.0), figure_text("a > b")
     ('0.472678', '61350', 'a > b')
     """
     return value if isinstance(value, str) else f"{value:.6g}"
 
 
-def summarise(system: System, rows: Sequence[Row]) -> list[Summary]:
+def summarise_claims(system: System, rows: Sequence[Row]) -> list[Summary]:
     """The claims of a system, each with its rows."""
     return [Summary(claim, tuple(r for r in rows if r.claim == claim.id)) for claim in system.claims]
 
 
-def counts(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
+def count_verdicts(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
     """Count the figures of each kind by verdict; kinds and verdicts that do not occur are 0.
 
     Examples
     --------
-    >>> counts([])["rerun"]["reproduced"]
+    >>> count_verdicts([])["rerun"]["reproduced"]
     0
     """
     counted = Counter((row.kind, row.verdict) for row in rows)

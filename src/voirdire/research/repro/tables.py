@@ -63,13 +63,13 @@ class Table:
     columns: tuple[str, ...]
     cells: tuple[Cell, ...]
 
-    def select(self, keys: Mapping[str, Any]) -> list[Cell]:
+    def select_cells(self, keys: Mapping[str, Any]) -> list[Cell]:
         """The cells whose keys are the given ones; an entry may also be a list of entries.
 
         Examples
         --------
         >>> cells = tuple(Cell("t", (("judge", name),), "1") for name in "abc")
-        >>> [cell.name for cell in Table("t", "", ("judge",), cells).select({"judge": ["a", "c"]})]
+        >>> [cell.name for cell in Table("t", "", ("judge",), cells).select_cells({"judge": ["a", "c"]})]
         ['a', 'c']
         """
         wanted = {

@@ -64,13 +64,15 @@ def own_error(how: Mapping[str, float], table: Table, cell: Cell) -> float:
     return _of_samples(how["samples"], table, cell)
 
 
-def empty(how: Mapping[str, float], published: float, tolerance: float) -> bool:
+def is_vacuous(how: Mapping[str, float], published: float, tolerance: float) -> bool:
     """True if a judge that knows nothing would come within the tolerance: of a coefficient or a spread, if 0 does.
 
     Examples
     --------
-    >>> empty({"correlation": 102}, 0.1, 0.19), empty({"correlation": 102}, 0.4, 0.17), empty({"share": 50}, 1.0, 14.0)
-    (True, False, False)
+    >>> is_vacuous({"correlation": 102}, 0.1, 0.19), is_vacuous({"correlation": 102}, 0.4, 0.17)
+    (True, False)
+    >>> is_vacuous({"share": 50}, 1.0, 14.0)
+    False
     """
     return ("correlation" in how or "spread" in how) and abs(published) <= tolerance
 
@@ -87,7 +89,7 @@ def _of_share(n: float, table: Table, cell: Cell) -> float:
     sets = 1
     if cell.by.get("dataset") == _AVERAGE:
         keys = {key: entry for key, entry in cell.by.items() if key != "dataset"}
-        sets = sum(one.by["dataset"] != _AVERAGE for one in table.select(keys | {"statistic": "value"}))
+        sets = sum(one.by["dataset"] != _AVERAGE for one in table.select_cells(keys | {"statistic": "value"}))
     if cell.by.get("statistic") == "sd":
         return _ERRORS * cell.value / math.sqrt(2 * (sets - 1))
     # a share near 0 or 1 has at least the error of one item
@@ -108,5 +110,5 @@ def _of_samples(m: float, table: Table, cell: Cell) -> float:
     if cell.by["statistic"] == "top1":
         share = cell.value / m
         return _ERRORS * math.sqrt(2 * m * share * (1 - share))
-    sd = table.select({**cell.by, "statistic": "sd"})[0].value
+    sd = table.select_cells({**cell.by, "statistic": "sd"})[0].value
     return _ERRORS * sd * (math.sqrt(2 / m) if cell.by["statistic"] == "mean" else 1 / math.sqrt(m - 1))

@@ -24,18 +24,18 @@ FILE = "transcribed.json"
 _LONG = 10
 
 
-def digest(*parts: Any) -> str:
+def digest_of(*parts: Any) -> str:
     """A short digest of plain values.
 
     Examples
     --------
-    >>> digest("a") == digest("a"), digest("a") == digest("b"), len(digest())
+    >>> digest_of("a") == digest_of("a"), digest_of("a") == digest_of("b"), len(digest_of())
     (True, False, 10)
     """
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:_LONG]
 
 
-def sums(system: System) -> dict[str, Any]:
+def system_digests(system: System) -> dict[str, Any]:
     """The digests of a system: figures by table, claims by id, results by study."""
     return {
         "tables": {
@@ -67,7 +67,7 @@ class Changes:
     claims: frozenset[str] = frozenset()
     results: Mapping[str, str] | None = None
 
-    def tables(self) -> set[str]:
+    def changed_tables(self) -> set[str]:
         """Tables in which any figure differs."""
         return {cell.table for cell in self.cells} | {
             name for name, count in (self.gone or {}).items() if count
@@ -84,26 +84,29 @@ class Changes:
                 return f"{(self.results or {})[study]}: not what the study left"
         return ""
 
-    def behind(self, claim: Claim, cell: Cell) -> str:
+    def changes_behind(self, claim: Claim, cell: Cell) -> str:
         """Changes in the tables that a figure is compared by, or ""."""
-        read = {cell.table, *(str(name) for name in _named(claim.check, "table"))} & self.tables()
-        return "; ".join(self._in(name) for name in sorted(read))
+        read = {
+            cell.table,
+            *(str(name) for name in _entries_named(claim.check, "table")),
+        } & self.changed_tables()
+        return "; ".join(self._table_change(name) for name in sorted(read))
 
-    def _in(self, table: str) -> str:
+    def _table_change(self, table: str) -> str:
         here = [f"{cell.name} ({cell.text})" for cell in self.cells if cell.table == table]
         shown = ", ".join(sorted(here)[:3]) or f"{(self.gone or {})[table]} figures gone"
         return f"{table}.csv is not what was transcribed: {shown}"
 
     def __bool__(self) -> bool:
-        return bool(self.tables() or self.claims or self.results)
+        return bool(self.changed_tables() or self.claims or self.results)
 
 
-def changes(system: System) -> Changes:
+def find_changes(system: System) -> Changes:
     """Compare a system with its ``transcribed.json``; without one nothing counts as changed.
 
     Examples
     --------
-    >>> bool(changes(load_system("maple")))
+    >>> bool(find_changes(load_system("maple")))
     False
     """
     path = system.folder / FILE
@@ -132,29 +135,29 @@ def studies_of(claims: tuple[Claim, ...]) -> list[str]:
 
 
 def _studies_in(check: Mapping[str, Any]) -> list[str]:
-    return [str(name) for name in _named(check, "study")]
+    return [str(name) for name in _entries_named(check, "study")]
 
 
-def _named(settings: Any, key: str) -> Iterator[Any]:
+def _entries_named(settings: Any, key: str) -> Iterator[Any]:
     """Every entry ``key`` in settings, however deep."""
     if isinstance(settings, Mapping):
         for name, value in settings.items():
             if name == key:
                 yield value
             else:
-                yield from _named(value, key)
+                yield from _entries_named(value, key)
     elif isinstance(settings, list):
         for value in settings:
-            yield from _named(value, key)
+            yield from _entries_named(value, key)
 
 
 def _of_cell(cell: Cell) -> str:
-    return digest(cell.table, cell.keys, cell.text)
+    return digest_of(cell.table, cell.keys, cell.text)
 
 
 def _of_claim(claim: Claim) -> str:
     figures = [(cell.table, cell.keys or cell.text) for cell in claim.figures]
-    return digest(claim.id, claim.kind, figures, claim.tolerance, claim.check, claim.runs)
+    return digest_of(claim.id, claim.kind, figures, claim.tolerance, claim.check, claim.runs)
 
 
 def _of_file(path: Path) -> str:
@@ -165,4 +168,4 @@ def main(names: list[str]) -> None:
     """Take the files of these systems, or of all, as they are."""
     for name in names or system_names():
         system = load_system(name)
-        write_file(system.folder / FILE, json.dumps(sums(system), indent=1) + "\n")
+        write_file(system.folder / FILE, json.dumps(system_digests(system), indent=1) + "\n")

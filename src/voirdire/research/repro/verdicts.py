@@ -12,8 +12,8 @@ from voirdire.errors import InputError
 from voirdire.research.repro.checks import CHECKS, Context, NotFetched
 from voirdire.research.repro.claims import Claim, System
 from voirdire.research.repro.tables import Cell, read_table
-from voirdire.research.repro.tolerance import empty, own_error
-from voirdire.research.repro.transcribed import Changes, changes
+from voirdire.research.repro.tolerance import is_vacuous, own_error
+from voirdire.research.repro.transcribed import Changes, find_changes
 
 VERDICTS = {
     "reproduced": "ours comes within the tolerance",
@@ -119,22 +119,22 @@ def judge_claims(
     {'reproduced'}
     """
     context = Context(system.tables, fetch, fresh or {})
-    changed = changes(system)
+    changed = find_changes(system)
     runs = {run for claim in system.claims for run in claim.runs}
     own = (
         {}
         if results is None
-        else {run: _own(system, Path(results), (called or {}).get(run, run)) for run in runs}
+        else {run: _own_results(system, Path(results), (called or {}).get(run, run)) for run in runs}
     )
-    return [row for claim in system.claims for row in _rows(system, claim, context, own, changed)]
+    return [row for claim in system.claims for row in _claim_rows(system, claim, context, own, changed)]
 
 
-def _rows(
+def _claim_rows(
     system: System, claim: Claim, context: Context, own: Mapping[str, _Own], changed: Changes
 ) -> Iterator[Row]:
     for cell in claim.figures:
         note, ours, error, margin = "", None, 0.0, ""
-        tolerance = _tolerance(system, claim, cell)
+        tolerance = _cell_tolerance(system, claim, cell)
         verdict = _WITHOUT_OURS.get(claim.kind, "not-fetched")
         if claim.check:
             try:
@@ -153,10 +153,12 @@ def _rows(
                 note, ours = str(reason), _from_runs(claim, cell, own)
         else:
             ours = _from_runs(claim, cell, own)
-        published = _figure(cell)
+        published = _cell_figure(cell)
         if ours is not None:
-            verdict = _compared(claim, published, ours, tolerance, error)
-        what = changed.of_figure(claim, cell) or (changed.behind(claim, cell) if verdict in DIFFER else "")
+            verdict = _compare_figures(claim, published, ours, tolerance, error)
+        what = changed.of_figure(claim, cell) or (
+            changed.changes_behind(claim, cell) if verdict in DIFFER else ""
+        )
         if what:
             verdict = "changed-here"
         yield Row(
@@ -174,7 +176,7 @@ def _rows(
         )
 
 
-def _tolerance(system: System, claim: Claim, cell: Cell) -> float | None:
+def _cell_tolerance(system: System, claim: Claim, cell: Cell) -> float | None:
     """The claim's number, or two standard errors of the figure; in items it is known when ours is."""
     how = claim.tolerance
     if not isinstance(how, Mapping):
@@ -182,7 +184,7 @@ def _tolerance(system: System, claim: Claim, cell: Cell) -> float | None:
     return None if "items" in how else own_error(how, system.tables[cell.table], cell)
 
 
-def _compared(
+def _compare_figures(
     claim: Claim, published: float | str, ours: float | str, tolerance: float | None, error: float
 ) -> str:
     if isinstance(published, str) or isinstance(ours, str):
@@ -195,13 +197,13 @@ def _compared(
         and isinstance(published, float)
         and tolerance is not None
     ):
-        return "undecided" if empty(claim.tolerance, published, tolerance) else "reproduced"
+        return "undecided" if is_vacuous(claim.tolerance, published, tolerance) else "reproduced"
     if near:
         return "reproduced"
     return "inconsistent-in-paper" if claim.kind == "rederive" else "failed"
 
 
-def unexplained(system: System, rows: Sequence[Row], rerun: bool = False) -> list[str]:
+def unexplained_lines(system: System, rows: Sequence[Row], rerun: bool = False) -> list[str]:
     """List what a strict check does not let pass, a sentence each.
 
     Changes here; figures that differ without a finding; findings where none differs, though all was computed (not of a
@@ -210,7 +212,7 @@ def unexplained(system: System, rows: Sequence[Row], rerun: bool = False) -> lis
     Examples
     --------
     >>> from voirdire.research.repro.claims import load_system
-    >>> unexplained(load_system("mareval"), judge_claims(load_system("mareval"), fetch=False))
+    >>> unexplained_lines(load_system("mareval"), judge_claims(load_system("mareval"), fetch=False))
     []
     """
     found = [f"{row.id}: {row.note}" for row in rows if row.verdict == "changed-here"]
@@ -225,7 +227,7 @@ def unexplained(system: System, rows: Sequence[Row], rerun: bool = False) -> lis
     return found
 
 
-def _figure(cell: Cell) -> float | str:
+def _cell_figure(cell: Cell) -> float | str:
     try:
         return cell.value
     except ValueError:
@@ -240,7 +242,7 @@ class _Own:
     texts: Mapping[str, str]
 
 
-def _own(system: System, results: Path, run: str) -> _Own:
+def _own_results(system: System, results: Path, run: str) -> _Own:
     folder = results / system.system / run
     cells: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
     texts: dict[str, str] = {}

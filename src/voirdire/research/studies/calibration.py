@@ -64,11 +64,11 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     """Simulate, fit and rank one batch: a row per table and quantity."""
     name, method, replicates = unit
     model = load_model(name)
-    rows = calibrate(study, model, model, method, replicates)
+    rows = calibrate_batch(study, model, model, method, replicates)
     return [{"model": name, "method": method, **row} for row in rows]
 
 
-def calibrate(
+def calibrate_batch(
     study: Study, simulated: Model, fitted: Model, method: str, replicates: tuple[int, ...]
 ) -> list[dict[str, Any]]:
     """Ranks and coverage for tables drawn from one model and fitted by another (the same, save in a negative control).
@@ -77,22 +77,22 @@ def calibrate(
     """
     panel = panel_of(simulated, study.settings["shape"], study.settings["ties"])
     seeds = [[study.seed, replicate] for replicate in replicates]
-    drawn = [panel.draw(fitted, np.random.default_rng(seed)) for seed in seeds]
+    drawn = [panel.draw_problem(fitted, np.random.default_rng(seed)) for seed in seeds]
     problems: list[Problem] = [problem for _, problem in drawn]
     density = problems[0].density
     modes = find_modes(density, [problem.data for problem in problems])
     rows = []
     for replicate, seed, (truth, problem), mode in zip(replicates, seeds, drawn, modes, strict=True):
         rng = np.random.default_rng([*seed, 1])
-        draws, facts = _draws(study, method, problem, mode, rng)
+        draws, facts = _posterior_draws(study, method, problem, mode, rng)
         if density.has_mirror:
             truth, draws = (mirror.fold(density, x, problem.data)[0] for x in (truth, draws))
-        found = _ranked(study, problem, truth, draws, replicate)
+        found = _rank_rows(study, problem, truth, draws, replicate)
         rows += [{"replicate": replicate, **row, **facts} for row in found]
     return rows
 
 
-def _draws(
+def _posterior_draws(
     study: Study, method: str, problem: Problem, mode: Mode, rng: np.random.Generator
 ) -> tuple[Floats, dict[str, Any]]:
     """Draws, shape (draws, size), and what may be wrong with them."""
@@ -123,33 +123,35 @@ def _draws(
     )
     folded = mirror.fold(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
     half = how["draws"] // 2
-    told = diagnose(problem.density, *(_halves(part, half) for part in (folded, run.diverging, run.energy)))
+    told = diagnose(
+        problem.density, *(_split_halves(part, half) for part in (folded, run.diverging, run.energy))
+    )
     return run.x[0], {**facts, "rhat": told["rhat"], "divergences": told["divergences"]}
 
 
-def _halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
+def _split_halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
     """The first and the second half of one chain, as two."""
     return recorded[0, : 2 * half].reshape(2, half, *recorded.shape[2:])
 
 
-def _ranked(
+def _rank_rows(
     study: Study, problem: Problem, truth: Floats, draws: Floats, replicate: int
 ) -> list[dict[str, Any]]:
-    at_truth, at_draws = quantities(problem, truth[None]), quantities(problem, draws)
+    at_truth, at_draws = ranked_quantities(problem, truth[None]), ranked_quantities(problem, draws)
     rows = []
     for name, values in at_draws.items():
-        rank = sbc.ranks(at_truth[name][0], values)
+        rank = sbc.truth_ranks(at_truth[name][0], values)
         row: dict[str, Any] = {"quantity": name, "elements": values.shape[1]}
         for prob in PROBS:
-            row[f"covered_{100 * prob:.0f}"] = int(sbc.covered(rank, len(values), prob).sum())
+            row[f"covered_{100 * prob:.0f}"] = int(sbc.is_covered(rank, len(values), prob).sum())
         # one element a table, by turns: ranks of elements of one table depend on each other
         element = replicate % values.shape[1]
-        few = sbc.thinned(values[:, element], study.settings["draws"])
+        few = sbc.thin_draws(values[:, element], study.settings["draws"])
         rows.append({**row, "rank": int((few < at_truth[name][0, element]).sum())})
     return rows
 
 
-def quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
+def ranked_quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
     """Quantities to rank, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
 
     Parameters
@@ -197,7 +199,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
             load_model(model), study.settings["shape"], study.settings["ties"]
         ).density
         parameters = part[part["quantity"].isin([parameter.name for parameter in density.parameters])]
-        pooled = {**key, "quantity": POOLED, **_coverage(parameters)}
+        pooled = {**key, "quantity": POOLED, **_coverage_row(parameters)}
         inside = COVERAGE[0] <= pooled["coverage_90"] <= COVERAGE[1]
         per_table = part.drop_duplicates("replicate")
         pooled |= {
@@ -213,7 +215,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
 def _quantity_row(study: Study, name: str, table: Any, level: float) -> dict[str, Any]:
     draws = study.settings["draws"]
     rank = table["rank"].to_numpy(dtype=np.int64)
-    row = {"quantity": name, **_coverage(table)}
+    row = {"quantity": name, **_coverage_row(table)}
     row |= {"chi_square_p": sbc.chi_square(rank, draws), "ecdf_p": sbc.ecdf_p_value(rank, draws)}
     error = row["mcse_90"]
     if (table["elements"] == 1).all():
@@ -224,7 +226,7 @@ def _quantity_row(study: Study, name: str, table: Any, level: float) -> dict[str
     return row | {"passed": bool(inside and row["ecdf_p"] > level)}
 
 
-def _coverage(table: Any) -> dict[str, Any]:
+def _coverage_row(table: Any) -> dict[str, Any]:
     """Share of covered elements of each table, averaged over tables."""
     sums = table.groupby("replicate")[["elements", *(f"covered_{100 * prob:.0f}" for prob in PROBS)]].sum()
     row: dict[str, Any] = {"n": len(sums)}

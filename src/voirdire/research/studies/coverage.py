@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from voirdire.infer.posterior import scores
 from voirdire.model.specs import load_model
-from voirdire.research.studies.coverage_panels import simulated
+from voirdire.research.studies.coverage_panels import simulate_panel
 from voirdire.research.studies.study import Study
 
 Floats = npt.NDArray[np.float64]
@@ -56,7 +56,9 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     number, name, method, replicate = unit
     panel = study.settings["panels"][number]
     drawn_from = study.settings.get("drawn_from", name)
-    truth = simulated(load_model(drawn_from), panel, np.random.default_rng([study.seed, replicate, number]))
+    truth = simulate_panel(
+        load_model(drawn_from), panel, np.random.default_rng([study.seed, replicate, number])
+    )
     given: dict[str, Any] = {"model": name}
     if name == KNOWN.format(model=drawn_from):
         given = {"model": drawn_from, "priors": {"strength": {"sd": panel["sd"]}}}
@@ -66,7 +68,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     right = np.array([truth["right"][judge] for judge in judges["judge"]])
     score = score - score.mean()
     levels = {entry.check: entry.level for entry in found.all_checks}
-    claims, wrong = claimed(found, truth["strength"])
+    claims, wrong = count_claims(found, truth["strength"])
     return [
         {
             "panel": panel["name"],
@@ -74,9 +76,9 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
             "method": method,
             "replicate": replicate,
             "done": found.method,
-            "score": _inside(score, items["low"], items["high"]),
-            "reliability": _inside(right, judges["reliability_low"], judges["reliability_high"]),
-            "spread": _spread(found.as_dict().get("spreads", []), panel.get("context_sd")),
+            "score": _share_inside(score, items["low"], items["high"]),
+            "reliability": _share_inside(right, judges["reliability_low"], judges["reliability_high"]),
+            "spread": _spread_covered(found.as_dict().get("spreads", []), panel.get("context_sd")),
             "error": float(np.sqrt(np.mean((np.array(items["score"]) - score) ** 2))),
             "claims": claims,
             "wrong": wrong,
@@ -85,7 +87,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     ]
 
 
-def claimed(found: Any, strength: dict[str, float]) -> tuple[int, int]:
+def count_claims(found: Any, strength: dict[str, float]) -> tuple[int, int]:
     """Number of pairs of items that a fit tells apart with a probability above 0.95, and of those that are wrong."""
     draws = scores(found.problem.density, found.posterior.values)
     truth = np.array([strength[item] for item in found.problem.items])
@@ -98,13 +100,13 @@ def claimed(found: Any, strength: dict[str, float]) -> tuple[int, int]:
     return claims, wrong
 
 
-def _spread(found: list[dict[str, Any]], truth: float | None) -> float:
+def _spread_covered(found: list[dict[str, Any]], truth: float | None) -> float:
     """1 if the interval of the spread between contexts holds the truth, 0 if not; NaN where there is none."""
     held = [one["low"] <= truth <= one["high"] for one in found if one["name"] == "context" and truth]
     return float(held[0]) if held else float("nan")
 
 
-def _inside(truth: Floats, low: Any, high: Any) -> float:
+def _share_inside(truth: Floats, low: Any, high: Any) -> float:
     return float(np.mean((truth >= np.asarray(low)) & (truth <= np.asarray(high))))
 
 

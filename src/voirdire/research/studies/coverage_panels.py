@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-def simulated(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def simulate_panel(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """A table of votes, one of votes on criteria or None, and what is true of items and judges.
 
     Parameters
@@ -71,7 +71,7 @@ def simulated(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> 
         worth = worth + panel["context_sd"] * rng.standard_normal((*by_criterion.shape, panel["contexts"]))
         context = rng.integers(panel["contexts"], size=votes)
     d = worth[criterion, first, context] - worth[criterion, second, context]
-    table = _voted("i", first, second, judge, d, coins, rng)
+    table = _draw_votes("i", first, second, judge, d, coins, rng)
     if "contexts" in panel:
         table["context"] = [f"c{x:04d}" for x in context]
     if "criteria" in panel:
@@ -98,10 +98,10 @@ def _on_criteria(weight: Floats, coins: Floats, votes: int, rng: np.random.Gener
     """Votes on pairs of criteria, by judges drawn at random."""
     judge, first = rng.integers(coins.shape[1], size=votes), rng.integers(len(weight), size=votes)
     second = (first + rng.integers(1, len(weight), size=votes)) % len(weight)
-    return _voted("k", first, second, judge, weight[first] - weight[second], coins, rng)
+    return _draw_votes("k", first, second, judge, weight[first] - weight[second], coins, rng)
 
 
-def _voted(
+def _draw_votes(
     letter: str, first: Ints, second: Ints, judge: Ints, d: Floats, coins: Floats, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Votes on differences ``d``, by judges who see the better one and say so as their coins have it."""

@@ -70,7 +70,7 @@ class LabelledPanel:
         return pd.DataFrame(columns)
 
 
-def simulated(panel: dict[str, Any], rng: np.random.Generator) -> LabelledPanel:
+def simulate_labels(panel: dict[str, Any], rng: np.random.Generator) -> LabelledPanel:
     """Draw a panel.
 
     Parameters
@@ -90,36 +90,36 @@ def simulated(panel: dict[str, Any], rng: np.random.Generator) -> LabelledPanel:
     labels: list[Ints] = []
     right: list[float] = []
 
-    def join(family: str | None, said: Ints, chance: Floats) -> None:
+    def add_judge(family: str | None, said: Ints, chance: Floats) -> None:
         name = f"j{len(labels):02d}"
         families[name] = name if family is None else family
         labels.append(said)
         right.append(float(chance.mean()))
 
-    def other(count: int) -> Ints:
+    def other_labels(count: int) -> Ints:
         return np.asarray((truth + rng.integers(1, classes, count)) % classes)
 
-    def judged(easiness: Floats) -> tuple[Ints, Floats]:
+    def draw_labels(easiness: Floats) -> tuple[Ints, Floats]:
         share = rng.uniform(panel["low"], panel["high"])
         chance = sigmoid(np.log(share / (1.0 - share)) + easiness, np)
-        return np.where(rng.random(items) < chance, truth, other(items)), chance
+        return np.where(rng.random(items) < chance, truth, other_labels(items)), chance
 
     copies = panel.get("copies", 0)
     for number in range(panel["honest"]):
-        join("copied" if copies and number == 0 else None, *judged(easy))
+        add_judge("copied" if copies and number == 0 else None, *draw_labels(easy))
     for _ in range(copies):
         repeated = panel.get("repeated", 1.0)
         said = np.where(rng.random(items) < repeated, labels[0], rng.integers(0, classes, items))
-        join("copied", said, np.array(repeated * right[0] + (1.0 - repeated) / classes))
+        add_judge("copied", said, np.array(repeated * right[0] + (1.0 - repeated) / classes))
     for number in range(panel.get("families", 1) if panel.get("family") else 0):
         together = rng.random(items) < panel.get("together", 0.0)
         biased = ~together & (rng.random(items) < panel.get("biased", 0.0))
-        wrong, own = other(items), panel.get("family_hard", 0.0) * rng.standard_normal(items)
+        wrong, own = other_labels(items), panel.get("family_hard", 0.0) * rng.standard_normal(items)
         for _ in range(panel["family"]):
-            said, chance = judged(easy + own)
+            said, chance = draw_labels(easy + own)
             said = np.where(together, wrong, np.where(biased, 0, said))
             chance = np.where(together, 0.0, np.where(biased, truth == 0, chance))
-            join(f"family {number}", said, chance)
+            add_judge(f"family {number}", said, chance)
     return LabelledPanel(np.array(labels), truth, np.array(right), families)
 
 
@@ -129,7 +129,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
     number, name, method, replicate = unit
     panel = study.settings["panels"][number]
-    made = simulated(panel, np.random.default_rng([study.seed, replicate, number]))
+    made = simulate_labels(panel, np.random.default_rng([study.seed, replicate, number]))
     given: dict[str, Any] = {}
     if name != DEFAULT:
         given["model"] = name

@@ -59,7 +59,7 @@ class PriorPanel:
     --------
     >>> from voirdire.model.specs import load_model
     >>> panel = PriorPanel(load_model("maple"), judges=2, items=3, criteria=2, ties=False)
-    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth, problem = panel.draw_problem(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
     ((7,), 28)
     """
@@ -81,9 +81,12 @@ class PriorPanel:
     @cached_property
     def blank(self) -> VotesProblem:
         """Everything that is asked, answered "first" for the time being, under the simulating model."""
-        votes, on_criteria = _every_pair(self.judges, self._separate, self.items, self.contexts), None
+        votes, on_criteria = (
+            _every_pair(self.judges, self._separate_criteria, self.items, self.contexts),
+            None,
+        )
         if self.model.weights is not None and self.model.weights.kind == "votes" and not self.contexts:
-            one = _every_pair(self.judges, 1, self._separate)
+            one = _every_pair(self.judges, 1, self._separate_criteria)
             on_criteria = replace(one, criteria=("overall",), items=votes.criteria)
         return pose(self.model, votes, on_criteria, ties=self._has_ties, keep_empty=True)
 
@@ -93,14 +96,14 @@ class PriorPanel:
         return self.blank.density
 
     @property
-    def _separate(self) -> int:
+    def _separate_criteria(self) -> int:
         return self.criteria if self.model.criteria == "separate" else 1
 
     @property
     def _has_ties(self) -> bool:
         return self.ties and self.model.ties is not None
 
-    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, VotesProblem]:
+    def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, VotesProblem]:
         """Draw parameters from the prior and votes given them.
 
         Parameters
@@ -118,11 +121,11 @@ class PriorPanel:
         """
         density = self.density
         values = density.values(prior_draw(density, rng), np)
-        votes, criteria_votes = self.tables(values, rng)
+        votes, criteria_votes = self.draw_tables(values, rng)
         problem = pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
         return _in_units(problem, values), problem
 
-    def tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
+    def draw_tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
         """Votes given values of the parameters, and votes on criteria where the model learns weights."""
         density, on_criteria = self.density, self.blank.criteria_votes
         votes = draw_votes(self.blank, values, rng)
@@ -163,7 +166,7 @@ class LabelPanel:
     --------
     >>> from voirdire.model.specs import load_model
     >>> panel = LabelPanel(load_model("hierarchical-dawid-skene"), judges=2, items=5)
-    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth, problem = panel.draw_problem(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
     ((20,), 10)
     """
@@ -193,9 +196,9 @@ class LabelPanel:
             labels=LABELS,
             label=judge * 0,
         )
-        return self._posed(self.model, table)
+        return self._pose_problem(self.model, table)
 
-    def _posed(self, model: Model, table: Labels) -> LabelsProblem:
+    def _pose_problem(self, model: Model, table: Labels) -> LabelsProblem:
         """Pose the problem of a table; where judges share errors, every two are a family."""
         families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
         return pose_labels(model, table, families=families, keep_apart=True)
@@ -205,11 +208,11 @@ class LabelPanel:
         """The density of the simulating model."""
         return self.blank.density
 
-    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, LabelsProblem]:
-        """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw`."""
+    def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, LabelsProblem]:
+        """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw_problem`."""
         truth = prior_draw(self.density, rng)
         table = draw_labels(self.blank, self.density.values(truth, np), rng, anew=True)
-        return truth, self._posed(fitted, table)
+        return truth, self._pose_problem(fitted, table)
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,7 @@ class JointPanel:
     --------
     >>> from voirdire.model.specs import load_model
     >>> panel = JointPanel(load_model("joint-severity"), judges=2, items=3, criteria=1, ties=False)
-    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth, problem = panel.draw_problem(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
     ((10,), 18)
     """
@@ -259,17 +262,19 @@ class JointPanel:
     def density(self) -> LogDensity:
         """The density of the simulating model."""
         votes, scores = self._of_votes.blank, self._of_scores.blank
-        return self._posed(self.model, votes.votes, votes.criteria_votes, scores.table).density
+        return self._pose_problem(self.model, votes.votes, votes.criteria_votes, scores.table).density
 
-    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
-        """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw`."""
+    def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
+        """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw_problem`."""
         values = self.density.values(prior_draw(self.density, rng), np)
-        votes, on_criteria = self._of_votes.tables(values, rng)
-        scores, _ = self._of_scores.tables(values, rng)
-        problem = self._posed(fitted, votes, on_criteria, scores)
+        votes, on_criteria = self._of_votes.draw_tables(values, rng)
+        scores, _ = self._of_scores.draw_tables(values, rng)
+        problem = self._pose_problem(fitted, votes, on_criteria, scores)
         return _in_units(problem, values), problem
 
-    def _posed(self, model: Model, votes: Votes, on_criteria: Votes | None, scores: Scores) -> JointProblem:
+    def _pose_problem(
+        self, model: Model, votes: Votes, on_criteria: Votes | None, scores: Scores
+    ) -> JointProblem:
         parts = self._of_votes.density, self._of_scores.density
         how: dict[str, Any] = {"ties": parts[0].ties, "repeats": parts[1].repeats, "criteria": on_criteria}
         return pose_joint(model, in_one_coding(votes, scores), levels=LEVELS, **how, keep_empty=True)

@@ -35,7 +35,7 @@ class RankingPanel:
     --------
     >>> from voirdire.model.specs import load_model
     >>> panel = RankingPanel(load_model("plackett-luce"), judges=2, items=3, criteria=1, ties=False)
-    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth, problem = panel.draw_problem(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
     ((3,), 8)
     """
@@ -79,7 +79,7 @@ class RankingPanel:
         """The density of the simulating model."""
         return self.blank.density
 
-    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, RankingsProblem]:
-        """Draw parameters from the prior and rankings given them; as :meth:`.PriorPanel.draw`."""
+    def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, RankingsProblem]:
+        """Draw parameters from the prior and rankings given them; as :meth:`.PriorPanel.draw_problem`."""
         truth = prior_draw(self.density, rng)
         return truth, pose_rankings(fitted, draw(self.blank, self.density.values(truth, np), rng))

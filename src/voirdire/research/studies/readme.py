@@ -12,12 +12,12 @@ _SHOWN = ("panel", "added", "count", "design", "model", "method", "optimiser", "
 _MOST_ROWS = 90
 
 
-def page() -> str:
+def studies_page() -> str:
     """Return the page.
 
     Examples
     --------
-    >>> page().startswith("# Simulation studies")
+    >>> studies_page().startswith("# Simulation studies")
     True
     """
     lines = [
@@ -33,30 +33,41 @@ def page() -> str:
     ]
     studies = [load_study(name) for name in study_names()]
     for study in studies:
-        made = "results.csv" if _results(study).exists() else "not run yet"
+        made = "results.csv" if _results_path(study).exists() else "not run yet"
         lines.append(
             f"| [{study.name}](#{study.name}) | {study.title} | {study.replicates} | {study.seed} | {made} |"
         )
     for study in studies:
-        lines += ["", f"## {study.name}", "", study.aim, "", f"Source: {study.source}.", "", *_found(study)]
+        lines += [
+            "",
+            f"## {study.name}",
+            "",
+            study.aim,
+            "",
+            f"Source: {study.source}.",
+            "",
+            *_results_lines(study),
+        ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _results(study: Study) -> Path:
+def _results_path(study: Study) -> Path:
     return study.path.parent / "results.csv"
 
 
-def _found(study: Study) -> list[str]:
-    if not _results(study).exists():
+def _results_lines(study: Study) -> list[str]:
+    if not _results_path(study).exists():
         return []
-    with _results(study).open(encoding="utf-8", newline="") as file:
+    with _results_path(study).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     run = json.loads((study.path.parent / "run.json").read_text(encoding="utf-8"))
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     rows = one_row_per_truth(rows) if study.kind == "truths" else rows
     columns = [name for name in rows[0] if name not in _SHOWN or len({row[name] for row in rows}) > 1]
     lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    lines += ["| " + " | ".join(_short(row[name]) for name in columns) + " |" for row in rows[:_MOST_ROWS]]
+    lines += [
+        "| " + " | ".join(_short_number(row[name]) for name in columns) + " |" for row in rows[:_MOST_ROWS]
+    ]
     if len(rows) > _MOST_ROWS:
         lines += ["", f"The first {_MOST_ROWS} of {len(rows)} rows; all are in `{study.name}/results.csv`."]
     if "added" in study.settings:
@@ -65,7 +76,7 @@ def _found(study: Study) -> list[str]:
             "What judges that join cost (the mean without them, and the drop with a Monte Carlo error):",
             "",
         ]
-        lines += drops(study)
+        lines += drops_table(study)
     finding = study.settings.get("finding")
     lines += ["", finding] if finding else []
     return [*lines, "", f"Made with {run['replicates']} replicates, seed {run['seed']}; {versions}."]
@@ -98,12 +109,12 @@ def one_row_per_truth(rows: list[dict[str, str]]) -> list[dict[str, str]]:
     ]
 
 
-def drops(study: Study) -> list[str]:
+def drops_table(study: Study) -> list[str]:
     """Table of the cost of judges that join: by panel, model and design the mean without them, and the drop with them.
 
     The Monte Carlo errors are those of differences of independent means; cells share panels, so they are too wide.
     """
-    with _results(study).open(encoding="utf-8", newline="") as file:
+    with _results_path(study).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     added = list(dict.fromkeys((row["added"], row["count"]) for row in rows if row["added"] != "none"))
     heads = ["panel", "design", "model", "none", *(f"{count} {name}" for name, count in added)]
@@ -111,17 +122,17 @@ def drops(study: Study) -> list[str]:
     of = {tuple(row[key] for key in ("panel", "design", "model", "added", "count")): row for row in rows}
     for panel, design, model in dict.fromkeys(key[:3] for key in of):
         base = of[panel, design, model, "none", "0"]
-        cells = [_fall(base, of[panel, design, model, name, count]) for name, count in added]
+        cells = [_fall_text(base, of[panel, design, model, name, count]) for name, count in added]
         lines.append("| " + " | ".join([panel, design, model, f"{float(base['mean']):.3f}", *cells]) + " |")
     return lines
 
 
-def _fall(base: dict[str, str], row: dict[str, str]) -> str:
+def _fall_text(base: dict[str, str], row: dict[str, str]) -> str:
     error = (float(base["mcse"]) ** 2 + float(row["mcse"]) ** 2) ** 0.5
     return f"{float(base['mean']) - float(row['mean']):.3f} ± {error:.3f}"
 
 
-def _short(text: str) -> str:
+def _short_number(text: str) -> str:
     try:
         number = float(text)
     except ValueError:

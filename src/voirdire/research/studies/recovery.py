@@ -15,7 +15,7 @@ from voirdire.infer.posterior import Posterior, scores
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.results import judges as judge_summary
 from voirdire.model.specs import Model, load_model
-from voirdire.research.studies.study import Cell, Study, simulation
+from voirdire.research.studies.study import Cell, Study, simulation_settings
 from voirdire.simulate.judges import Accuracy
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth
@@ -33,31 +33,31 @@ def units(study: Study) -> list[Unit]:
     size = study.settings["batch"]
     replicates = range(study.replicates)
     batches = [tuple(replicates[start : start + size]) for start in range(0, study.replicates, size)]
-    return [(cell, batch) for cell in range(len(study.cells())) for batch in batches]
+    return [(cell, batch) for cell in range(len(study.study_cells())) for batch in batches]
 
 
 def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     """Simulate, fit and measure one batch: a row per replicate, model, optimiser and measure."""
     number, replicates = unit
-    cell = study.cells()[number]
-    panels = [simulate_counts(**simulation(study, cell, replicate)) for replicate in replicates]
+    cell = study.study_cells()[number]
+    panels = [simulate_counts(**simulation_settings(study, cell, replicate)) for replicate in replicates]
     tables = [as_votes(panel) for panel in panels]
     rows = []
     for name in study.settings["models"]:
         model = load_model(name)
-        problems = _in_one_unit([_posed(model, *table) for table in tables])
+        problems = _in_one_unit([_pose_votes(model, *table) for table in tables])
         for optimiser in study.settings.get("optimisers", ["map"]):
             if optimiser == "adam" and replicates[-1] >= study.settings.get(
                 "adam_replicates", study.replicates
             ):
                 continue  # 5,000 epochs take long: the first batches do
             roomy = study.settings.get("roomy", False)
-            found = _fitted(problems, optimiser, [study.seed, *replicates], roomy)
+            found = _fit_problems(problems, optimiser, [study.seed, *replicates], roomy)
             if found is None:
                 continue
             for replicate, panel, problem, x in zip(replicates, panels, problems, found, strict=True):
                 key = {**cell.labels, "model": name, "optimiser": optimiser, "replicate": replicate}
-                measured = _measured(study, cell, problem, x, panel.truth)
+                measured = _measure_fit(study, cell, problem, x, panel.truth)
                 rows += [{**key, "measure": measure, "value": value} for measure, value in measured.items()]
     return rows
 
@@ -70,19 +70,19 @@ def as_votes(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
     code[order] = np.arange(len(order))
     judges = tuple(panel.judges[index] for index in order)
 
-    def table(votes: VoteArrays, criteria: tuple[str, ...], items: tuple[str, ...]) -> Votes:
+    def count_table(votes: VoteArrays, criteria: tuple[str, ...], items: tuple[str, ...]) -> Votes:
         codes = (code[votes.judge], votes.criterion, votes.first, votes.second)
         return count_votes(
             (judges, criteria, items), codes, votes.outcome.astype(np.int64), has_criteria=True
         )
 
-    on_items = table(panel.votes, truth.criteria, truth.items)
+    on_items = count_table(panel.votes, truth.criteria, truth.items)
     if panel.criteria_votes is None:
         return on_items, None
-    return on_items, table(panel.criteria_votes, ("overall",), truth.criteria)
+    return on_items, count_table(panel.criteria_votes, ("overall",), truth.criteria)
 
 
-def _posed(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
+def _pose_votes(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
     used = model.weights is not None and model.weights.kind == "votes"
     # the majority of a pair may be even: its tie term must be there for all replicates alike
     return pose(
@@ -95,7 +95,7 @@ def _in_one_unit(problems: list[VotesProblem]) -> list[VotesProblem]:
     return [replace(problem, density=problems[0].density) for problem in problems]
 
 
-def _fitted(
+def _fit_problems(
     problems: list[VotesProblem], optimiser: str, seed: list[int], roomy: bool
 ) -> list[Floats] | None:
     density, data = problems[0].density, [problem.data for problem in problems]
@@ -106,7 +106,9 @@ def _fitted(
     return adam_modes(density, pad(data), len(data), seed)
 
 
-def _measured(study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth: Truth) -> dict[str, float]:
+def _measure_fit(
+    study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth: Truth
+) -> dict[str, float]:
     posterior = Posterior(problem.density, x, None)
     values = posterior.central_values
     score = scores(problem.density, values)
@@ -114,7 +116,7 @@ def _measured(study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth:
     wanted = study.settings["measures"]
     found: dict[str, float] = {}
     known = {
-        "items": concordance_index(settled(score), truth.scores("softmax")),
+        "items": concordance_index(merge_equal(score), truth.scores("softmax")),
         "votes": float(problem.judge_votes.sum()),
     }
     for measure in wanted:
@@ -122,35 +124,35 @@ def _measured(study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth:
             found[measure] = known[measure]
         elif measure.startswith("items-"):
             weighting: Any = measure.removeprefix("items-")
-            found[measure] = concordance_index(settled(score), truth.scores(weighting))
+            found[measure] = concordance_index(merge_equal(score), truth.scores(weighting))
         elif measure == "strengths" and len(values["strength"]) == len(truth.strengths):
             each = [
-                concordance_index(settled(a), b)
+                concordance_index(merge_equal(a), b)
                 for a, b in zip(values["strength"], truth.strengths, strict=True)
             ]
             found[measure] = float(np.mean(each))
         elif measure == "criteria" and "weight" in values:
             # of weights in proportion: those of small criteria are close to 0, and to each other
-            found[measure] = concordance_index(settled(values["weight"]), truth.weights)
+            found[measure] = concordance_index(merge_equal(values["weight"]), truth.weights)
         elif measure in ("reliability", "eta"):
             reliability = judge_summary(problem, posterior, 0.9)["reliability"]
             if np.isnan(reliability).any() or nominal is None:
                 continue
             if measure == "reliability":
-                found[measure] = concordance_index(settled(reliability), nominal)
+                found[measure] = concordance_index(merge_equal(reliability), nominal)
             else:
                 found |= {f"eta {nominal[k]:g}": float(reliability[k]) for k in range(len(nominal))}
     return found
 
 
-def settled(estimates: Floats) -> Floats:
+def merge_equal(estimates: Floats) -> Floats:
     """Estimates of which those that are equal up to the search's tolerance are equal.
 
     Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
 
     Examples
     --------
-    >>> found = settled(np.array([0.5, 0.2, 0.5 + 1e-6]))
+    >>> found = merge_equal(np.array([0.5, 0.2, 0.5 + 1e-6]))
     >>> bool(found[0] == found[2]), bool(found[0] > found[1])
     (True, True)
     """

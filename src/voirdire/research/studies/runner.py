@@ -110,32 +110,32 @@ def run_study(
     """
     checked = (study if isinstance(study, Study) else load_study(study)).with_replicates(replicates)
     if out is None:
-        return _run(checked, jobs, None, progress)
+        return _run_units(checked, jobs, None, progress)
     journal = _Journal(checked, Path(out))
     with hold(out):
-        return _run(checked, jobs, journal, progress)
+        return _run_units(checked, jobs, journal, progress)
 
 
-def _run(
+def _run_units(
     checked: Study, jobs: int | None, journal: _Journal | None, progress: Callable[[int, int], None] | None
 ) -> StudyResult:
     start = time.perf_counter()
     # before anything takes time: a signal leaves a folder with its journal, or none
-    done: dict[str, list[dict[str, Any]]] = journal.read() if journal is not None else {}
+    done: dict[str, list[dict[str, Any]]] = journal.read_batches() if journal is not None else {}
     import pandas as pd
 
-    kind = _kind(checked)
+    kind = _kind_module(checked)
     work = kind.units(checked)
-    left = [unit for unit in work if _key(unit) not in done]
+    left = [unit for unit in work if _unit_key(unit) not in done]
     if progress is not None:
         progress(len(work) - len(left), len(work))
-    for unit, rows in _parallel(checked, left, jobs):
-        done[_key(unit)] = rows
+    for unit, rows in _run_parallel(checked, left, jobs):
+        done[_unit_key(unit)] = rows
         if journal is not None:
-            journal.add(_key(unit), rows)
+            journal.add_batch(_unit_key(unit), rows)
         if progress is not None:
             progress(len(done), len(work))
-    rows = [row for unit in work for row in done[_key(unit)]]
+    rows = [row for unit in work for row in done[_unit_key(unit)]]
     frame = pd.DataFrame(rows)
     result = StudyResult(checked, kind.aggregate(checked, frame), frame, time.perf_counter() - start)
     if journal is not None:
@@ -152,7 +152,7 @@ def _run(
             "seed": checked.seed,
             "replicates": checked.replicates,
             "made": datetime.now(UTC).date().isoformat(),
-            "versions": _versions(),
+            "versions": _package_versions(),
         }
         write_file(folder / "run.json", json.dumps(record, indent=1) + "\n")
     return result
@@ -160,10 +160,12 @@ def _run(
 
 def run_unit(study: Study, unit: Any) -> tuple[Any, list[dict[str, Any]]]:
     """Run one piece of work and say which (for the parallel runner)."""
-    return unit, _kind(study).run(study, unit)
+    return unit, _kind_module(study).run(study, unit)
 
 
-def _parallel(study: Study, work: list[Any], jobs: int | None) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+def _run_parallel(
+    study: Study, work: list[Any], jobs: int | None
+) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
     if jobs == 1 or not work:
         yield from (run_unit(study, unit) for unit in work)
         return
@@ -182,24 +184,24 @@ def _stay_with(parent: int) -> None:
     """End this process when its parent has ended, however that was; Ctrl-C is the parent's to take."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def watch() -> None:
+    def watch_parent() -> None:
         while os.getppid() == parent:
             time.sleep(1.0)
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    threading.Thread(target=watch_parent, daemon=True).start()
 
 
-def _versions() -> dict[str, str]:
+def _package_versions() -> dict[str, str]:
     packages = ("voirdire", "numpy", "jax", "numpyro", "scipy")
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
 
 
-def _kind(study: Study) -> ModuleType:
+def _kind_module(study: Study) -> ModuleType:
     return import_module(f"voirdire.research.studies.{study.kind.replace('-', '_')}")
 
 
-def _key(unit: Any) -> str:
+def _unit_key(unit: Any) -> str:
     return json.dumps(unit)
 
 
@@ -213,10 +215,10 @@ class _Journal:
         self.head = {"study": study.name, "sha256": hashlib.sha256(content.encode()).hexdigest()}
         self.path = folder / JOURNAL
         check_resumed_folder(folder, LAYOUT, JOURNAL)
-        with self._said():
+        with self._writing_errors():
             folder.mkdir(parents=True, exist_ok=True)
 
-    def read(self) -> dict[str, list[dict[str, Any]]]:
+    def read_batches(self) -> dict[str, list[dict[str, Any]]]:
         """Batches finished before; a last line that was cut off is dropped and run again."""
         if not self.path.exists():
             write_file(self.path, json.dumps(self.head) + "\n")
@@ -241,13 +243,13 @@ class _Journal:
             write_file(self.path, "\n".join(whole) + "\n")
         return done
 
-    def add(self, key: str, rows: list[dict[str, Any]]) -> None:
+    def add_batch(self, key: str, rows: list[dict[str, Any]]) -> None:
         """Append a finished batch."""
-        with self._said(), self.path.open("a", encoding="utf-8") as file:
+        with self._writing_errors(), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"unit": key, "rows": rows}) + "\n")
 
     @contextmanager
-    def _said(self) -> Iterator[None]:
+    def _writing_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:

@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 BINS = 20
 
 
-def ranks(truth: Floats, draws: Floats) -> Ints:
+def truth_ranks(truth: Floats, draws: Floats) -> Ints:
     """Rank of each truth among its draws: how many are smaller, shape (elements,).
 
     Parameters
@@ -33,27 +33,27 @@ def ranks(truth: Floats, draws: Floats) -> Ints:
 
     Examples
     --------
-    >>> ranks(np.array([0.5]), np.array([[0.1], [0.2], [0.9]]))
+    >>> truth_ranks(np.array([0.5]), np.array([[0.1], [0.2], [0.9]]))
     array([2])
     """
     return np.asarray((draws < truth).sum(axis=0), dtype=np.int64)
 
 
-def covered(rank: Ints, draws: int, prob: float) -> npt.NDArray[np.bool_]:
+def is_covered(rank: Ints, draws: int, prob: float) -> npt.NDArray[np.bool_]:
     """True where the truth lies in the equal-tailed interval between two order statistics of the draws.
 
     With (draws + 1) (1 - prob) / 2 whole, a calibrated computation covers with probability ``prob`` exactly.
 
     Examples
     --------
-    >>> float(covered(np.arange(20), 19, 0.9).mean())
+    >>> float(is_covered(np.arange(20), 19, 0.9).mean())
     0.9
     """
     outside = round((draws + 1) * (1 - prob) / 2)
     return np.asarray((rank >= outside) & (rank <= draws - outside))
 
 
-def thinned(draws: Floats, count: int) -> Floats:
+def thin_draws(draws: Floats, count: int) -> Floats:
     """Keep ``count`` evenly spaced draws (ranks assume independent ones)."""
     step = (len(draws) + 1) // (count + 1)
     return draws[step - 1 :: step][:count]

@@ -43,7 +43,7 @@ class ScorePanel:
     --------
     >>> from voirdire.model.specs import load_model
     >>> panel = ScorePanel(load_model("rating-severity"), judges=3, items=5, criteria=2, repeats=False)
-    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth, problem = panel.draw_problem(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
     ((19,), 30)
     """
@@ -83,26 +83,26 @@ class ScorePanel:
         )
         learns = self.model.weights is not None and self.model.weights.kind == "votes"
         votes = self._on_criteria() if learns else None
-        return self._posed(self.model, table, votes)
+        return self._pose_problem(self.model, table, votes)
 
     @property
     def density(self) -> ScoresDensity:
         """The density of the simulating model."""
         return self.blank.density
 
-    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
-        """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw`."""
+    def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
+        """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw_problem`."""
         truth = prior_draw(self.density, rng)
-        table, votes = self.tables(self.density.values(truth, np), rng)
-        return truth, self._posed(fitted, table, votes)
+        table, votes = self.draw_tables(self.density.values(truth, np), rng)
+        return truth, self._pose_problem(fitted, table, votes)
 
-    def _posed(self, model: Model, table: Scores, votes: Votes | None) -> ScoresProblem:
+    def _pose_problem(self, model: Model, table: Scores, votes: Votes | None) -> ScoresProblem:
         """Pose the problem of a table; where judges share errors, every two are a family."""
         families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
         how = {"levels": LEVELS, "criteria": votes, "repeats": self.repeats, "families": families}
         return pose_scores(model, table, **how)  # type: ignore[arg-type]
 
-    def tables(self, values: Values, rng: np.random.Generator) -> tuple[Scores, Votes | None]:
+    def draw_tables(self, values: Values, rng: np.random.Generator) -> tuple[Scores, Votes | None]:
         """Scores given values of the parameters, and votes on criteria where the model learns weights."""
         if "log_judge_item" not in values:
             # what a judge makes of an item is drawn in any case: committed studies hold what came after it

@@ -127,18 +127,18 @@ class Study:
             raise InputError(f"replicates {replicates}: must be at least 1")
         return replace(self, replicates=replicates)
 
-    def cells(self) -> list[Cell]:
+    def study_cells(self) -> list[Cell]:
         """Lay out the cells of a recovery study: panels, then judges added to them, then designs."""
         found = []
         for panel in self.settings["panels"]:
-            for label, count, extra in self._added():
+            for label, count, extra in self._added_judges():
                 for design in self.settings["designs"]:
                     judges = [*panel["judges"], *extra]
                     spec = {key: value for key, value in design.items() if key != "name"}
                     found.append(Cell(panel["name"], label, count, design["name"], judges, spec))
         return found
 
-    def _added(self) -> list[tuple[str, int, list[Any]]]:
+    def _added_judges(self) -> list[tuple[str, int, list[Any]]]:
         found: list[tuple[str, int, list[Any]]] = [("none", 0, [])]
         for added in self.settings.get("added", []):
             for count in added["counts"]:
@@ -173,15 +173,15 @@ def load_study(study: str | Path) -> Study:
     'recovery'
     """
     if str(study).endswith(".toml"):
-        return _read(Path(study))
+        return _read_study(Path(study))
     names = study_names()
     name = str(study)
     if name not in names:
         raise InputError(unknown("study", name, names))
-    return _read(locate("simulations") / name / "study.toml")
+    return _read_study(locate("simulations") / name / "study.toml")
 
 
-def _read(path: Path) -> Study:
+def _read_study(path: Path) -> Study:
     content = read_toml(path, "study file")
     problems = _shape_problems(content)
     if not problems:
@@ -206,14 +206,14 @@ def _content_problems(study: Study) -> list[str]:
     problems = []
     settings = study.settings
     for model in settings.get("models", []):
-        problems += _caught(lambda model=model: load_model(model))
+        problems += _check_problems(lambda model=model: load_model(model))
     if study.kind in _PROBLEMS:
         return problems or _PROBLEMS[study.kind](settings)
     for key, known in (("measures", MEASURES), ("optimisers", OPTIMISERS)):
         for word in settings.get(key, []):
             if word not in known:
                 problems.append(f"{key}: {word!r} is none of {', '.join(known)}")
-    problems += _caught(lambda: truth_from_spec(settings["truth"]))
+    problems += _check_problems(lambda: truth_from_spec(settings["truth"]))
     for kind in _ENTRIES:
         for entry in settings.get(kind, []):
             missing = [key for key in _ENTRIES[kind] if key not in entry]
@@ -224,15 +224,16 @@ def _content_problems(study: Study) -> list[str]:
     for design in settings["designs"]:
         spec = {key: value for key, value in design.items() if key != "name"}
         problems += [
-            f"design {design['name']!r}: {p}" for p in _caught(lambda spec=spec: design_from_spec(spec))
+            f"design {design['name']!r}: {p}"
+            for p in _check_problems(lambda spec=spec: design_from_spec(spec))
         ]
     for panel in settings["panels"]:
         judges = panel["judges"]
-        found = _caught(lambda judges=judges: panel_from_spec(judges))
+        found = _check_problems(lambda judges=judges: panel_from_spec(judges))
         problems += [f"panel {panel['name']!r}: {problem}" for problem in found]
         for added in settings.get("added", []) if not found else []:
             extra = {"name": added["name"], **added["judge"], "count": 1}
-            more = _caught(lambda judges=judges, extra=extra: panel_from_spec([*judges, extra]))
+            more = _check_problems(lambda judges=judges, extra=extra: panel_from_spec([*judges, extra]))
             problems += [
                 f"added {added['name']!r} (to panel {panel['name']!r}): {problem}" for problem in more
             ]
@@ -242,14 +243,14 @@ def _content_problems(study: Study) -> list[str]:
                 )
     if problems:
         return problems
-    for cell in study.cells():
+    for cell in study.study_cells():
         label = ", ".join(f"{key} {value}" for key, value in cell.labels.items())
-        found = _caught(lambda cell=cell: check_simulation(**simulation(study, cell, 0)))
+        found = _check_problems(lambda cell=cell: check_simulation(**simulation_settings(study, cell, 0)))
         problems += [f"cell ({label}): {problem}" for problem in found]
     return problems
 
 
-def simulation(study: Study, cell: Cell, replicate: int) -> dict[str, Any]:
+def simulation_settings(study: Study, cell: Cell, replicate: int) -> dict[str, Any]:
     """Arguments of the simulator for one replicate of one cell.
 
     The seed does not depend on the cell: the cells of a replicate share their truth and the answers of the judges they
@@ -265,7 +266,7 @@ def simulation(study: Study, cell: Cell, replicate: int) -> dict[str, Any]:
     }
 
 
-def _caught(check: Any) -> list[str]:
+def _check_problems(check: Any) -> list[str]:
     try:
         check()
     except InputError as error:

@@ -43,18 +43,18 @@ class Design(Checked, ABC):
     shuffle: Flag = False
 
     @abstractmethod
-    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The (P, 2) item indices of the pairs compared under every criterion, first the one shown first."""
 
-    def dealt(self, pairs: int) -> IntArray | None:
+    def pair_contexts(self, pairs: int) -> IntArray | None:
         """The (P,) context of each pair; None where the design has none."""
         return None
 
-    def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+    def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """Mask of the P pairs that one judge answers, drawn for each judge; None for all."""
         return None
 
-    def problems(self, items: int) -> list[str]:
+    def design_problems(self, items: int) -> list[str]:
         """Why the design does not suit this number of items (empty if it does)."""
         return []
 

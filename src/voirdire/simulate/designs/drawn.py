@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voirdire.errors import InputError
 from voirdire.settings import Flag, PositiveShare
 from voirdire.simulate.designs.base import Design, own_share
-from voirdire.simulate.graph import all_pairs, components, random_tree
+from voirdire.simulate.graph import all_pairs, component_labels, random_tree
 from voirdire.simulate.questions import IntArray
 
 #: Draws of a random share of pairs before a connected one is given up.
@@ -26,13 +26,13 @@ class AllPairs(Design):
     Examples
     --------
     >>> import numpy as np
-    >>> AllPairs().pairs(3, np.random.default_rng(0)).tolist()
+    >>> AllPairs().compared_pairs(3, np.random.default_rng(0)).tolist()
     [[0, 1], [0, 2], [1, 2]]
     """
 
     kind: ClassVar[str] = "all-pairs"
 
-    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """All, in order of index."""
         return all_pairs(items)
 
@@ -56,7 +56,7 @@ class SharePairs(Design):
     Examples
     --------
     >>> import numpy as np
-    >>> SharePairs(0.5, connect="tree").pairs(5, np.random.default_rng(0)).shape
+    >>> SharePairs(0.5, connect="tree").compared_pairs(5, np.random.default_rng(0)).shape
     (5, 2)
     """
 
@@ -65,25 +65,25 @@ class SharePairs(Design):
     connect: Literal["resample", "tree"] = "resample"
     per_judge: Flag = False
 
-    def size(self, items: int) -> int:
+    def pair_count(self, items: int) -> int:
         """M, the number of pairs drawn."""
         return max(1, math.floor(self.share * items * (items - 1) / 2 + 0.5 + 1e-9))
 
-    def problems(self, items: int) -> list[str]:
+    def design_problems(self, items: int) -> list[str]:
         """Too few pairs to connect the items."""
-        if self.per_judge or self.size(items) >= items - 1:
+        if self.per_judge or self.pair_count(items) >= items - 1:
             return []
         return [
-            f"share {self.share} of the pairs of {items} items is {self.size(items)} pairs, which leaves"
+            f"share {self.share} of the pairs of {items} items is {self.pair_count(items)} pairs, which leaves"
             f" items unconnected; at least {items - 1} pairs are needed (share {2 / items:.3g} or more)"
         ]
 
-    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """M connected pairs by the rule; all of them with ``per_judge``."""
         every = all_pairs(items)
         if self.per_judge:
             return every
-        size = self.size(items)
+        size = self.pair_count(items)
         if self.connect == "tree":
             chosen = random_tree(items, rng)
             rest = np.setdiff1d(np.arange(len(every)), chosen)
@@ -91,13 +91,13 @@ class SharePairs(Design):
             return every.take(np.sort(np.concatenate([chosen, more])), axis=0)
         for _ in range(DRAWS):
             drawn = every[np.sort(rng.choice(len(every), size, replace=False))]
-            if components(items, drawn).max() == 0:
+            if component_labels(items, drawn).max() == 0:
                 return drawn
         raise InputError(
             f"design: {DRAWS} random draws of {size} pairs of {items} items all left items unconnected;"
             " raise share, or use connect = 'tree'"
         )
 
-    def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+    def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own M pairs, with ``per_judge``."""
         return own_share(self.share, pairs, rng) if self.per_judge else None

@@ -33,7 +33,7 @@ class InContexts(Design):
     --------
     >>> import numpy as np
     >>> design = InContexts(contexts=2)
-    >>> design.pairs(3, np.random.default_rng(0)).tolist(), design.dealt(6).tolist()
+    >>> design.compared_pairs(3, np.random.default_rng(0)).tolist(), design.pair_contexts(6).tolist()
     ([[0, 1], [0, 2], [1, 2], [0, 1], [0, 2], [1, 2]], [0, 0, 0, 1, 1, 1])
     """
 
@@ -41,14 +41,14 @@ class InContexts(Design):
     contexts: Count
     share: PositiveShare = 1.0
 
-    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """All, context by context, in order of index."""
         return np.tile(all_pairs(items), (self.contexts, 1))
 
-    def dealt(self, pairs: int) -> IntArray | None:
+    def pair_contexts(self, pairs: int) -> IntArray | None:
         """Equal blocks."""
         return np.repeat(np.arange(self.contexts), pairs // self.contexts)
 
-    def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+    def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own share; all of them where it is 1."""
         return None if self.share == 1.0 else own_share(self.share, pairs, rng)

@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.settings import Rule
 from voirdire.simulate.designs.base import Design
-from voirdire.simulate.graph import all_pairs, item_names, unconnected
+from voirdire.simulate.graph import all_pairs, connectivity_problems, item_names
 from voirdire.simulate.questions import IntArray
 
 _ITEM = Rule(
@@ -49,21 +49,21 @@ class Referenced(Design):
     Examples
     --------
     >>> import numpy as np
-    >>> Referenced(reference="item-2").pairs(4, np.random.default_rng(0)).tolist()
+    >>> Referenced(reference="item-2").compared_pairs(4, np.random.default_rng(0)).tolist()
     [[0, 1], [1, 2], [1, 3]]
     """
 
     kind: ClassVar[str] = "referenced"
     reference: Annotated[int | str, _ITEM] = 0
 
-    def problems(self, items: int) -> list[str]:
+    def design_problems(self, items: int) -> list[str]:
         """A reference that is no item."""
-        return [] if _index(self.reference, items) is not None else [_no_item(self.reference, items)]
+        return [] if _item_index(self.reference, items) is not None else [_no_item(self.reference, items)]
 
-    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The star round the reference."""
         every = all_pairs(items)
-        star = (every == _index(self.reference, items)).any(axis=1)
+        star = (every == _item_index(self.reference, items)).any(axis=1)
         return every.compress(star, axis=0)
 
 
@@ -79,7 +79,7 @@ class GivenPairs(Design):
     Examples
     --------
     >>> import numpy as np
-    >>> GivenPairs([[1, 0], ["item-2", "item-3"]]).pairs(3, np.random.default_rng(0)).tolist()
+    >>> GivenPairs([[1, 0], ["item-2", "item-3"]]).compared_pairs(3, np.random.default_rng(0)).tolist()
     [[1, 0], [1, 2]]
     """
 
@@ -88,14 +88,14 @@ class GivenPairs(Design):
         Sequence[Sequence[int | str]], Rule("a list of pairs of items (index from 0, or name)", _is_pairs)
     ]
 
-    def problems(self, items: int) -> list[str]:
+    def design_problems(self, items: int) -> list[str]:
         """Items that are not there, items paired with themselves, pairs listed twice, gaps in the graph."""
         found = [
-            _no_item(item, items) for pair in self.listed for item in pair if _index(item, items) is None
+            _no_item(item, items) for pair in self.listed for item in pair if _item_index(item, items) is None
         ]
         if found:
             return list(dict.fromkeys(found))
-        pairs = self.pairs(items, np.random.default_rng(0))
+        pairs = self.compared_pairs(items, np.random.default_rng(0))
         found = [
             f"pair {place + 1} compares {item_names(items)[first]!r} with itself"
             for place, (first, second) in enumerate(pairs)
@@ -106,14 +106,14 @@ class GivenPairs(Design):
             earlier = seen.setdefault((pair[0], pair[1]), place)
             if earlier != place:
                 found.append(f"pair {place + 1} is pair {earlier + 1} again; use repeats for more runs")
-        return found or unconnected(items, pairs)
+        return found or connectivity_problems(items, pairs)
 
-    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The listed pairs as indices."""
-        return np.array([[_index(item, items) for item in pair] for pair in self.listed], dtype=np.int64)
+        return np.array([[_item_index(item, items) for item in pair] for pair in self.listed], dtype=np.int64)
 
 
-def _index(item: int | str, items: int) -> int | None:
+def _item_index(item: int | str, items: int) -> int | None:
     if isinstance(item, str):
         names = item_names(items)
         return names.index(item) if item in names else None

@@ -26,21 +26,21 @@ class RoundRobin(Design):
     --------
     >>> import numpy as np
     >>> design = RoundRobin(contexts=3)
-    >>> design.pairs(4, np.random.default_rng(0)).shape, design.dealt(6).tolist()
+    >>> design.compared_pairs(4, np.random.default_rng(0)).shape, design.pair_contexts(6).tolist()
     ((6, 2), [0, 0, 1, 1, 2, 2])
     """
 
     kind: ClassVar[str] = "round-robin"
     contexts: Count
 
-    def problems(self, items: int) -> list[str]:
+    def design_problems(self, items: int) -> list[str]:
         """More contexts than pairs."""
         pairs = items * (items - 1) // 2
         if self.contexts <= pairs:
             return []
         return [f"{self.contexts} contexts for {pairs} pairs; give at most one context per pair"]
 
-    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """All pairs, round by round (circle method), the items relabelled at random."""
         players = items + items % 2
         circle = np.arange(players - 1)
@@ -53,6 +53,6 @@ class RoundRobin(Design):
         listed = listed[(listed < items).all(axis=1)]
         return np.sort(rng.permutation(items)[listed], axis=1)
 
-    def dealt(self, pairs: int) -> IntArray | None:
+    def pair_contexts(self, pairs: int) -> IntArray | None:
         """Consecutive blocks of nearly equal size."""
         return np.arange(pairs) * self.contexts // pairs

@@ -52,7 +52,7 @@ class Accuracy(Judge):
     >>> n = 10
     >>> zero = np.zeros(n)
     >>> asked = Questions(np.ones(n), zero, zero, zero, np.arange(n))
-    >>> int((Accuracy(0.7).answer(asked, np.random.default_rng(0), {}) == 1).sum())
+    >>> int((Accuracy(0.7).draw_answers(asked, np.random.default_rng(0), {}) == 1).sum())
     3
     """
 
@@ -69,7 +69,7 @@ class Accuracy(Judge):
         elif self.flips is not None and not self.exact:
             yield "flips is an exact number; leave out exact = false, or give accuracy instead"
 
-    def flipped(self, n: int) -> int:
+    def flip_count(self, n: int) -> int:
         """Number of n answers that an exact share flips."""
         if self.flips is not None:
             return self.flips
@@ -77,7 +77,7 @@ class Accuracy(Judge):
         # 1 - 0.7 is a little off 0.3: without the margin a half could fall either way.
         return math.floor((1.0 - self.accuracy) * n + 0.5 + 1e-9)
 
-    def problems(self, asked: Questions) -> list[str]:
+    def question_problems(self, asked: Questions) -> list[str]:
         """More flips than votes."""
         if self.flips is not None and self.flips > len(asked):
             return [
@@ -86,15 +86,17 @@ class Accuracy(Judge):
             ]
         return []
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """The flip rate, marginally over the places that are flipped."""
         p_right = self.accuracy
         if self.exact or p_right is None:
-            p_right = 1.0 - self.flipped(len(asked)) / max(len(asked), 1)
+            p_right = 1.0 - self.flip_count(len(asked)) / max(len(asked), 1)
         first = better_first(asked, p_right)
         return np.stack([first, 1.0 - first, np.zeros_like(first)])
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """The truth, then the flips."""
         n = len(asked)
         outcomes = np.where(asked.gap < 0, SECOND, FIRST).astype(np.int8)
@@ -102,7 +104,7 @@ class Accuracy(Judge):
         if len(level):
             outcomes[level] = rng.integers(0, 2, len(level))
         if self.exact:
-            places = rng.choice(n, self.flipped(n), replace=False, shuffle=False)
+            places = rng.choice(n, self.flip_count(n), replace=False, shuffle=False)
             outcomes[places] ^= 1
         else:
             assert self.accuracy is not None
@@ -127,7 +129,7 @@ class Adversarial(IndependentJudge):
     >>> from voirdire.simulate.questions import Questions
     >>> zero = np.zeros(2)
     >>> asked = Questions(np.array([3.0, -3.0]), zero, zero, zero, np.arange(2))
-    >>> Adversarial().answer(asked, np.random.default_rng(0), {})
+    >>> Adversarial().draw_answers(asked, np.random.default_rng(0), {})
     array([1, 0], dtype=int8)
     """
 

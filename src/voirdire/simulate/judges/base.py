@@ -18,45 +18,47 @@ from voirdire.simulate.questions import FloatArray, Outcomes, Questions
 class Judge(Checked, ABC):
     """A synthetic judge: answers all its questions at once, and states the chance of each answer.
 
-    ``answer`` draws; ``chances`` gives, in closed form, the marginal probabilities of what it draws.
+    ``draw_answers`` draws; ``answer_chances`` gives, in closed form, the marginal probabilities of what it draws.
     Judges that wrap others hold them in fields and hand on what they are asked.
     """
 
     noun: ClassVar[str] = "judge"
 
     @abstractmethod
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """The (3, n) probabilities of first, second and tie; what lacks to 1 is left unanswered.
 
-        ``heard`` has the chances of the judges named by :meth:`copied`, as ``answer`` hears their answers.
+        ``heard`` has the chances of the judges named by :meth:`copied_names`, as ``draw_answers`` hears their answers.
         """
 
     @abstractmethod
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """The (n,) outcomes: FIRST, SECOND, TIE or UNANSWERED.
 
-        ``heard`` has the answers of the judges named by :meth:`copied`, to the same questions and turned
+        ``heard`` has the answers of the judges named by :meth:`copied_names`, to the same questions and turned
         to the order in which this judge is shown the items.
         """
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """The (eta1, eta2) of the two-coin model that gives exactly these answers; None where none does."""
         return None
 
-    def parts(self) -> Iterator[Judge]:
+    def wrapped_judges(self) -> Iterator[Judge]:
         """The judges wrapped directly by this one."""
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Judge):
                 yield value
 
-    def copied(self) -> frozenset[str]:
+    def copied_names(self) -> frozenset[str]:
         """The names of the judges whose answers this one must hear, itself or through a wrapped judge."""
-        return frozenset().union(*(part.copied() for part in self.parts()))
+        return frozenset().union(*(part.copied_names() for part in self.wrapped_judges()))
 
-    def problems(self, asked: Questions) -> list[str]:
+    def question_problems(self, asked: Questions) -> list[str]:
         """Why these questions cannot be answered (empty if they can), found before any answer is drawn."""
-        return [problem for part in self.parts() for problem in part.problems(asked)]
+        return [problem for part in self.wrapped_judges() for problem in part.question_problems(asked)]
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,14 @@ class IndependentJudge(Judge):
     def p_first(self, asked: Questions) -> FloatArray:
         """The (n,) probabilities that the item shown first is chosen."""
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """P(first), 1 - P(first) and no ties."""
         first = self.p_first(asked)
         return np.stack([first, 1.0 - first, np.zeros_like(first)])
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """One Bernoulli draw for each question."""
         return (rng.random(len(asked)) >= self.p_first(asked)).astype(np.int8)
 

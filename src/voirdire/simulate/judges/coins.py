@@ -37,7 +37,7 @@ class BradleyTerry(IndependentJudge):
         """sigmoid(scale d)."""
         return sigmoid(self.scale * asked.gap)
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """Both 1 at scale 1."""
         return (1.0, 1.0) if self.scale == 1 else None
 
@@ -75,7 +75,7 @@ class OneCoin(IndependentJudge):
         d = self.scale * asked.gap
         return self.eta * sigmoid(d) + (1.0 - self.eta) * sigmoid(-d)
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """(eta, eta) at scale 1."""
         return (self.eta, self.eta) if self.scale == 1 else None
 
@@ -110,7 +110,7 @@ class TwoCoin(IndependentJudge):
         d = self.scale * asked.gap
         return self.eta1 * sigmoid(d) + (1.0 - self.eta2) * sigmoid(-d)
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """(eta1, eta2) at scale 1."""
         return (self.eta1, self.eta2) if self.scale == 1 else None
 

@@ -28,7 +28,7 @@ class Lazy(Judge):
 
     Examples
     --------
-    >>> Lazy(share=0.4).coins()
+    >>> Lazy(share=0.4).two_coin_values()
     (0.8, 0.8)
     """
 
@@ -37,24 +37,26 @@ class Lazy(Judge):
     of: Judge = PLAIN
     skips: Flag = False
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """The wrapped judge's, shrunk towards a coin toss or towards no answer."""
-        chances = (1.0 - self.share) * self.of.chances(asked, heard)
+        chances = (1.0 - self.share) * self.of.answer_chances(asked, heard)
         if not self.skips:
             chances[:TIE] += self.share / 2
         return chances
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """The wrapped judge's answers, overwritten where this one did not look."""
-        read = self.of.answer(asked, rng, heard)
+        read = self.of.draw_answers(asked, rng, heard)
         unread = rng.random(len(asked)) < self.share
         if self.skips:
             return np.where(unread, np.int8(UNANSWERED), read)
         return np.where(unread, rng.integers(0, 2, len(asked), dtype=np.int8), read)
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """The wrapped judge's coins, shrunk towards 1/2 unless this one skips."""
-        coins = self.of.coins()
+        coins = self.of.two_coin_values()
         if coins is None or self.skips:
             return coins
         return (
@@ -77,7 +79,7 @@ class Copycat(Judge):
 
     Examples
     --------
-    >>> sorted(Copycat(copies="ada", rho=0.9).copied())
+    >>> sorted(Copycat(copies="ada", rho=0.9).copied_names())
     ['ada']
     """
 
@@ -86,20 +88,22 @@ class Copycat(Judge):
     rho: Share = 1.0
     of: Judge = PLAIN
 
-    def copied(self) -> frozenset[str]:
+    def copied_names(self) -> frozenset[str]:
         """The judge it copies, and those its own judgement needs."""
-        return frozenset({self.copies}) | self.of.copied()
+        return frozenset({self.copies}) | self.of.copied_names()
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """The mixture of both judges' chances."""
         other = heard[self.copies]
         copied = self.rho * other.sum(axis=0)
-        chances: FloatArray = self.rho * other + (1.0 - copied) * self.of.chances(asked, heard)
+        chances: FloatArray = self.rho * other + (1.0 - copied) * self.of.answer_chances(asked, heard)
         return chances
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """Its own answers, overwritten by the copied ones."""
-        own = self.of.answer(asked, rng, heard)
+        own = self.of.draw_answers(asked, rng, heard)
         other = heard[self.copies]
         copies = (rng.random(len(asked)) < self.rho) & (other != UNANSWERED)
         return np.where(copies, other, own)
@@ -124,7 +128,7 @@ class Drifting(Judge):
     >>> from voirdire.simulate.judges import OneCoin
     >>> from voirdire.simulate.questions import Questions
     >>> asked = Questions(np.full(3, 50.0), np.zeros(3), np.zeros(3), np.linspace(0, 1, 3), np.arange(3))
-    >>> Drifting(OneCoin(0.9), OneCoin(0.5)).chances(asked, {})[0]
+    >>> Drifting(OneCoin(0.9), OneCoin(0.5)).answer_chances(asked, {})[0]
     array([0.9, 0.7, 0.5])
     """
 
@@ -132,14 +136,16 @@ class Drifting(Judge):
     begin: Judge
     end: Judge
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """(1 - t) of the first judge's and t of the second's."""
-        begin, end = self.begin.chances(asked, heard), self.end.chances(asked, heard)
+        begin, end = self.begin.answer_chances(asked, heard), self.end.answer_chances(asked, heard)
         return (1.0 - asked.time) * begin + asked.time * end
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """The second judge's answer where it has taken over."""
-        begin, end = self.begin.answer(asked, rng, heard), self.end.answer(asked, rng, heard)
+        begin, end = self.begin.draw_answers(asked, rng, heard), self.end.draw_answers(asked, rng, heard)
         return np.where(rng.random(len(asked)) < asked.time, end, begin)
 
 
@@ -160,7 +166,7 @@ class TieProne(Judge):
     >>> import numpy as np
     >>> from voirdire.simulate.questions import Questions
     >>> zero = np.zeros(1)
-    >>> TieProne(nu=2.0).chances(Questions(zero, zero, zero, zero, np.arange(1)), {})[:, 0]
+    >>> TieProne(nu=2.0).answer_chances(Questions(zero, zero, zero, zero, np.arange(1)), {})[:, 0]
     array([0.25, 0.25, 0.5 ])
     """
 
@@ -175,21 +181,23 @@ class TieProne(Judge):
         tied: FloatArray = self.nu * half / (self.nu * half + 1.0 + half**2)
         return tied
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """P(tie) first, the wrapped judge's chances on the rest; what it skips stays skipped."""
-        chances: FloatArray = self.of.chances(asked, heard)
+        chances: FloatArray = self.of.answer_chances(asked, heard)
         tie = self.p_tie(asked)
         answered = chances.sum(axis=0)
         chances = chances * (1.0 - tie)
         chances[TIE] += tie * answered
         return chances
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """The wrapped judge's answers, with ties laid over them."""
-        outcomes = self.of.answer(asked, rng, heard)
+        outcomes = self.of.draw_answers(asked, rng, heard)
         tied = (rng.random(len(asked)) < self.p_tie(asked)) & (outcomes != UNANSWERED)
         return np.where(tied, np.int8(TIE), outcomes)
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """The wrapped judge's: Davidson ties leave the untied part as it is."""
-        return self.of.coins()
+        return self.of.two_coin_values()

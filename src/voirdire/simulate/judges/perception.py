@@ -32,7 +32,7 @@ class Halo(Judge):
     >>> from voirdire.simulate.questions import Questions
     >>> zero = np.zeros(1)
     >>> asked = Questions(np.array([-1.0]), np.array([3.0]), zero, zero, np.arange(1))
-    >>> Halo(0.5).chances(asked, {}).round(3)[0]
+    >>> Halo(0.5).answer_chances(asked, {}).round(3)[0]
     array([0.731])
     """
 
@@ -40,17 +40,19 @@ class Halo(Judge):
     pull: Share
     of: Judge = PLAIN
 
-    def seen(self, asked: Questions) -> Questions:
+    def perceived_questions(self, asked: Questions) -> Questions:
         """The questions as this judge perceives them."""
         return replace(asked, gap=(1.0 - self.pull) * asked.gap + self.pull * asked.overall)
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """Those of the wrapped judge at d'."""
-        return self.of.chances(self.seen(asked), heard)
+        return self.of.answer_chances(self.perceived_questions(asked), heard)
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """The wrapped judge's answers at d'."""
-        return self.of.answer(self.seen(asked), rng, heard)
+        return self.of.draw_answers(self.perceived_questions(asked), rng, heard)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class CriterionBlind(Judge):
     >>> import numpy as np
     >>> from voirdire.simulate.questions import Questions
     >>> same_pair = Questions(np.array([5.0, -5.0]), np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2, int))
-    >>> a, b = CriterionBlind().answer(same_pair, np.random.default_rng(1), {})
+    >>> a, b = CriterionBlind().draw_answers(same_pair, np.random.default_rng(1), {})
     >>> bool(a == b)
     True
     """
@@ -79,26 +81,28 @@ class CriterionBlind(Judge):
     kind: ClassVar[str] = "criterion-blind"
     of: Judge = PLAIN
 
-    def seen(self, asked: Questions) -> tuple[Questions, IntArray, IntArray]:
+    def perceived_questions(self, asked: Questions) -> tuple[Questions, IntArray, IntArray]:
         """The distinct overall questions, their rows, and which of them each question asked is."""
         _, rows, which = np.unique(asked.alike, return_index=True, return_inverse=True)
-        return replace(asked, gap=asked.overall).take(rows), rows, which
+        return replace(asked, gap=asked.overall).take_rows(rows), rows, which
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """Those of the wrapped judge for the overall scores."""
-        seen, rows, which = self.seen(asked)
+        seen, rows, which = self.perceived_questions(asked)
         heard = {name: chances[:, rows] for name, chances in heard.items()}
-        return self.of.chances(seen, heard)[:, which]
+        return self.of.answer_chances(seen, heard)[:, which]
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """One answer for each group of questions that are alike."""
-        seen, rows, which = self.seen(asked)
+        seen, rows, which = self.perceived_questions(asked)
         heard = {name: outcomes[rows] for name, outcomes in heard.items()}
-        return self.of.answer(seen, rng, heard)[which]
+        return self.of.draw_answers(seen, rng, heard)[which]
 
-    def problems(self, asked: Questions) -> list[str]:
+    def question_problems(self, asked: Questions) -> list[str]:
         """Those of the wrapped judge, which is asked only once for each group."""
-        return self.of.problems(self.seen(asked)[0])
+        return self.of.question_problems(self.perceived_questions(asked)[0])
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ class VerbosityBiased(Judge):
     >>> from voirdire.simulate.questions import Questions
     >>> zero = np.zeros(1)
     >>> asked = Questions(np.array([-1.0]), zero, np.array([2.0]), zero, np.arange(1))
-    >>> VerbosityBiased(effect=0.5).chances(asked, {})[0]
+    >>> VerbosityBiased(effect=0.5).answer_chances(asked, {})[0]
     array([0.5])
     """
 
@@ -127,14 +131,16 @@ class VerbosityBiased(Judge):
     effect: Number
     of: Judge = PLAIN
 
-    def seen(self, asked: Questions) -> Questions:
+    def perceived_questions(self, asked: Questions) -> Questions:
         """The questions as this judge perceives them."""
         return replace(asked, gap=asked.gap + self.effect * asked.length)
 
-    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+    def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """Those of the wrapped judge at d'."""
-        return self.of.chances(self.seen(asked), heard)
+        return self.of.answer_chances(self.perceived_questions(asked), heard)
 
-    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+    def draw_answers(
+        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
+    ) -> Outcomes:
         """The wrapped judge's answers at d'."""
-        return self.of.answer(self.seen(asked), rng, heard)
+        return self.of.draw_answers(self.perceived_questions(asked), rng, heard)

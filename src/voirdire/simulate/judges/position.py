@@ -23,7 +23,7 @@ class Random(IndependentJudge):
 
     Examples
     --------
-    >>> Random().coins()
+    >>> Random().two_coin_values()
     (0.5, 0.5)
     """
 
@@ -33,7 +33,7 @@ class Random(IndependentJudge):
         """1/2."""
         return np.full(len(asked), 0.5)
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """Both 1/2."""
         return (0.5, 0.5)
 
@@ -52,7 +52,7 @@ class AlwaysFirst(IndependentJudge):
 
     Examples
     --------
-    >>> AlwaysFirst().coins()
+    >>> AlwaysFirst().two_coin_values()
     (1.0, 0.0)
     """
 
@@ -62,7 +62,7 @@ class AlwaysFirst(IndependentJudge):
         """1."""
         return np.ones(len(asked))
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """eta1 = 1, eta2 = 0."""
         return (1.0, 0.0)
 
@@ -77,7 +77,7 @@ class AlwaysSecond(IndependentJudge):
 
     Examples
     --------
-    >>> AlwaysSecond().coins()
+    >>> AlwaysSecond().two_coin_values()
     (0.0, 1.0)
     """
 
@@ -87,6 +87,6 @@ class AlwaysSecond(IndependentJudge):
         """0."""
         return np.zeros(len(asked))
 
-    def coins(self) -> tuple[float, float] | None:
+    def two_coin_values(self) -> tuple[float, float] | None:
         """eta1 = 0, eta2 = 1."""
         return (0.0, 1.0)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.research.repro.checks.base import Check, Context, Found, Settings, related, single
+from voirdire.research.repro.checks.base import Check, Context, Found, Settings, related_cells, single_figure
 from voirdire.research.repro.tables import Cell
 
 
 def mean(context: Context, cell: Cell, settings: Settings) -> Found:
     """The mean of the cells that differ from the figure's in the column ``over``."""
-    return Found(float(np.mean([one.value for one in related(context, cell, settings)])))
+    return Found(float(np.mean([one.value for one in related_cells(context, cell, settings)])))
 
 
 def sd(context: Context, cell: Cell, settings: Settings) -> Found:
     """Their standard deviation, with ``divisor`` n or n - 1."""
-    values = [one.value for one in related(context, cell, settings)]
+    values = [one.value for one in related_cells(context, cell, settings)]
     return Found(float(np.std(values, ddof={"n": 0, "n-1": 1}[settings["divisor"]])))
 
 
@@ -28,7 +28,7 @@ def pooled_sd(context: Context, cell: Cell, settings: Settings) -> Found:
     for statistic in ("mean", "sd"):
         where = {**settings.get("where", {}), "statistic": statistic}
         parts[statistic] = np.array(
-            [one.value for one in related(context, cell, {**settings, "where": where})]
+            [one.value for one in related_cells(context, cell, {**settings, "where": where})]
         )
     means, runs = parts["mean"], settings["runs"]
     within = (runs - 1) * (parts["sd"] ** 2).sum()
@@ -38,7 +38,7 @@ def pooled_sd(context: Context, cell: Cell, settings: Settings) -> Found:
 
 def same(context: Context, cell: Cell, settings: Settings) -> Found:
     """The same figure printed elsewhere."""
-    found = related(context, cell, settings)
+    found = related_cells(context, cell, settings)
     if len(found) != 1:
         return Found(float("nan"), note=f"{len(found)} cells instead of one")
     return Found(found[0].value)
@@ -46,51 +46,53 @@ def same(context: Context, cell: Cell, settings: Settings) -> Found:
 
 def complement(context: Context, cell: Cell, settings: Settings) -> Found:
     """100 minus the sum of the cells that differ in ``over``: shares that make up the whole."""
-    return Found(100 - sum(one.value for one in related(context, cell, settings)))
+    return Found(100 - sum(one.value for one in related_cells(context, cell, settings)))
 
 
 def difference(context: Context, cell: Cell, settings: Settings) -> Found:
     """The first of ``of`` minus the second, times ``times`` (100 for percentage points)."""
-    first, second = (single(context, spec) for spec in settings["of"])
+    first, second = (single_figure(context, spec) for spec in settings["of"])
     return Found((first - second) * settings.get("times", 1))
 
 
 def percent_more(context: Context, cell: Cell, settings: Settings) -> Found:
     """Percentage by which the first of ``of`` is above the second."""
-    first, second = (single(context, spec) for spec in settings["of"])
+    first, second = (single_figure(context, spec) for spec in settings["of"])
     return Found(100 * (first / second - 1))
 
 
 def percent(context: Context, cell: Cell, settings: Settings) -> Found:
     """The first of ``of`` in percent of the second."""
-    first, second = (single(context, spec) for spec in settings["of"])
+    first, second = (single_figure(context, spec) for spec in settings["of"])
     return Found(100 * first / second)
 
 
 def total(context: Context, cell: Cell, settings: Settings) -> Found:
     """The sum of ``of``, each times its number in ``times`` (default 1)."""
-    figures = [single(context, spec) for spec in settings["of"]]
+    figures = [single_figure(context, spec) for spec in settings["of"]]
     times = settings.get("times", [1] * len(figures))
     return Found(float(sum(a * b for a, b in zip(figures, times, strict=True))))
 
 
 def mean_of(context: Context, cell: Cell, settings: Settings) -> Found:
     """The mean of the cells of ``table`` that ``where`` means."""
-    cells = context.tables[settings["table"]].select(settings.get("where", {}))
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     return Found(float(np.mean([one.value for one in cells])))
 
 
 def centre(context: Context, cell: Cell, settings: Settings) -> Found:
     """The middle of the printed interval: of a share of many items an interval by resampling lies nearly evenly."""
     ends = [
-        one.value for end in ("low", "high") for one in related(context, cell, {"where": {"statistic": end}})
+        one.value
+        for end in ("low", "high")
+        for one in related_cells(context, cell, {"where": {"statistic": end}})
     ]
     return Found(sum(ends) / 2)
 
 
 def order(context: Context, cell: Cell, settings: Settings) -> Found:
     """Entries of the column ``by`` of the cells that ``where`` means, by falling figure: "a > b > c"."""
-    cells = context.tables[settings["table"]].select(settings.get("where", {}))
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     ranked = sorted(cells, key=lambda one: -one.value)
     names = [one.by[settings["by"]] for one in ranked]
     return Found(" > ".join(names[: settings.get("first", len(names))]))
@@ -101,7 +103,7 @@ def times_best(context: Context, cell: Cell, settings: Settings) -> Found:
 
     With ``majority`` only whether these are more than half of the rows.
     """
-    cells = context.tables[settings["table"]].select(settings.get("where", {}))
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     rows: dict[tuple[tuple[str, str], ...], list[Cell]] = {}
     for one in cells:
         key = tuple(pair for pair in one.keys if pair[0] not in (settings["by"], *settings.get("ignore", [])))
@@ -123,18 +125,18 @@ def rises(context: Context, cell: Cell, settings: Settings) -> Found:
     where, by = settings.get("where", {}), settings["by"]
     after = {
         tuple(p for p in one.keys if p[0] != by): one.value
-        for one in table.select(where | {by: settings["to"]})
+        for one in table.select_cells(where | {by: settings["to"]})
     }
     before = {
         tuple(p for p in one.keys if p[0] != by): one.value
-        for one in table.select(where | {by: settings["start"]})
+        for one in table.select_cells(where | {by: settings["start"]})
     }
     return Found(float(sum(after[key] > before[key] for key in before)), note=f"of {len(before)}")
 
 
 def below(context: Context, cell: Cell, settings: Settings) -> Found:
     """Number of cells, of those that ``where`` means, that are below ``bound``."""
-    cells = context.tables[settings["table"]].select(settings.get("where", {}))
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
     return Found(float(sum(one.value < settings["bound"] for one in cells)), note=f"of {len(cells)}")
 
 

@@ -66,7 +66,7 @@ class Check:
     takes: tuple[str, ...] = ()
 
 
-def related(context: Context, cell: Cell, settings: Settings) -> list[Cell]:
+def related_cells(context: Context, cell: Cell, settings: Settings) -> list[Cell]:
     """Cells that a figure is made of: in ``table`` (default: its own), with its keys but for ``over`` and ``where``.
 
     In the figure's own table the entry it has itself in the column ``over`` ("average") is left out.
@@ -80,14 +80,16 @@ def related(context: Context, cell: Cell, settings: Settings) -> list[Cell]:
     --------
     >>> cells = [Cell("t", (("judge", name),), text) for name, text in (("a", "1"), ("b", "2"), ("all", "1.5"))]
     >>> context = Context({"t": Table("t", "", ("judge",), tuple(cells))})
-    >>> [one.text for one in related(context, cells[-1], {"over": "judge"})]
+    >>> [one.text for one in related_cells(context, cells[-1], {"over": "judge"})]
     ['1', '2']
     """
     table = context.tables[settings.get("table", cell.table)]
     over = settings.get("over")
     where = settings.get("where", {})
     keys = {column: entry for column, entry in cell.by.items() if column in table.columns and column != over}
-    found = [one for one in table.select(keys | where) if one.keys != cell.keys or table.name != cell.table]
+    found = [
+        one for one in table.select_cells(keys | where) if one.keys != cell.keys or table.name != cell.table
+    ]
     if over and table.name == cell.table:
         found = [one for one in found if one.by[over] != cell.by[over]]
     if not found:
@@ -95,7 +97,7 @@ def related(context: Context, cell: Cell, settings: Settings) -> list[Cell]:
     return found
 
 
-def single(context: Context, spec: Any) -> float:
+def single_figure(context: Context, spec: Any) -> float:
     """A number, or the figure of the one cell that ``{table = ..., column = entry}`` means.
 
     Raises
@@ -105,13 +107,13 @@ def single(context: Context, spec: Any) -> float:
 
     Examples
     --------
-    >>> single(Context({}), 34103)
+    >>> single_figure(Context({}), 34103)
     34103.0
     """
     if isinstance(spec, int | float):
         return float(spec)
     keys = dict(spec)
-    cells = context.tables[keys.pop("table")].select(keys)
+    cells = context.tables[keys.pop("table")].select_cells(keys)
     if len(cells) != 1:
         raise InputError(f"{spec} means {len(cells)} cells; it must mean one")
     return cells[0].value

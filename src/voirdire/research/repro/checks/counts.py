@@ -10,7 +10,7 @@ from voirdire.agreement.coefficients.winrate import win_rate
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.statistic import share_of
 from voirdire.agreement.experts.detection import detection
-from voirdire.research.repro.checks.base import Check, Context, Found, Settings, related, single
+from voirdire.research.repro.checks.base import Check, Context, Found, Settings, related_cells, single_figure
 from voirdire.research.repro.tables import Cell
 from voirdire.simulate.votes import simulate_counts
 
@@ -19,14 +19,14 @@ RESAMPLES, SEED, PROB = 10_000, 0, 0.95  # as published: most papers give 95% in
 
 def share(context: Context, cell: Cell, settings: Settings) -> Found:
     """The percentage that a whole number of n items makes, nearest to the printed one; n by the column ``by``."""
-    n = _items(cell, settings)
+    n = _item_count(cell, settings)
     return Found(100 * round(cell.value * n / 100) / n, 100 / n)
 
 
 def interval(context: Context, cell: Cell, settings: Settings) -> Found:
     """An end (statistic ``low`` or ``high``) of the percentile bootstrap interval of a share of n items."""
-    n = _items(cell, settings)
-    (value,) = related(context, cell, {"where": {"statistic": "value"}})
+    n = _item_count(cell, settings)
+    (value,) = related_cells(context, cell, {"where": {"statistic": "value"}})
     ends = _share_interval(round(value.value * n / 100), n)
     return Found(100 * ends[cell.by["statistic"] == "high"], 100 / n)
 
@@ -36,7 +36,7 @@ def win_share(context: Context, cell: Cell, settings: Settings) -> Found:
 
     Of n items W are won and L lost: W / (W + L), or for the other side L / (W + L); all items are resampled.
     """
-    counts, n = _outcomes(context, cell, settings)
+    counts, n = _outcome_counts(context, cell, settings)
     wins, losses, ties = counts
     if cell.by["summariser"] == settings["other"]:
         wins, losses = losses, wins
@@ -50,14 +50,14 @@ def win_share(context: Context, cell: Cell, settings: Settings) -> Found:
 
 def mixture(context: Context, cell: Cell, settings: Settings) -> Found:
     """A rate over all items from the rates of two kinds of items and the share of the first kind, all of n items."""
-    n = _items(cell, settings)
+    n = _item_count(cell, settings)
 
-    def figure(**where: str) -> float:
-        return related(context, cell, {"where": where, "over": None})[0].value
+    def rate_of(**where: str) -> float:
+        return related_cells(context, cell, {"where": where, "over": None})[0].value
 
-    part = round(figure(**settings["part"]) * n / 100)
-    first = round(figure(**settings["first"]) * part / 100)
-    second = round(figure(**settings["second"]) * (n - part) / 100)
+    part = round(rate_of(**settings["part"]) * n / 100)
+    first = round(rate_of(**settings["first"]) * part / 100)
+    second = round(rate_of(**settings["second"]) * (n - part) / 100)
     return Found(100 * (first + second) / n, 100 / n)
 
 
@@ -67,8 +67,8 @@ def part_share(context: Context, cell: Cell, settings: Settings) -> Found:
     How many of the n items are of that kind follows from ``part``, the printed share of items with (or, if
     ``without``, of those not with) the property.
     """
-    n = _items(cell, settings)
-    part = round(related(context, cell, {"where": settings["part"]})[0].value * n / 100)
+    n = _item_count(cell, settings)
+    part = round(related_cells(context, cell, {"where": settings["part"]})[0].value * n / 100)
     if settings.get("without"):
         part = n - part
     return Found(100 * round(cell.value * part / 100) / part, 100 / part, note=f"of {part}")
@@ -81,7 +81,7 @@ def detection_figure(context: Context, cell: Cell, settings: Settings) -> Found:
     """
     counts = tuple(settings["counts"][cell.by[settings["by"]]])
     measure = cell.by["measure"]
-    values = _detection(counts)[measure.lower()]
+    values = _detection_measures(counts)[measure.lower()]
     return Found(100 * values[("value", "low", "high").index(cell.by["statistic"])])
 
 
@@ -102,16 +102,17 @@ def requests(context: Context, cell: Cell, settings: Settings) -> Found:
     return Found(float(len(panel.votes.judge) + len(panel.criteria_votes.judge)))
 
 
-def _items(cell: Cell, settings: Settings) -> int:
+def _item_count(cell: Cell, settings: Settings) -> int:
     n = settings["n"]
     return int(n[cell.by[settings["by"]]] if isinstance(n, dict) else n)
 
 
-def _outcomes(context: Context, cell: Cell, settings: Settings) -> tuple[tuple[int, int, int], int]:
-    n = _items(cell, settings)
+def _outcome_counts(context: Context, cell: Cell, settings: Settings) -> tuple[tuple[int, int, int], int]:
+    n = _item_count(cell, settings)
     where = {key: cell.by[key] for key in ("dataset", "judge")} | settings.get("where", {})
     shares = [
-        single(context, {"table": settings["table"], **where, "outcome": o}) for o in ("win", "loss", "tie")
+        single_figure(context, {"table": settings["table"], **where, "outcome": o})
+        for o in ("win", "loss", "tie")
     ]
     wins, losses, ties = (round(one * n / 100) for one in shares)
     return (wins, losses, ties), wins + losses + ties
@@ -122,7 +123,7 @@ def _share_interval(hits: int, n: int) -> tuple[float, float]:
     found = bootstrap(
         [share_of(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, prob=PROB, seed=SEED
     )[0]
-    return _ends(found.interval.low, found.interval.high)
+    return _known_ends(found.interval.low, found.interval.high)
 
 
 @cache
@@ -138,11 +139,11 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float] | Non
     outcome = np.repeat([0, 1, 2], [wins, losses, ties])
     statistic = win_rate(outcome == 0, outcome == 1, outcome == 2, "left out")
     found = bootstrap([statistic], resamples=RESAMPLES, prob=PROB, seed=SEED)[0]
-    return _ends(found.interval.low, found.interval.high) if len(outcome) > 1 else None
+    return _known_ends(found.interval.low, found.interval.high) if len(outcome) > 1 else None
 
 
 @cache
-def _detection(counts: tuple[int, int, int, int]) -> dict[str, tuple[float, float, float]]:
+def _detection_measures(counts: tuple[int, int, int, int]) -> dict[str, tuple[float, float, float]]:
     import pandas as pd
 
     hits, misses, alarms, rejections = counts
@@ -161,7 +162,7 @@ def _detection(counts: tuple[int, int, int, int]) -> dict[str, tuple[float, floa
     return found
 
 
-def _ends(low: float | None, high: float | None) -> tuple[float, float]:
+def _known_ends(low: float | None, high: float | None) -> tuple[float, float]:
     assert low is not None
     assert high is not None
     return low, high

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import voirdire
 from voirdire import datasets
 from voirdire.errors import InputError
-from voirdire.research.repro.checks.base import Check, Context, Found, NotFetched, Settings, related
+from voirdire.research.repro.checks.base import Check, Context, Found, NotFetched, Settings, related_cells
 from voirdire.research.repro.items import DATASETS, LOADERS
 from voirdire.research.repro.rouge import rouge_l
 from voirdire.research.repro.tables import Cell
@@ -28,19 +28,19 @@ def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
     the published table. With ``computed`` the metric is ROUGE-L, computed here of texts that have a reference.
     """
     computed, by = settings.get("computed", False), settings.get("by", "aspect")
-    table = _table(context, settings["dataset"], computed)
+    table = _fetched_table(context, settings["dataset"], computed)
     name = _COEFFICIENTS[cell.by["coefficient"]]
-    others = related(context, cell, {"over": by}) if cell.by[by] == "average" else []
+    others = related_cells(context, cell, {"over": by}) if cell.by[by] == "average" else []
     wanted = [one.by[by] for one in others] or [cell.by[by]]
     how = (settings["metric"], settings["human"], settings["level"], name)
-    values = _correlations((settings["dataset"], computed), *how)
+    values = _criterion_correlations((settings["dataset"], computed), *how)
     note = f"{len(table)} scores, {settings['level']}"
     return Found(sum(values[one] for one in wanted) / len(wanted), note=note)
 
 
 def size(context: Context, cell: Cell, settings: Settings) -> Found:
     """Number of items, contexts or systems (``count``) in a data set."""
-    table = _table(context, settings["dataset"])
+    table = _fetched_table(context, settings["dataset"])
     columns = {"items": ["context", "system"], "contexts": ["context"], "systems": ["system"]}[
         settings["count"]
     ]
@@ -51,7 +51,7 @@ def example(context: Context, cell: Cell, settings: Settings) -> Found:
     """Mean of people's scores of the one text of a data set that holds ``text``, by ``criterion``."""
     if not context.fetch:
         raise NotFetched(f"data set {settings['dataset']} not looked for")
-    found = _texts(settings["dataset"])
+    found = _loaded_texts(settings["dataset"])
     if isinstance(found, str):
         raise NotFetched(found)
     items, human = found
@@ -68,14 +68,14 @@ def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
     ``tau / rho`` if the ratio of the columns labelled ``below`` and ``above`` in the published table is, for each
     aspect, nearer to Kendall's over Spearman's coefficient in the data than to Spearman's over Pearson's.
     """
-    _table(context, settings["dataset"])
+    _fetched_table(context, settings["dataset"])
     how = ((settings["dataset"], False), settings["metric"], settings["human"], settings["level"])
-    values = {name: _correlations(*how, name) for name in _COEFFICIENTS.values()}
+    values = {name: _criterion_correlations(*how, name) for name in _COEFFICIENTS.values()}
     table = context.tables[settings["table"]]
     nearer, shown = [], []
     for aspect in settings["aspects"]:
         above, below = (
-            table.select({**settings["where"], "aspect": aspect, "coefficient": c})[0].value
+            table.select_cells({**settings["where"], "aspect": aspect, "coefficient": c})[0].value
             for c in ("pearson", "spearman")
         )
         tau_rho = values["kendall_tau_b"][aspect] / values["spearman"][aspect]
@@ -85,24 +85,24 @@ def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
     return Found("tau / rho" if all(nearer) else "rho / r", note="; ".join(shown))
 
 
-def _table(context: Context, name: str, computed: bool = False) -> pd.DataFrame:
+def _fetched_table(context: Context, name: str, computed: bool = False) -> pd.DataFrame:
     if not context.fetch:
         raise NotFetched(f"data set {name} not looked for")
-    found = _computed(name) if computed else _loaded(name)
+    found = _computed_table(name) if computed else _loaded_table(name)
     if isinstance(found, str):
         raise NotFetched(found)
     return found
 
 
 @lru_cache(maxsize=4)
-def _computed(name: str) -> pd.DataFrame | str:
+def _computed_table(name: str) -> pd.DataFrame | str:
     """People's scores and ROUGE-L's, or why there are none."""
-    found = _texts(name)
+    found = _loaded_texts(name)
     return found if isinstance(found, str) else _with_rouge(*found)
 
 
 @lru_cache(maxsize=8)
-def _loaded(name: str) -> pd.DataFrame | str:
+def _loaded_table(name: str) -> pd.DataFrame | str:
     """The table, or why there is none: what cannot be fetched is tried once."""
     try:
         return datasets.load(name).table
@@ -111,9 +111,9 @@ def _loaded(name: str) -> pd.DataFrame | str:
 
 
 @lru_cache(maxsize=4)
-def _texts(name: str) -> tuple[pd.DataFrame, pd.DataFrame] | str:
+def _loaded_texts(name: str) -> tuple[pd.DataFrame, pd.DataFrame] | str:
     """Texts and people's scores of a loader of :mod:`voirdire.research.repro.items`, or why there are none."""
-    fetched = _loaded(DATASETS[name])
+    fetched = _loaded_table(DATASETS[name])
     return fetched if isinstance(fetched, str) else LOADERS[name](None)
 
 
@@ -131,12 +131,12 @@ def _with_rouge(items: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache
-def _correlations(
+def _criterion_correlations(
     data: tuple[str, bool], metric: str, human: str, level: Level, name: str
 ) -> dict[str, float]:
     # the intervals are not compared with anything: few resamples do
     name_of, computed = data
-    table = _computed(name_of) if computed else _loaded(name_of)
+    table = _computed_table(name_of) if computed else _loaded_table(name_of)
     assert not isinstance(table, str)
     found = voirdire.metaeval(table, human, metrics=[metric], level=level, measures=[name], resamples=100)
     return {row["criterion"]: float(row["value"]) for row in found.to_dict("records")}

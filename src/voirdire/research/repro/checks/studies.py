@@ -14,7 +14,7 @@ from voirdire.research.repro.tables import Cell
 
 
 @cache
-def _results(path: Path) -> tuple[dict[str, str], ...]:
+def _read_results(path: Path) -> tuple[dict[str, str], ...]:
     if not path.is_file():
         raise InputError(
             f"{path} is not there: voirdire simulate {path.parent.name} --out DIR makes it (make studies: all of them)"
@@ -49,10 +49,10 @@ def rows_of(study: str) -> tuple[dict[str, str], ...]:
     >>> rows_of("rq3")[0]["measure"]
     'items'
     """
-    return _results(path_of(study))
+    return _read_results(path_of(study))
 
 
-def _rows(context: Context, name: str) -> tuple[Mapping[str, str], ...]:
+def _study_rows(context: Context, name: str) -> tuple[Mapping[str, str], ...]:
     """Results that were made for this question, else the kept ones."""
     return tuple(context.fresh[name]) if name in context.fresh else rows_of(name)
 
@@ -68,14 +68,14 @@ def study(context: Context, cell: Cell, settings: Settings) -> Found:
     for column, key in settings.get("from", {}).items():
         entry = cell.by[key]
         wanted[column] = names.get(entry, entry)
-    return _mean(context, settings["study"], wanted)
+    return _study_mean(context, settings["study"], wanted)
 
 
 def drop(context: Context, cell: Cell, settings: Settings) -> Found:
     """Fall of the mean of the measure when ``count`` of the judges ``added`` join, from none."""
     row = dict(settings.get("row", {}))
-    before = _mean(context, settings["study"], row | {"added": "none", "count": "0"})
-    after = _mean(
+    before = _study_mean(context, settings["study"], row | {"added": "none", "count": "0"})
+    after = _study_mean(
         context, settings["study"], row | {"added": settings["added"], "count": str(settings["count"])}
     )
     assert isinstance(before.value, float)
@@ -96,7 +96,9 @@ def falls(context: Context, cell: Cell, settings: Settings) -> Found:
 
 def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
     """Entries of the column ``by`` by falling ``statistic`` (mean, best_share), as "a > b"; ``first`` of them."""
-    rows = [one for one in _rows(context, settings["study"]) if _matches(one, settings.get("row", {}))]
+    rows = [
+        one for one in _study_rows(context, settings["study"]) if _row_matches(one, settings.get("row", {}))
+    ]
     names = settings.get("names", {})
     only = settings.get("only")
     statistic = settings.get("statistic", "mean")
@@ -107,14 +109,14 @@ def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
     return Found(" > ".join(called[: settings.get("first", len(called))]), note=f"{statistic} {figures}")
 
 
-def _mean(context: Context, name: str, wanted: Settings) -> Found:
-    row = _one(context, name, wanted)
+def _study_mean(context: Context, name: str, wanted: Settings) -> Found:
+    row = _single_row(context, name, wanted)
     note = f"{row['n']} replicates, Monte Carlo error {float(row['mcse']):.4f}"
     return Found(float(row["mean"]), note=note, error=float(row["mcse"]))
 
 
-def _one(context: Context, name: str, wanted: Settings) -> Mapping[str, str]:
-    rows = [one for one in _rows(context, name) if _matches(one, wanted)]
+def _single_row(context: Context, name: str, wanted: Settings) -> Mapping[str, str]:
+    rows = [one for one in _study_rows(context, name) if _row_matches(one, wanted)]
     if len(rows) != 1:
         raise InputError(
             f"study {name}: {dict(wanted)} means {len(rows)} rows of its results; it must mean one"
@@ -122,7 +124,7 @@ def _one(context: Context, name: str, wanted: Settings) -> Mapping[str, str]:
     return rows[0]
 
 
-def _matches(row: Mapping[str, str], wanted: Settings) -> bool:
+def _row_matches(row: Mapping[str, str], wanted: Settings) -> bool:
     return all(row[column] == str(entry) for column, entry in wanted.items())
 
 

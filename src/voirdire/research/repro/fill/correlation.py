@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.research.repro.fill import scores as of
-from voirdire.research.repro.fill.example import example
+from voirdire.research.repro.fill.example import fill_example
 from voirdire.research.repro.fill.filled import Filled
 from voirdire.research.repro.fill.texts import text_of
 from voirdire.research.repro.items import HUMAN
@@ -23,32 +23,32 @@ def correlations(job: Job) -> Filled:
     """Figures of all parts, by judge, criterion and coefficient, and the claims in the text that hang on them."""
     how = job.spec["statistic"]
     filled = Filled()
-    every = {part["name"]: of.collected(job, part) for part in job.spec["parts"]}
+    every = {part["name"]: of.collected_scores(job, part) for part in job.spec["parts"]}
     for part in job.spec["parts"]:
         scores = every[part["name"]]
         if scores.empty:
             continue
-        own = of.after(scores, part["until"]) if "until" in part else of.results(scores)
-        for row in coefficients(job, own):
+        own = of.results_after(scores, part["until"]) if "until" in part else of.final_results(scores)
+        for row in correlation_rows(job, own):
             keys = {how["judge"]: row["judge"], how["criterion"]: row["criterion"]}
             for fill in part.get("fills", []):
-                filled.add(
+                filled.add_figure(
                     fill["table"], **keys, coefficient=row["coefficient"], value=row["value"], **fill["keys"]
                 )
         for table in part.get("groups", []):
             _by_group(job, filled, table, part, scores)
         if "alpha" in part:
-            _alphas(job, filled, part["alpha"], scores)
-    _spread(job, filled)
-    example(job, filled, every)
+            _fill_alphas(job, filled, part["alpha"], scores)
+    _fill_spread(job, filled)
+    fill_example(job, filled, every)
     for text in job.spec.get("texts", []):
-        value = text_of(job, text, every, coefficients, filled.curves)
+        value = text_of(job, text, every, correlation_rows, filled.curves)
         if value is not None:
             filled.texts[text["claim"]] = value
     return filled
 
 
-def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
+def correlation_rows(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows with judge, criterion (as the paper calls it), coefficient and value; ``average``: the criteria's mean."""
     import pandas as pd
 
@@ -79,10 +79,10 @@ def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
         rows.append(
             {"judge": judge, "criterion": "average", "coefficient": name, "value": one["value"].mean()}
         )
-    return rows + (_kappas(both, called) if "kappa" in how["coefficients"] else [])
+    return rows + (_kappa_rows(both, called) if "kappa" in how["coefficients"] else [])
 
 
-def _kappas(both: pd.DataFrame, called: Mapping[str, str]) -> list[dict[str, Any]]:
+def _kappa_rows(both: pd.DataFrame, called: Mapping[str, str]) -> list[dict[str, Any]]:
     """Cohen's kappa of scores and people's mean score, both rounded to whole numbers (of a half, to the even one)."""
     labels = both.assign(label=both["score"].round().astype(int))[["judge", "item", "criterion", "label"]]
     found = voirdire.agreement(labels, measures="cohen_kappa", against=HUMAN, resamples=100)
@@ -98,19 +98,19 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
     """Rows of the published table that speak of a stakeholder group; the model finds the groups and names them."""
     how = job.spec["statistic"]
     (keys,) = (fill["keys"] for fill in part["fills"] if fill["table"] == table)
-    rows = [(*row["judge"].split("/", 1), row) for row in coefficients(job, of.of_groups(scores))]
-    called = _called(job, table, keys, [(judge, group) for judge, group, _ in rows])
+    rows = [(*row["judge"].split("/", 1), row) for row in correlation_rows(job, of.of_groups(scores))]
+    called = _published_groups(job, table, keys, [(judge, group) for judge, group, _ in rows])
     for judge, found, row in rows:
         group = called.get((judge, found))
         if group is None:
             continue
         own = {how["judge"]: judge, how["criterion"]: row["criterion"]}
-        filled.add(
+        filled.add_figure(
             table, **{**keys, **own, "group": group}, coefficient=row["coefficient"], value=row["value"]
         )
 
 
-def _called(
+def _published_groups(
     job: Job, table: str, keys: Mapping[str, str], found: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], str]:
     """Names in the published table of the groups that judges found; each of its groups is taken once.
@@ -125,7 +125,7 @@ def _called(
     others = {column: entry for column, entry in keys.items() if column != "group"}
     words = job.spec.get("groups", {})
     for judge, group in dict.fromkeys(found):
-        cells = published.select({**others, job.spec["statistic"]["judge"]: judge})
+        cells = published.select_cells({**others, job.spec["statistic"]["judge"]: judge})
         taken = {name for (whose, _), name in names.items() if whose == judge}
         free = [name for name in dict.fromkeys(cell.by["group"] for cell in cells) if name not in taken]
         fits = [name for name in free if name.casefold() == group.casefold()] + [
@@ -136,14 +136,14 @@ def _called(
     return names
 
 
-def _alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.DataFrame) -> None:
+def _fill_alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.DataFrame) -> None:
     """Krippendorff's interval alpha among the agents of each group; an item's rating by one criterion is a unit."""
     if "level" not in scores:
         return
     agents = scores[scores["level"] == "agent"]
     owner = agents["judge"].str.split("/").str[0]
     pairs = list(zip(owner, agents["group"], strict=True))
-    called = _called(job, where["table"], where["keys"], pairs)
+    called = _published_groups(job, where["table"], where["keys"], pairs)
     for (judge, found_as, phase), one in agents.groupby([owner, "group", "phase"]):
         group = called.get((str(judge), str(found_as)))
         if group is None or one["judge"].nunique() < 2:
@@ -156,10 +156,10 @@ def _alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.DataF
             resamples=100,
         )
         value = float(found["value"].iloc[0])
-        filled.add(where["table"], **where["keys"], model=judge, group=group, phase=phase, value=value)
+        filled.add_figure(where["table"], **where["keys"], model=judge, group=group, phase=phase, value=value)
 
 
-def _spread(job: Job, filled: Filled) -> None:
+def _fill_spread(job: Job, filled: Filled) -> None:
     """Mean over items of the sd of a score over repetitions of the whole protocol (``[spread]``)."""
     import pandas as pd
 
@@ -171,12 +171,14 @@ def _spread(job: Job, filled: Filled) -> None:
     for part in job.spec["parts"]:
         if "spread" not in part:
             continue
-        parts = [of.collected(job, part, repeat) for repeat in range(how["repeats"])]
-        every = pd.concat([of.results(scores) for scores in parts if not scores.empty] or [pd.DataFrame()])
+        parts = [of.collected_scores(job, part, repeat) for repeat in range(how["repeats"])]
+        every = pd.concat(
+            [of.final_results(scores) for scores in parts if not scores.empty] or [pd.DataFrame()]
+        )
         if every.empty:
             continue
         sds = every.groupby(["judge", "criterion", "item"])["score"].std(ddof=1)
         means = sds.groupby("criterion").mean()
         for name, value in [*means.items(), ("average", means.mean())]:
             keys = {how["column"]: part["spread"], criterion: called.get(str(name), str(name))}
-            filled.add(how["table"], **keys, value=float(value))
+            filled.add_figure(how["table"], **keys, value=float(value))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def example(job: Job, filled: Filled, every: Mapping[str, pd.DataFrame]) -> None:
+def fill_example(job: Job, filled: Filled, every: Mapping[str, pd.DataFrame]) -> None:
     """Fill the cells of ``[example]``.
 
     The item is the one whose text holds ``text``, whatever the case; where none does, or several do, nothing is filled.
@@ -31,21 +31,21 @@ def example(job: Job, filled: Filled, every: Mapping[str, pd.DataFrame]) -> None
     if len(found) != 1:
         return
     item, criterion = found.iloc[0], how["criterion"]
-    _fill(job, filled, how["people"], job.human, item)
+    _fill_cell(job, filled, how["people"], job.human, item)
     for part in job.spec["parts"]:
         scores = every[part["name"]]
         if "example" not in part or scores.empty:
             continue
-        own = of.results(scores)
+        own = of.final_results(scores)
         if how.get("unit", False):
             (scale,) = (one for one in job.spec["scales"] if criterion in one["criteria"])
             own = own.assign(score=(own["score"] - scale["low"]) / (scale["high"] - scale["low"]))
-        _fill(job, filled, part["example"], own, item)
+        _fill_cell(job, filled, part["example"], own, item)
 
 
-def _fill(job: Job, filled: Filled, entry: str, scores: pd.DataFrame, item: str) -> None:
+def _fill_cell(job: Job, filled: Filled, entry: str, scores: pd.DataFrame, item: str) -> None:
     how = job.spec["example"]
     here = scores[(scores["item"] == item) & (scores["criterion"] == how["criterion"])]
     if len(here):
         keys = {**how["keys"], how["column"]: entry}
-        filled.add(how["table"], **keys, value=float(here["score"].mean()))
+        filled.add_figure(how["table"], **keys, value=float(here["score"].mean()))

@@ -23,7 +23,7 @@ class Filled:
     Examples
     --------
     >>> filled = Filled()
-    >>> filled.add("table1", judge="a", value=0.5)
+    >>> filled.add_figure("table1", judge="a", value=0.5)
     >>> filled.tables
     {'table1': [{'judge': 'a', 'value': 0.5}]}
     """
@@ -32,6 +32,6 @@ class Filled:
     texts: dict[str, float | str] = field(default_factory=dict)
     curves: dict[str, dict[int, float]] = field(default_factory=dict)
 
-    def add(self, table: str, **row: Any) -> None:
+    def add_figure(self, table: str, **row: Any) -> None:
         """One figure of a table."""
         self.tables.setdefault(table, []).append(row)

@@ -28,10 +28,10 @@ def shares(job: Job) -> Filled:
     how = job.spec["statistic"]
     filled = Filled()
     for part in job.spec["parts"]:
-        folder = job.collect(part["protocol"], part.get("options", {}), Path(part["name"]), job.items)
+        folder = job.collect_tables(part["protocol"], part.get("options", {}), Path(part["name"]), job.items)
         if not (folder / "decisions.csv").is_file():
             continue
-        rows = _outcomes(pd.read_csv(folder / "decisions.csv"), how["reference"])
+        rows = _add_outcomes(pd.read_csv(folder / "decisions.csv"), how["reference"])
         for (judge, name), own in rows.groupby(["judge", "other"]):
             counts = {
                 str(dataset): {
@@ -53,13 +53,13 @@ def _add_turned(filled: Filled, where: Mapping[str, Any], own: pd.DataFrame) -> 
     """Percent of pairs whose verdict in one order is another than in the other."""
     turned = (own["shown_first"] != own["shown_second"]).groupby(own["dataset"], sort=False).mean()
     for dataset, share in turned.items():
-        filled.add(
+        filled.add_figure(
             where["table"], **where["keys"], dataset=str(dataset), statistic="value", value=100 * float(share)
         )
     _add_mean(filled, where["table"], {**where["keys"], "dataset": AVERAGE}, list(100 * turned))
 
 
-def _outcomes(rows: pd.DataFrame, reference: str) -> pd.DataFrame:
+def _add_outcomes(rows: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Add to rows who was compared with the reference, whether it won, and the data set."""
     first_won = rows["winner"] == "first"
     won = first_won == (rows["first"] != reference)
@@ -75,7 +75,7 @@ def _add_shares(
     for outcome in ("win", "loss", "tie"):
         values = {name: 100 * own[outcome] / sum(own.values()) for name, own in counts.items()}
         for dataset, value in values.items():
-            filled.add(table, **keys, dataset=dataset, outcome=outcome, statistic="value", value=value)
+            filled.add_figure(table, **keys, dataset=dataset, outcome=outcome, statistic="value", value=value)
         _add_mean(filled, table, {**keys, "dataset": AVERAGE, "outcome": outcome}, list(values.values()))
 
 
@@ -98,11 +98,11 @@ def _add_rates(
             for statistic, share in zip(columns, (wins / (wins + losses), *ends), strict=bool(ends)):
                 columns[statistic].append(100 * share)
                 cell = {**keys, "dataset": dataset, "summariser": name, "statistic": statistic}
-                filled.add(table, **cell, value=100 * share)
+                filled.add_figure(table, **cell, value=100 * share)
         for statistic in ("low", "high"):
             if columns["value"] and len(columns[statistic]) == len(columns["value"]):
                 cell = {**keys, "dataset": AVERAGE, "summariser": name, "statistic": statistic}
-                filled.add(table, **cell, value=sum(columns[statistic]) / len(columns[statistic]))
+                filled.add_figure(table, **cell, value=sum(columns[statistic]) / len(columns[statistic]))
         _add_mean(filled, table, {**keys, "dataset": AVERAGE, "summariser": name}, columns["value"])
 
 
@@ -111,6 +111,6 @@ def _add_mean(filled: Filled, table: str, keys: Mapping[str, Any], values: list[
     import numpy as np
 
     if values:
-        filled.add(table, **keys, statistic="value", value=float(np.mean(values)))
+        filled.add_figure(table, **keys, statistic="value", value=float(np.mean(values)))
     if len(values) > 1:
-        filled.add(table, **keys, statistic="sd", value=float(np.std(values, ddof=1)))
+        filled.add_figure(table, **keys, statistic="sd", value=float(np.std(values, ddof=1)))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _CASE = ["judge", "item", "criterion"]
 
 
-def collected(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFrame:
+def collected_scores(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFrame:
     """All rows of a part's scores, of every scale; ``context`` is the item's.
 
     A part that is not ``scaled``, or that takes a ``column`` of the data set's file, gives one score whatever the
@@ -26,7 +26,7 @@ def collected(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFram
     import pandas as pd
 
     if "column" in part:
-        return _given(job, part["column"])
+        return _given_scores(job, part["column"])
     scales = job.spec["scales"]
     wanted = part.get("criteria")
     found = [pd.DataFrame()]
@@ -51,7 +51,7 @@ def collected(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFram
                 print(f"{place}: left out: no item has a reference", file=sys.stderr)
                 break
         try:
-            path = job.collect(part["protocol"], options, place, items, repeat=repeat) / "scores.csv"
+            path = job.collect_tables(part["protocol"], options, place, items, repeat=repeat) / "scores.csv"
         except InputError as error:
             if not part.get("optional", False):
                 raise
@@ -68,7 +68,7 @@ def collected(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFram
     return scores.assign(context=scores["item"].map(context)).reset_index(drop=True)
 
 
-def _given(job: Job, column: str) -> pd.DataFrame:
+def _given_scores(job: Job, column: str) -> pd.DataFrame:
     """Scores that the data set's file holds beside the items."""
     items = job.items
     context = items["context"] if "context" in items else items["id"]
@@ -89,7 +89,7 @@ def _for_all(job: Job, scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def results(scores: pd.DataFrame) -> pd.DataFrame:
+def final_results(scores: pd.DataFrame) -> pd.DataFrame:
     """Results of each judge itself (none of its agents or groups): the mean over runs.
 
     Examples
@@ -98,14 +98,14 @@ def results(scores: pd.DataFrame) -> pd.DataFrame:
     >>> rows = [("a", "i", "c", run, "final", score) for run, score in (("1", 4.0), ("2", 2.0))]
     >>> rows.append(("a/x", "i", "c", "1", "final", 1.0))
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "run", "phase", "score"]).assign(context="t")
-    >>> results(table)["score"].tolist()
+    >>> final_results(table)["score"].tolist()
     [3.0]
     """
     rows = scores[scores["phase"] == "final"] if "phase" in scores else scores
-    return _mean(rows[~rows["judge"].str.contains("/")])
+    return _mean_scores(rows[~rows["judge"].str.contains("/")])
 
 
-def after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
+def results_after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
     """Results of a debate after so many iterations; one that had ended sooner keeps its score.
 
     Examples
@@ -114,14 +114,14 @@ def after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
     >>> said = [("initial", 1.0), ("iteration-1", 2.0), ("iteration-2", 3.0), ("final", 3.0)]
     >>> rows = [("a", "i", "c", "1", phase, score) for phase, score in said]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "run", "phase", "score"]).assign(context="t")
-    >>> after(table, 1)["score"].tolist(), after(table, 9)["score"].tolist()
+    >>> results_after(table, 1)["score"].tolist(), results_after(table, 9)["score"].tolist()
     ([2.0], [3.0])
     """
     number = (
         scores["phase"].str.removeprefix("iteration-").replace({"initial": "0", "final": "-1"}).astype(int)
     )
     rows = scores.assign(number=number)[number.between(0, iterations)].sort_values("number", kind="stable")
-    return _mean(rows.groupby([*_CASE, "run"], as_index=False, sort=False).last())
+    return _mean_scores(rows.groupby([*_CASE, "run"], as_index=False, sort=False).last())
 
 
 def of_runs(scores: pd.DataFrame, runs: int) -> pd.DataFrame:
@@ -136,7 +136,7 @@ def of_runs(scores: pd.DataFrame, runs: int) -> pd.DataFrame:
     [1.5]
     """
     rows = scores[scores["phase"] == "run"]
-    return _mean(rows[rows["run"].astype(int) <= runs])
+    return _mean_scores(rows[rows["run"].astype(int) <= runs])
 
 
 def of_groups(scores: pd.DataFrame, phase: str = "final") -> pd.DataFrame:
@@ -145,10 +145,10 @@ def of_groups(scores: pd.DataFrame, phase: str = "final") -> pd.DataFrame:
         return scores.iloc[:0]
     rows = scores[(scores["level"] == "agent") & (scores["phase"] == phase)]
     owner = rows["judge"].str.split("/").str[0]
-    return _mean(rows.assign(judge=owner + "/" + rows["group"]))
+    return _mean_scores(rows.assign(judge=owner + "/" + rows["group"]))
 
 
-def _mean(rows: pd.DataFrame) -> pd.DataFrame:
+def _mean_scores(rows: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     if rows.empty:

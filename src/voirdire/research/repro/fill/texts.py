@@ -50,7 +50,7 @@ def text_of(
 ) -> float | str | None:
     """Value of the claim, or None where the scores it needs are not there; what was tried goes into ``curves``."""
 
-    def value(scores: pd.DataFrame, criterion: str) -> float | None:
+    def coefficient_value(scores: pd.DataFrame, criterion: str) -> float | None:
         for row in coefficients(job, scores):
             if (row["judge"], row["criterion"], row["coefficient"]) == (
                 text["judge"],
@@ -62,36 +62,41 @@ def text_of(
 
     kind = text["kind"]
     if kind == "order":
-        found = {name: value(_results(every, part), "average") for part, name in text["parts"].items()}
-        return _order(found)
+        found = {
+            name: coefficient_value(_part_results(every, part), "average")
+            for part, name in text["parts"].items()
+        }
+        return _falling_order(found)
     if every[text["part"]].empty:
         return None
     scores = every[text["part"]]
     if kind == "value":
-        return value(of.results(scores), text["criterion"])
+        return coefficient_value(of.final_results(scores), text["criterion"])
     if kind in ("best-iteration", "best-runs"):
-        stage = of.after if kind == "best-iteration" else of.of_runs
+        stage = of.results_after if kind == "best-iteration" else of.of_runs
         first = 0 if kind == "best-iteration" else 1
-        stages = {n: value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)}
+        stages = {
+            n: coefficient_value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)
+        }
         known = {n: one for n, one in stages.items() if one is not None and one == one}
         curves[text["claim"]] = known
         return float(max(known, key=lambda n: (known[n], -n))) if known else None
     if kind in ("gains", "average-gain"):
-        return _gains(job, text, scores, coefficients)
-    return _seconds(job, text["part"])
+        return _group_gains(job, text, scores, coefficients)
+    return _seconds_per_case(job, text["part"])
 
 
-def _results(every: Mapping[str, pd.DataFrame], part: str) -> pd.DataFrame:
-    return every[part] if every[part].empty else of.results(every[part])
+def _part_results(every: Mapping[str, pd.DataFrame], part: str) -> pd.DataFrame:
+    return every[part] if every[part].empty else of.final_results(every[part])
 
 
-def _order(found: Mapping[str, float | None]) -> str | None:
+def _falling_order(found: Mapping[str, float | None]) -> str | None:
     if any(value is None or value != value for value in found.values()):
         return None
     return " > ".join(sorted(found, key=lambda name: -(found[name] or 0.0)))
 
 
-def _gains(
+def _group_gains(
     job: Job, text: Mapping[str, Any], scores: pd.DataFrame, coefficients: Coefficients
 ) -> float | str | None:
     phases = {}
@@ -109,7 +114,7 @@ def _gains(
     return float(sum(gain > 0 for gain in gains))
 
 
-def _seconds(job: Job, part: str) -> float | None:
+def _seconds_per_case(job: Job, part: str) -> float | None:
     import sqlite3
     from contextlib import closing
 
@@ -121,11 +126,11 @@ def _seconds(job: Job, part: str) -> float | None:
             ).fetchall()
         spent += sum(seconds for _, _, seconds in rows)
         # a question's key ends with its item, criterion and run
-        cases |= {(path.parent.name, judge, *_ending(key)) for judge, key, _ in rows}
+        cases |= {(path.parent.name, judge, *_key_ending(key)) for judge, key, _ in rows}
     return spent / len(cases) if cases else None
 
 
-def _ending(key: str) -> tuple[str, ...]:
+def _key_ending(key: str) -> tuple[str, ...]:
     import json
 
     return tuple(map(str, json.loads(key)[-3:]))

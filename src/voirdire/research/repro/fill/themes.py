@@ -33,13 +33,13 @@ def concordance(job: Job) -> Filled:
     alone: dict[str, dict[str, Runs]] = {}
     votes_of: dict[str, list[pd.DataFrame]] = {}
     written: dict[tuple[str, str], dict[str, str]] = {}
-    for theme, sample, items in _samples(job):
+    for theme, sample, items in _draw_samples(job):
         run = (theme, sample)
         for part in job.spec["parts"]:
             place = Path(theme.replace("/", "-")) / str(sample) / part["name"]
             options = _of_theme(part.get("options", {}), theme, items)
             options |= {"criteria": written[theme, part["name"]]} if (theme, part["name"]) in written else {}
-            folder = job.collect(part["protocol"], options, place, items)
+            folder = job.collect_tables(part["protocol"], options, place, items)
             if criteria_of(folder):
                 written.setdefault((theme, part["name"]), criteria_of(folder))
             if not (folder / "votes.csv").is_file():
@@ -50,18 +50,18 @@ def concordance(job: Job) -> Filled:
             votes_of.setdefault(part["name"], []).append(votes)
             for fill in part["fills"]:
                 key = (fill["table"], fill["column"], fill["entry"])
-                values.setdefault(key, {})[run] = _index(job, votes, weights, fill["model"])
+                values.setdefault(key, {})[run] = _concordance_index(job, votes, weights, fill["model"])
             if "alone" in part:
                 for judge, own in votes.groupby("judge"):
                     theirs = None if weights is None else weights[weights["judge"] == judge]
-                    index = _index(job, own, theirs, part["alone"])
+                    index = _concordance_index(job, own, theirs, part["alone"])
                     alone.setdefault(part["name"], {}).setdefault(str(judge), {})[run] = index
     filled = _by_theme(values, job.spec["statistic"]["overall"])
     for text in job.spec.get("texts", []):
         together = values.get((text["table"], text["column"], text["entry"]), {}) if "table" in text else {}
         singles = alone.get(text["part"], {})
         if text["kind"] == "ahead" and together and singles:
-            filled.texts[text["claim"]] = _ahead(together, singles, text["name"])
+            filled.texts[text["claim"]] = _best_name(together, singles, text["name"])
         elif text["kind"] == "rank" and together and singles:
             filled.texts[text["claim"]] = float(_usual_rank(together, singles))
         elif text["kind"] == "themes-lost" and together and singles:
@@ -97,7 +97,7 @@ def criteria_of(folder: Path) -> dict[str, str]:
     return {str(row["criterion"]): described(json.loads(row["text"])) for row in rows}
 
 
-def _index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str) -> float:
+def _concordance_index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str) -> float:
     import numpy as np
 
     truth = dict(zip(job.human["item"], job.human["score"], strict=True))
@@ -107,7 +107,7 @@ def _index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: s
     return concordance_index(ranking["score"].to_numpy(), people)
 
 
-def _ahead(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs], name: str) -> str:
+def _best_name(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs], name: str) -> str:
     """Name with the highest mean: ``name`` for all together, else a judge's name."""
     means = {judge: sum(runs.values()) / len(runs) for judge, runs in singles.items()}
     best = max(means, key=lambda judge: means[judge])
@@ -132,12 +132,13 @@ def _themes_lost(together: Mapping[tuple[str, int], float], singles: Mapping[str
     """
     themes = dict.fromkeys(theme for theme, _ in together)
 
-    def mean(runs: Mapping[tuple[str, int], float], theme: str) -> float:
+    def theme_mean(runs: Mapping[tuple[str, int], float], theme: str) -> float:
         values = [value for (name, _), value in runs.items() if name == theme]
         return sum(values) / len(values)
 
     lost = sum(
-        any(mean(runs, theme) > mean(together, theme) for runs in singles.values()) for theme in themes
+        any(theme_mean(runs, theme) > theme_mean(together, theme) for runs in singles.values())
+        for theme in themes
     )
     return "none" if not lost else "all" if lost == len(themes) else "some"
 
@@ -162,17 +163,17 @@ def _by_theme(values: Mapping[tuple[str, str, str], Runs], overall: Mapping[str,
         rivals = [other for key, other in values.items() if key[0] == table and key[2] != entry]
         best = sum(all(value > rival[run] for rival in rivals) for run, value in runs.items())
         _mean_and_sd(filled, overall["table"], {column: entry}, np.array(list(runs.values())))
-        filled.add(overall["table"], **{column: entry}, statistic="top1", value=float(best))
+        filled.add_figure(overall["table"], **{column: entry}, statistic="top1", value=float(best))
     return filled
 
 
 def _mean_and_sd(filled: Filled, table: str, keys: Mapping[str, str], values: Any) -> None:
-    filled.add(table, **keys, statistic="mean", value=float(values.mean()))
+    filled.add_figure(table, **keys, statistic="mean", value=float(values.mean()))
     if len(values) > 1:
-        filled.add(table, **keys, statistic="sd", value=float(values.std(ddof=1)))
+        filled.add_figure(table, **keys, statistic="sd", value=float(values.std(ddof=1)))
 
 
-def _samples(job: Job) -> Iterator[tuple[str, int, pd.DataFrame]]:
+def _draw_samples(job: Job) -> Iterator[tuple[str, int, pd.DataFrame]]:
     import numpy as np
 
     how = job.spec["statistic"]

@@ -233,7 +233,7 @@ def ended(code: str, *, ignore: bool = False) -> subprocess.CompletedProcess[str
         "import os, signal, time\nfrom pathlib import Path\n"
         "from voirdire import drafts\nfrom voirdire.cli import signals\n"
         f"signal.signal(signal.SIGINT, signal.{'SIG_IGN' if ignore else 'default_int_handler'})\n"
-        "with signals.handled():\n" + "\n".join(f"    {line}" for line in code.strip().splitlines())
+        "with signals.handle_signals():\n" + "\n".join(f"    {line}" for line in code.strip().splitlines())
     )
     words = [sys.executable, "-c", program]
     return subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, check=False, timeout=60)

@@ -116,7 +116,7 @@ def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
 
 def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("voirdire.infer.nested.propagation.SWEEPS", 2)
-    monkeypatch.setattr("voirdire.infer.nested.propagation.propagated.__defaults__", (None, 2))
+    monkeypatch.setattr("voirdire.infer.nested.propagation.propagate_answers.__defaults__", (None, 2))
     few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
     checks = few.checks().set_index("check")
     assert "did not settle" in checks.loc["approximation", "message"]

@@ -28,7 +28,7 @@ def test_draws_have_the_probabilities_of_the_kind(name: str) -> None:
     """The mean share of each answer over 400 tables, within 4.5 Monte Carlo errors of the mean probability."""
     panel = panel_of(load_model(name), {"judges": 2, "items": 4, "criteria": 1}, False)
     rng = np.random.default_rng(1)
-    _, problem = panel.draw(panel.model, rng)
+    _, problem = panel.draw_problem(panel.model, rng)
     values = problem.density.values(prior_draw(problem.density, rng), np)
     kind: Any = kind_of(problem)
     tables = [kind.draw(problem, values, rng) for _ in range(DRAWS)]

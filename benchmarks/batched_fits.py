@@ -14,8 +14,8 @@ from voirdire.simulate import simulate_votes
 COUNT = 20
 
 study = load_study("rq3")
-cell = next(cell for cell in study.cells() if cell.added == "random" and cell.count == 10)
-number = study.cells().index(cell)
+cell = next(cell for cell in study.study_cells() if cell.added == "random" and cell.count == 10)
+number = study.study_cells().index(cell)
 study.settings["models"] = ["maple-position"]
 unit = (number, tuple(range(COUNT)))
 

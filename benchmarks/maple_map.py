@@ -19,7 +19,7 @@ from voirdire.tables.votes import read_votes
 
 EPOCHS, RATE, RUNS = (200 if small() else 5000), 0.01, 3 if small() else 5
 study = load_study("rq1")
-cell = next(cell for cell in study.cells() if cell.panel == "10-100")
+cell = next(cell for cell in study.study_cells() if cell.panel == "10-100")
 panel = simulate_votes(**simulation_settings(study, cell, 0))
 votes, on_criteria = read_votes(panel.votes), read_votes(panel.criteria_votes)
 problem = pose(load_model("maple"), votes, on_criteria)

@@ -23,7 +23,7 @@ CHAINS, CORES = 4, 2
 START = 0.8  # every coin of the peers starts here, so that no chain sets out for the mirrored mode
 
 study = load_study("rq1")
-panel = next(cell for cell in study.cells() if cell.panel == "60-100")
+panel = next(cell for cell in study.study_cells() if cell.panel == "60-100")
 simulated = simulate_votes(**simulation_settings(study, panel, 0))
 
 

@@ -135,7 +135,7 @@ def test_a_path_has_no_more_than_its_most_steps(nested: Nested, monkeypatch: pyt
 
 
 def by_moves(nested: Nested) -> Floats:
-    return Moves(nested, np.random.default_rng(0)).draws(250)[1]
+    return Moves(nested, np.random.default_rng(0)).next_draws(250)[1]
 
 
 def by_nuts(nested: Nested) -> Floats:

@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 from typer.testing import CliRunner
 
 from voirdire.cli import app
-from voirdire.decide.telling import taus, telling
+from voirdire.decide.telling import Told, taus, telling
 from voirdire.errors import InputError
 
 PROMPTS, FLAT = 14, 4
@@ -108,6 +108,17 @@ def test_labels_tell_as_scores_do() -> None:
     assert {int(row["prompt"][1:]) % 2 for row in found["prompts"][:4]} == {1}
     with pytest.raises(InputError, match="none is known to be better; say which: --positive"):
         telling(labels.drop(columns="score").replace({"pass": "red", "fail": "blue"}))
+
+
+def test_who_holds_its_own_against_the_best_is_worth_more_than_who_does_in_the_middle() -> None:
+    """Of five in a row each beats the next; a sixth meets the first alone, and an equal number is won by either."""
+    first, second = np.array([0, 1, 2, 3, 5, 0]), np.array([1, 2, 3, 4, 0, 5])
+    first, second = np.tile(first, 20), np.tile(second, 20)
+    y, nothing = np.ones(len(first)), np.zeros(len(first), dtype=np.int64)
+    told = Told(y, nothing, (first, second), nothing, (1, 6))
+    worth = told.worths(np.ones(len(y), dtype=bool)).over(0)
+    assert (np.diff(worth[:5]) < 0).all()
+    assert worth[5] > worth[1] + 0.1  # as good as the first, or nearly; both won as many as they lost
 
 
 def test_renaming_and_the_order_shown_change_nothing() -> None:

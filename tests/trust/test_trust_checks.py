@@ -81,6 +81,21 @@ def test_judges_who_share_nothing_are_not_tested() -> None:
     assert found.size == 2.0
 
 
+def test_residuals_of_two_tables_stand_beside_each_other_judge_by_judge() -> None:
+    """Judges 1 and 3 have two votes each, judges 0 and 1 three scores: three rows, five columns."""
+
+    def left(judges: list[int], first: float, columns: int) -> Residuals:
+        r = first + np.arange(len(judges) * columns, dtype=float).reshape(1, len(judges), columns)
+        side = np.array([judges], dtype=float)
+        return Residuals(np.array(judges), r, 2.0 * r, side, 3.0 * side, NONE, NONE, NONE)
+
+    both = left([1, 3], 10.0, 2).beside(left([0, 1], 50.0, 3))
+    assert both.judges.tolist() == [0, 1, 3]
+    assert both.r[0].tolist() == [[0, 0, 50, 51, 52], [10, 11, 53, 54, 55], [12, 13, 0, 0, 0]]
+    assert (both.v == 2.0 * both.r).all()
+    assert (both.first.tolist(), both.first_variance.tolist()) == ([[0, 1, 3]], [[0, 3, 9]])
+
+
 def test_a_family_of_copies_counts_about_once() -> None:
     judges = {
         "a": OneCoin(0.7),

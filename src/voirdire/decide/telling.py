@@ -13,9 +13,8 @@ in a prompt, or over some. What answers of other judges say independently is no 
 bits of an answer about what items are worth over all prompts (of normal variables; two items are compared at once).
 
 Prompts are chosen one after the other, by the correlation of v over those chosen with v over all, noise added to its
-variance. How well this keeps
-the ranking is measured where it was not chosen: prompts are chosen by one half of the judges, and the rankings by these
-prompts and by all are compared (Kendall's tau) in the answers of the other half.
+variance. How well this keeps the ranking is measured where it was not chosen: prompts are chosen by one half of the
+judges, and the rankings by these prompts and by all are compared (Kendall's tau) in the answers of the other half.
 """
 
 from __future__ import annotations

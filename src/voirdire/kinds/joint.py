@@ -103,8 +103,9 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         chosen: str | None,
     ) -> list[Check]:
         """See :func:`.joint_checks.all_checks`."""
-        left, moments = self.residuals(problem, posterior), self.over_time(problem, posterior)
-        return [*found, *all_checks(problem, posterior, judges, seed, left, moments)]
+        votes, moments = vote_residuals(problem.of_votes, posterior), self.over_time(problem, posterior)
+        left = votes.beside(score_residuals(problem.of_scores, posterior))
+        return [*found, *all_checks(problem, posterior, judges, seed, votes, left, moments)]
 
     def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
         """Residual votes and scores, with the comparisons of the votes alone."""

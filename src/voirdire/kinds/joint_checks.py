@@ -11,7 +11,6 @@ from voirdire.kinds.checks import items_linked
 from voirdire.kinds.joint_problem import JointProblem
 from voirdire.kinds.scores.checks import constant
 from voirdire.kinds.votes import trust as trusting
-from voirdire.kinds.votes.residuals import residuals as vote_residuals
 from voirdire.model.check import Check, listed
 from voirdire.trust.checks import dependent_judges, influence
 from voirdire.trust.drift import OverTime, drift
@@ -25,6 +24,7 @@ def all_checks(
     posterior: Posterior,
     judges: dict[str, Any],
     seed: int,
+    of_votes: Residuals,
     left: Residuals,
     moments: list[OverTime | None],
 ) -> list[Check]:
@@ -32,12 +32,12 @@ def all_checks(
 
     Parameters
     ----------
-    left : Residuals
-        Of votes and scores.
+    of_votes, left : Residuals
+        Of votes, and of votes and scores.
     moments : list of OverTime or None
         Of both.
     """
-    votes, of_votes = problem.of_votes, vote_residuals(problem.of_votes, posterior)
+    votes = problem.of_votes
     return [
         linked(problem),
         link(problem),

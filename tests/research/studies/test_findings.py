@@ -115,3 +115,59 @@ def test_panels_of_the_figure_are_counted_as_they_are() -> None:
     agree = [panel for panel in panels if agrees(panel, "fixed order")]
     assert agree == ["coins 0.85 to 0.97", "one leans second", "all lean a little"]
     assert not any(agrees(panel, "random order") for panel in panels)
+
+
+def test_what_the_defaults_survive_is_what_is_said() -> None:
+    folder = PROJECT / "simulations" / "truths"
+    found, text = means(folder, "truth", "about", "measure"), finding(folder)
+    truths = load_study(folder / "study.toml").settings["truths"]
+    others = [name for name in truths if name.startswith("votes-") and name != "votes-shared-bias"]
+
+    def of(measure: str, names: list[str], about: str = "panel") -> list[float]:
+        return [found[name, about, measure] for name in names]
+
+    covered = of("coverage", others)
+    assert f"cover {min(covered):.2f} to {max(covered):.2f} of the items' worth" in text
+    assert f"at most {max(of('wrong claims', others)):.1%} of the claims" in text
+    for name, words in (("easy-only", "see easy differences only"), ("cycles", "circles")):
+        assert f"{words} ({found[f'votes-{name}', 'panel', 'coverage']:.2f})" in text
+    copies = found["votes-copies", "panel", "coverage"], found["votes-copies", "panel", "says dependence"]
+    assert f"copies ({copies[0]:.2f}; the check dependence says so in {10 * copies[1]:.0f} of 10)" in text
+    for table, rest in (("votes", "wrong claims of votes"), ("scores", "of scores")):
+        held, wrong = (found[f"{table}-shared-bias", "panel", m] for m in ("coverage", "wrong claims"))
+        assert f"{held:.2f} and {wrong:.0%} {rest}" in text
+    claims = [
+        10 * found[f"{t}-shared-bias", about, "claims"]
+        for about in ("target", "panel")
+        for t in ("votes", "scores")
+    ]
+    assert (
+        "there are {:.0f} claims of votes and {:.0f} of scores instead of {:.0f} and {:,.0f}".format(*claims)
+        in text
+    )
+    mistakes = [
+        found[f"{t}-shared-bias", "target", "wrong claims"] * claims[at]
+        for at, t in enumerate(("votes", "scores"))
+    ]
+    assert sum(mistakes) == pytest.approx(1.0)
+    most = [found["scores-copies", "panel", m] for m in ("coverage", "wrong claims", "says dependence")]
+    assert (
+        f"({most[0]:.2f}, {most[1]:.0%} wrong claims); dependence speaks in {10 * most[2]:.0f} of 10" in text
+    )
+    assert found["scores-of-noise", "panel", "claims"] == 0.0
+    assert found["scores-of-noise", "panel", "says reliability"] == 1.0
+    labels = [name for name in truths if name.startswith("labels-")]
+    assert of("claims", labels, "target") == [0.0] * len(labels)
+    sets, losses = of("coverage", labels, "target"), of("log_loss", labels, "target")
+    assert (
+        f"cover {min(sets):.2f} to {max(sets):.2f}, and have a log loss of {min(losses):.2f} to {max(losses):.2f}"
+        in text
+    )
+    drawn, alike = (
+        found["labels-as-drawn", "panel", "log_loss"],
+        found["labels-look-alike", "panel", "log_loss"],
+    )
+    wrong = found["labels-look-alike", "panel", "wrong claims"]
+    assert (
+        f"it is {drawn:.2f} where judges are as drawn, and {alike:.2f} with {wrong:.0%} wrong claims" in text
+    )

@@ -10,8 +10,9 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
+from voirdire.kinds.kind import Entrants
 from voirdire.research.studies import load_study, run_study
-from voirdire.research.studies.truth_measures import ClassTruth
+from voirdire.research.studies.truth_measures import ClassTruth, WorthTruth
 from voirdire.research.studies.truth_panels import TRUTHS
 
 SMALL = """
@@ -58,15 +59,41 @@ def test_classes_are_held_against_probabilities_counted_by_hand() -> None:
     class Found:
         def classes(self) -> pd.DataFrame:
             return pd.DataFrame(
-                {"item": ["x", "y"], "label": ["a", "a"], "p_a": [0.97, 0.6], "p_b": [0.03, 0.4]}
+                {"item": list("xyz"), "label": ["a"] * 3, "p_a": [0.97, 0.6, 0.6], "p_b": [0.03, 0.4, 0.4]}
             )
 
-    table = pd.DataFrame({"judge": ["j", "k", "j"], "item": ["x", "x", "y"], "label": ["a", "b", "a"]})
-    found = ClassTruth(table, {"x": "b", "y": "a"}).compare(Found())
+    table = pd.DataFrame({"judge": list("jkjj"), "item": list("xxyz"), "label": list("abab")})
+    found = ClassTruth(table, {"x": "b", "y": "a", "z": "b"}).compare(Found())
     assert (found["claims"], found["wrong"]) == (1, 1)
-    assert found["coverage"] == 0.5  # {a} holds 0.97 of x, whose class is b
-    assert found["log_loss"] == pytest.approx(-(np.log(0.03) + np.log(0.6)) / 2)
-    assert found["shares_loss"] == pytest.approx(-(np.log(1.5 / 3) + np.log(1.5 / 2)) / 2)
+    assert found["coverage"] == pytest.approx(
+        2 / 3
+    )  # {a} holds 0.97 of x, whose class is b; {a, b} is the set of y, z
+    assert found["correlation"] == pytest.approx(1 / 3)  # the share that is right
+    assert found["log_loss"] == pytest.approx(-(np.log(0.03) + np.log(0.6) + np.log(0.4)) / 3)
+    assert found["shares_loss"] == pytest.approx(-(np.log(1.5 / 3) + 2 * np.log(1.5 / 2)) / 3)
+
+
+def test_worths_are_held_against_intervals_counted_by_hand() -> None:
+    """Scores are 2 v + 3 of x, y, z worth 0, 1, 5: every interval holds the line; none of another truth does."""
+    scores, half = np.array([3.0, 5.0, 13.0]), np.array([0.1, 0.1, 0.1])
+    rows = [
+        {"item": name, "score": score, "low": score - reach, "high": score + reach}
+        for name, score, reach in zip("xyz", scores, half, strict=True)
+    ]
+    draws = np.array([[0.0, 1.0, 5.0]] * 50)
+
+    class Kind:
+        def entrants(self, *_: object) -> Entrants:
+            return Entrants(("x", "y", "z"), draws, rows, 0)
+
+    class Found:
+        kind, problem, posterior, prob = Kind(), None, None, 0.9
+
+    exact = WorthTruth(pd.DataFrame(), {"x": 0.0, "y": 1.0, "z": 5.0}).compare(Found())
+    assert (exact["coverage"], exact["claims"], exact["wrong"]) == (1.0, 3, 0)
+    assert exact["correlation"] == pytest.approx(1.0)
+    other = WorthTruth(pd.DataFrame(), {"x": 0.0, "y": 4.0, "z": 2.0}).compare(Found())
+    assert (other["coverage"], other["claims"], other["wrong"]) == (0.0, 3, 1)
 
 
 @pytest.mark.slow

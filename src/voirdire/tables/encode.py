@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,17 @@ def _name_of_text(value: str, ends: bool) -> str | Refused:
     if value.endswith("0") and _WHOLE.fullmatch(value):
         return str(int(value.partition(".")[0]))
     return value
+
+
+def dense_codes(values: NDArray[Any]) -> IntArray:
+    """Codes from 0 without gaps, in the order of the values.
+
+    Examples
+    --------
+    >>> dense_codes(np.array([7, 3, 7])).tolist()
+    [1, 0, 1]
+    """
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def encode(values: Sequence[object], column: str, problems: Problems) -> Column:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
+from voirdire.tables.encode import dense_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Cells:
 
 
 def _dense_ranks(values: FloatArray) -> IntArray:
-    ranks: IntArray = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    ranks: IntArray = dense_codes(values)
     return ranks
 
 

@@ -19,6 +19,7 @@ from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
+from voirdire.tables.encode import dense_codes
 from voirdire.tables.labels import Labels
 from voirdire.tables.rankings import Rankings
 from voirdire.tables.rated import known_names
@@ -127,7 +128,7 @@ def _match_votes(
                 codes=codes.astype(np.int64),
                 levels=levels,
                 ordered=True,
-                contexts=_dense_codes(unit_keys[:, 0]) if votes.contexts else None,
+                contexts=dense_codes(unit_keys[:, 0]) if votes.contexts else None,
                 units=tuple(units),
                 criterion=criterion if votes.has_criteria else None,
                 tie=TIE,
@@ -275,11 +276,7 @@ def _criteria_and_phases(table: Scores | Labels) -> list[tuple[str | None, str |
 def _units_of_rows(table: Scores | Labels, rows: _Mask) -> tuple[IntArray, tuple[str, ...], IntArray | None]:
     """The unit of each row, the units' names, and their contexts."""
     unit, codes, names = table.units(rows)
-    return unit, names, None if table.context is None else _dense_codes(codes[:, 0])
-
-
-def _dense_codes(codes: IntArray) -> IntArray:
-    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    return unit, names, None if table.context is None else dense_codes(codes[:, 0])
 
 
 def _count_answers(

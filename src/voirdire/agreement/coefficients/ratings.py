@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
+from voirdire.tables.encode import dense_codes
 from voirdire.tables.problems import by_nearness
 from voirdire.tables.rated import known_names
 
@@ -103,7 +104,7 @@ class Ratings:
 
     def keep(self, units: NDArray[np.bool_]) -> Ratings:
         """Keep some units."""
-        contexts = None if self.contexts is None else np.unique(self.contexts[units], return_inverse=True)[1]
+        contexts = None if self.contexts is None else dense_codes(self.contexts[units])
         return replace(
             self,
             codes=self.codes[units],

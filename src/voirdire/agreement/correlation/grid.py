@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from voirdire.agreement.coefficients.means import mean_scores
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
+from voirdire.tables.encode import dense_codes
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 
@@ -62,8 +63,8 @@ class Grid:
             self,
             values=self.values[items],
             items=tuple(name for name, kept in zip(self.items, items, strict=True) if kept),
-            context=None if self.context is None else _dense_codes(self.context[items]),
-            system=None if self.system is None else _dense_codes(self.system[items]),
+            context=None if self.context is None else dense_codes(self.context[items]),
+            system=None if self.system is None else dense_codes(self.system[items]),
         )
 
     def square(self, values: FloatArray) -> FloatArray:
@@ -155,7 +156,7 @@ def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
                 judges=scores.judges,
                 values=mean_scores(total, count),
                 items=names,
-                context=None if scores.context is None else _dense_codes(keys[:, 0]),
+                context=None if scores.context is None else dense_codes(keys[:, 0]),
                 system=_system_codes(scores, rows, keys, unit),
                 criterion=criterion if scores.has_criteria else None,
                 notes={
@@ -174,14 +175,10 @@ def _system_codes(
     if scores.system is not None:
         system = np.zeros(len(keys), np.int64)
         system[unit] = scores.system[rows]
-        return _dense_codes(system)
+        return dense_codes(system)
     if scores.context is not None and len(np.unique(keys[:, 1])) < len(keys):
-        return _dense_codes(keys[:, 1])
+        return dense_codes(keys[:, 1])
     return None
-
-
-def _dense_codes(codes: IntArray) -> IntArray:
-    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
 def with_human(grid: Grid, human: str | Sequence[str], name: str) -> Grid:

@@ -27,6 +27,7 @@ from voirdire.agreement.coefficients.measures import WIN_RATES
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio
 from voirdire.agreement.ppi.sample import Sample
+from voirdire.tables.encode import dense_codes
 
 MAJORITY = "majority of the judges"
 POWERED = ("agreement_rate", *WIN_RATES, "mean_score")
@@ -214,4 +215,4 @@ def _build_sample(
 
 
 def _dense_groups(groups: IntArray | None, used: NDArray[np.bool_]) -> IntArray | None:
-    return None if groups is None else np.unique(groups[used], return_inverse=True)[1].astype(np.int64)
+    return None if groups is None else dense_codes(groups[used])

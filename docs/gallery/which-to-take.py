@@ -43,7 +43,7 @@ pd.DataFrame(choices)
 # And what if we want to know which of the first two is better? `voirdire plan --apart top` says how many more prompts, or judges, that takes:
 
 # %%
-from voirdire.research.plan_apart import plan_apart
+from voirdire.planning.apart import plan_apart
 
 plan = plan_apart(pilot, "top")
 print(plan)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from voirdire.fit.verb import fit
     from voirdire.kinds.fit import Fit
     from voirdire.model.catalogue import models
-    from voirdire.research.plan import plan
+    from voirdire.planning.votes import plan
     from voirdire.simulate import simulate_votes
     from voirdire.tables.reading import read
     from voirdire.tables.votes import read_votes
@@ -70,7 +70,7 @@ _HOMES = {
     "load": "voirdire.fit.store",
     "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.model.catalogue",
-    "plan": "voirdire.research.plan",
+    "plan": "voirdire.planning.votes",
     "rate": "voirdire.decide.rate",
     "read": "voirdire.tables.reading",
     "read_votes": "voirdire.tables.votes",

@@ -22,7 +22,7 @@ import voirdire.__main__
 import voirdire.cli
 import voirdire.fit.next.suggest
 import voirdire.infer.laplace
-import voirdire.research.plan
+import voirdire.planning.votes
 import voirdire.research.studies
 
 __all__ = ["jax", "numpyro", "pandas"]

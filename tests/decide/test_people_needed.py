@@ -16,7 +16,7 @@ from voirdire.cli import app
 from voirdire.decide.decision import answers_about
 from voirdire.decide.prospects import people_needed
 from voirdire.kinds.preference import Preference
-from voirdire.research.plan_apart import plan_apart
+from voirdire.planning.apart import plan_apart
 
 ITEMS = 5
 

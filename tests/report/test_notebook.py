@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 import voirdire
-from voirdire.research.plan import Plan
+from voirdire.planning.votes import Plan
 
 EVIL = '<img src=x onerror="alert(1)">$\\href{javascript:alert(1)}{x}$</table><script>\x1b[31m'
 

@@ -118,7 +118,7 @@ def plan(
                 raise typer.BadParameter(
                     "--judge is missing; describe each expected judge, or plan --rankings"
                 )
-            from voirdire.research.plan import plan as run
+            from voirdire.planning.votes import plan as run
 
             of_votes.pop("judge")
             how = {name: value for name, value in of_votes.items() if value is not None}
@@ -126,7 +126,7 @@ def plan(
         else:
             if judges is None:
                 raise typer.BadParameter("--judges is missing; say how many rank")
-            from voirdire.research.plan_rankings import plan_rankings
+            from voirdire.planning.rankings import plan_rankings
 
             how = {name: value for name, value in of_rankings.items() if value is not None}
             found = plan_rankings(**shared, **how, size=rankings, progress=progress)
@@ -152,7 +152,7 @@ def _apart(
 ) -> None:
     """Plan from a pilot table."""
     from voirdire.fit.verb import fit
-    from voirdire.research.plan_apart import POWER, plan_apart
+    from voirdire.planning.apart import POWER, plan_apart
 
     if not table or apart is None:
         raise typer.BadParameter("--apart and a pilot table go together; give both, or neither")

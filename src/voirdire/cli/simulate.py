@@ -129,7 +129,7 @@ def _show_bearing(
     json: bool,
 ) -> None:
     """Add judges to a panel's votes, and show how many it bears."""
-    from voirdire.research.bearing import LEAST, bearing
+    from voirdire.planning.bearing import LEAST, bearing
 
     table = None if out is None else out / "results.csv"
     if table is not None and table.exists():

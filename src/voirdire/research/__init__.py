@@ -1,1 +1,1 @@
-"""Not needed to fit: simulation studies, planning by them, and published numbers checked."""
+"""Not needed to fit: simulation studies, and published numbers checked."""

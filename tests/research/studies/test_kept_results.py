@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.planning.simulated import merge_equal
 from voirdire.research.studies import load_study, run_study
-from voirdire.research.studies.recovery import merge_equal
 from voirdire.research.studies.runner import FIRST
 
 PROJECT = Path(__file__).resolve().parents[3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,18 @@ from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.infer.adam import adam_modes
 from voirdire.infer.mode import find_modes, pad
 from voirdire.infer.posterior import Posterior, scores
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judges as judge_summary
-from voirdire.model.specs import Model, load_model
+from voirdire.model.specs import load_model
+from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
 from voirdire.research.studies.study import Cell, Study, simulation_settings
 from voirdire.simulate.judges import Accuracy
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth
-from voirdire.simulate.votes import SimulatedArrays, VoteArrays, simulate_counts
-from voirdire.tables.counts import Votes, count_votes
+from voirdire.simulate.votes import simulate_counts
 
 Floats = npt.NDArray[np.float64]
 Unit = tuple[int, tuple[int, ...]]  # a cell's number and the replicates to run together
-
-SAME = 1e-4  # estimates that differ by less are tied: some times what searches leave
 
 
 def units(study: Study) -> list[Unit]:
@@ -41,11 +38,11 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     number, replicates = unit
     cell = study.study_cells()[number]
     panels = [simulate_counts(**simulation_settings(study, cell, replicate)) for replicate in replicates]
-    tables = [as_votes(panel) for panel in panels]
+    tables = [count_panel(panel) for panel in panels]
     rows = []
     for name in study.settings["models"]:
         model = load_model(name)
-        problems = _in_one_unit([_pose_votes(model, *table) for table in tables])
+        problems = pose_panels(model, tables)
         for optimiser in study.settings.get("optimisers", ["map"]):
             if optimiser == "adam" and replicates[-1] >= study.settings.get(
                 "adam_replicates", study.replicates
@@ -60,39 +57,6 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
                 measured = _measure_fit(study, cell, problem, x, panel.truth)
                 rows += [{**key, "measure": measure, "value": value} for measure, value in measured.items()]
     return rows
-
-
-def as_votes(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
-    """Simulated arrays as counted votes on items and on criteria."""
-    truth = panel.truth
-    order = np.argsort(np.array(panel.judges))
-    code = np.empty(len(order), dtype=np.int64)
-    code[order] = np.arange(len(order))
-    judges = tuple(panel.judges[index] for index in order)
-
-    def count_table(votes: VoteArrays, criteria: tuple[str, ...], items: tuple[str, ...]) -> Votes:
-        codes = (code[votes.judge], votes.criterion, votes.first, votes.second)
-        return count_votes(
-            (judges, criteria, items), codes, votes.outcome.astype(np.int64), has_criteria=True
-        )
-
-    on_items = count_table(panel.votes, truth.criteria, truth.items)
-    if panel.criteria_votes is None:
-        return on_items, None
-    return on_items, count_table(panel.criteria_votes, ("overall",), truth.criteria)
-
-
-def _pose_votes(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
-    used = model.weights is not None and model.weights.kind == "votes"
-    # the majority of a pair may be even: its tie term must be there for all replicates alike
-    return pose(
-        model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority"
-    )
-
-
-def _in_one_unit(problems: list[VotesProblem]) -> list[VotesProblem]:
-    """Problems that are fitted together: what is estimated in units that a table sets has those of the first."""
-    return [replace(problem, density=problems[0].density) for problem in problems]
 
 
 def _fit_problems(
@@ -142,25 +106,6 @@ def _measure_fit(
                 found[measure] = concordance_index(merge_equal(reliability), nominal)
             else:
                 found |= {f"eta {nominal[k]:g}": float(reliability[k]) for k in range(len(nominal))}
-    return found
-
-
-def merge_equal(estimates: Floats) -> Floats:
-    """Estimates of which those that are equal up to the search's tolerance are equal.
-
-    Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
-
-    Examples
-    --------
-    >>> found = merge_equal(np.array([0.5, 0.2, 0.5 + 1e-6]))
-    >>> bool(found[0] == found[2]), bool(found[0] > found[1])
-    (True, True)
-    """
-    order = np.argsort(estimates, kind="stable")
-    group = np.concatenate([[0], np.cumsum(np.diff(estimates[order]) > SAME)])
-    means = np.bincount(group, estimates[order]) / np.bincount(group)
-    found = np.empty_like(estimates)
-    found[order] = means[group]
     return found
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.folders import check_resumed_folder, hold, write_file
 from voirdire.layouts import Layout, json_with, text_with
+from voirdire.planning.workers import run_parallel
 from voirdire.research.studies.study import Study, load_study
 
 if TYPE_CHECKING:
@@ -129,7 +128,7 @@ def _run_units(
     left = [unit for unit in work if _unit_key(unit) not in done]
     if progress is not None:
         progress(len(work) - len(left), len(work))
-    for unit, rows in _run_parallel(checked, left, jobs):
+    for unit, rows in run_parallel(partial(kind.run, checked), left, jobs):
         done[_unit_key(unit)] = rows
         if journal is not None:
             journal.add_batch(_unit_key(unit), rows)
@@ -156,40 +155,6 @@ def _run_units(
         }
         write_file(folder / "run.json", json.dumps(record, indent=1) + "\n")
     return result
-
-
-def run_unit(study: Study, unit: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """Run one piece of work and say which (for the parallel runner)."""
-    return unit, _kind_module(study).run(study, unit)
-
-
-def _run_parallel(
-    study: Study, work: list[Any], jobs: int | None
-) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
-    if jobs == 1 or not work:
-        yield from (run_unit(study, unit) for unit in work)
-        return
-    from joblib import Parallel, delayed
-    from joblib._parallel_backends import LokyBackend
-    from joblib.parallel import get_active_backend
-
-    # of joblib's own processes; those of a cluster are the cluster's to end
-    ours = isinstance(get_active_backend()[0], LokyBackend)
-    own = {"initializer": _stay_with, "initargs": (os.getpid(),)} if ours else {}
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **own)
-    yield from pool(delayed(run_unit)(study, unit) for unit in work)
-
-
-def _stay_with(parent: int) -> None:
-    """End this process when its parent has ended, however that was; Ctrl-C is the parent's to take."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch_parent() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch_parent, daemon=True).start()
 
 
 def _package_versions() -> dict[str, str]:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.research.bearing import _draw_answers, bearing, read_added
+from voirdire.planning.bearing import _draw_answers, bearing, read_added
 from voirdire.tables.votes import read_votes
 
 

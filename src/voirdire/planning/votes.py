@@ -8,23 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
-from pathlib import Path
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
+from voirdire.infer.mode import find_modes
+from voirdire.infer.posterior import Posterior, scores
+from voirdire.model.specs import load_model
+from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
+from voirdire.planning.workers import run_parallel
 from voirdire.report.notebook import table_view
 from voirdire.report.table import make_table
-from voirdire.research.studies.runner import run_study
-from voirdire.research.studies.study import Study
+from voirdire.simulate.votes import simulate_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SPLITS = ((0.1, 1), (0.25, 1), (0.25, 2), (0.5, 1), (1.0, 1), (1.0, 2), (1.0, 4))  # share of pairs, repeats
 MOST_PANELS = 4
+
+Candidate = tuple[tuple[str, ...], float, int]  # judges, share of pairs, repeats
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +103,9 @@ def plan(
         Simulated panels per candidate.
     seed : int
     jobs : int or None
-        As in :func:`voirdire.research.studies.run_study`.
+        Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
+    progress : callable, optional
+        Called with (candidates done, candidates in all).
 
     Raises
     ------
@@ -111,9 +121,25 @@ def plan(
     _check_request(panel, items, criteria, target, spread, replicates)
     ordered = sorted(panel, key=lambda name: -((2 * panel[name][0] - 1) ** 2) / max(panel[name][1], 1e-12))
     sizes = np.unique(np.linspace(1, len(ordered), min(len(ordered), MOST_PANELS)).round().astype(int))
-    study = _build_study([ordered[:size] for size in sizes], panel, items, criteria, spread, replicates, seed)
-    found = run_study(study, jobs=jobs, progress=progress).table
-    table = _priced_table(found, panel, target)
+    candidates: list[Candidate] = [
+        (tuple(ordered[:size]), share, repeats)
+        for size in sizes
+        for share, repeats in SPLITS
+        if share * items * (items - 1) / 2 >= items  # fewer pairs could not link the items
+        or share == 1.0
+    ]
+    simulated = {
+        "items": items,
+        "criteria": criteria,
+        "truth": {"kind": "normal", "sd": spread, "sd_w": 1.0, "correlation": 0.3},
+    }
+    measure = partial(_measure_candidate, panel=panel, simulated=simulated, replicates=replicates, seed=seed)
+    found: dict[Candidate, dict[str, Any]] = {}
+    for candidate, row in run_parallel(measure, candidates, jobs):
+        found[candidate] = row
+        if progress is not None:
+            progress(len(found), len(candidates))
+    table = _priced_table([found[candidate] for candidate in candidates], panel, target)
     reached = table[table["reached"]]
     best = None if reached.empty else {str(key): value for key, value in reached.iloc[0].to_dict().items()}
     return Plan(table, target, best)
@@ -189,63 +215,57 @@ def _check_request(
         raise InputError(problems)
 
 
-def _build_study(
-    panels: list[list[str]],
+def _measure_candidate(
+    candidate: Candidate,
+    *,
     panel: dict[str, tuple[float, float]],
-    items: int,
-    criteria: int,
-    spread: float,
+    simulated: dict[str, Any],
     replicates: int,
     seed: int,
-) -> Study:
-    designs = [
-        {"name": f"{share}|{repeats}", **_pair_design(share), "order": "random", "repeats": repeats}
-        for share, repeats in SPLITS
-        if share * items * (items - 1) / 2 >= items  # fewer pairs could not link the items
-        or share == 1.0
+) -> dict[str, Any]:
+    """Votes and concordance of a candidate: its panels are simulated, with the truths that all candidates share."""
+    names, share, repeats = candidate
+    pairs = {"kind": "all-pairs"} if share == 1.0 else {"kind": "share", "share": share, "connect": "tree"}
+    judges = [{"name": name, "kind": "one-coin", "eta": panel[name][0]} for name in names]
+    design = {**pairs, "order": "random", "repeats": repeats}
+    panels = [
+        simulate_counts(panel=judges, design=design, seed=[seed, replicate], **simulated)
+        for replicate in range(replicates)
     ]
-    settings: dict[str, Any] = {
-        "items": items,
-        "criteria": criteria,
-        "batch": replicates,
-        "roomy": True,
-        "truth": {"kind": "normal", "sd": spread, "sd_w": 1.0, "correlation": 0.3},
-        "models": ["maple-position" if criteria > 1 else "crowd-bt-position"],
-        "measures": ["items", "votes"],
-        "panels": [
-            {
-                "name": "|".join(names),
-                "judges": [{"name": name, "kind": "one-coin", "eta": panel[name][0]} for name in names],
-            }
-            for names in panels
-        ],
-        "designs": designs,
+    model = load_model("maple-position" if simulated["criteria"] > 1 else "crowd-bt-position")
+    problems = pose_panels(model, [count_panel(one) for one in panels])
+    density = problems[0].density
+    modes = find_modes(density, [problem.data for problem in problems], roomy=True)
+    concordance = [
+        concordance_index(
+            merge_equal(scores(density, Posterior(density, mode.x, None).central_values)),
+            one.truth.scores("softmax"),
+        )
+        for mode, one in zip(modes, panels, strict=True)
+    ]
+    sd = stdev(concordance)
+    return {
+        "judges": names,
+        "share": share,
+        "repeats": repeats,
+        "votes": fmean(problem.judge_votes.sum() for problem in problems),
+        "concordance": fmean(concordance),
+        "sd": sd,
+        "mcse": sd / replicates**0.5,
     }
-    return Study("plan", "recovery", "", "", "", seed, replicates, settings, Path())
 
 
-def _pair_design(share: float) -> dict[str, Any]:
-    return {"kind": "all-pairs"} if share == 1.0 else {"kind": "share", "share": share, "connect": "tree"}
+def _priced_table(
+    rows: list[dict[str, Any]], panel: dict[str, tuple[float, float]], target: float
+) -> pd.DataFrame:
+    import pandas as pd
 
-
-def _priced_table(found: pd.DataFrame, panel: dict[str, tuple[float, float]], target: float) -> pd.DataFrame:
-    measures = dict(iter(found.groupby("measure", sort=False)))
-    votes = measures["votes"].set_index(["panel", "design"])["mean"]
-    table = measures["items"][["panel", "design", "mean", "sd", "mcse"]].rename(
-        columns={"mean": "concordance"}
-    )
-    total = [
-        votes[panel_name, design] for panel_name, design in zip(table["panel"], table["design"], strict=True)
-    ]
-    each = [np.mean([panel[name][1] for name in names.split("|")]) for names in table["panel"]]
-    split = [design.split("|") for design in table["design"]]
-    table = table.assign(
-        judges=[", ".join(names.split("|")) for names in table["panel"]],
-        share=[float(part[0]) for part in split],
-        repeats=[int(part[1]) for part in split],
-        votes=np.round(total).astype(int),
-        price=np.array(each) * np.array(total),  # every judge of a panel casts the same number of votes
-        reached=table["concordance"] - table["mcse"] >= target,
-    )
+    # every judge of a panel casts the same number of votes
+    for row in rows:
+        row["price"] = fmean(panel[name][1] for name in row["judges"]) * row["votes"]
+        row["judges"] = ", ".join(row["judges"])
+        row["votes"] = round(row["votes"])
+        row["reached"] = row["concordance"] - row["mcse"] >= target
     columns = ["judges", "share", "repeats", "votes", "price", "concordance", "sd", "mcse", "reached"]
-    return table[columns].sort_values(["price", "concordance"], ascending=[True, False], ignore_index=True)
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values(["price", "concordance"], ascending=[True, False], ignore_index=True)

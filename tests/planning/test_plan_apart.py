@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.research.plan_apart import plan_apart
+from voirdire.planning.apart import plan_apart
 
 NAMES = np.array(list("wxyz"))
 HOW: dict[str, Any] = {"model": "bradley-terry", "method": "laplace", "priors": {"strength.sd": 0.8}}

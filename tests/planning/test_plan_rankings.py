@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire import InputError
 from voirdire.cli import app
-from voirdire.research.plan_rankings import plan_rankings
+from voirdire.planning.rankings import plan_rankings
 from voirdire.simulate import simulate_rankings
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.research.plan import SPLITS, _priced_table, plan
+from voirdire.planning.votes import SPLITS, _priced_table, plan
 
 
 def test_the_cheapest_split_that_reaches_the_target_is_recommended():
@@ -28,14 +27,10 @@ def test_the_cheapest_split_that_reaches_the_target_is_recommended():
 
 def test_a_target_is_reached_only_beyond_the_standard_error():
     """Means of 0.80, 0.83 and 0.85 with errors of 0.02, 0.02 and 0.06: only the second is 0.80 less its error."""
-    designs = {"0.5|1": (0.80, 0.02, 10), "1.0|1": (0.83, 0.02, 20), "1.0|2": (0.85, 0.06, 40)}
-    rows = [
-        row
-        for design, (mean, mcse, votes) in designs.items()
-        for row in (("items", design, mean, mcse), ("votes", design, votes, 0.0))
-    ]
-    found = pd.DataFrame(rows, columns=["measure", "design", "mean", "mcse"]).assign(panel="a|b", sd=0.1)
-    table = _priced_table(found, {"a": (0.9, 1.0), "b": (0.8, 3.0)}, target=0.8)
+    found = [(0.5, 1, 10.0, 0.80, 0.02), (1.0, 1, 20.0, 0.83, 0.02), (1.0, 2, 40.0, 0.85, 0.06)]
+    names = ("share", "repeats", "votes", "concordance", "mcse")
+    rows = [{"judges": ("a", "b"), "sd": 0.1, **dict(zip(names, one, strict=True))} for one in found]
+    table = _priced_table(rows, {"a": (0.9, 1.0), "b": (0.8, 3.0)}, target=0.8)
     assert table["reached"].tolist() == [False, True, False]
     assert table["price"].tolist() == [20.0, 40.0, 80.0]  # half of the votes at 1, half at 3
 

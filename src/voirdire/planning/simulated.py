@@ -1,0 +1,69 @@
+"""Simulated panels of votes as tables that models are fitted to, and what is compared with their truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import Model
+from voirdire.simulate.votes import SimulatedArrays, VoteArrays
+from voirdire.tables.counts import Votes, count_votes
+from voirdire.typing import Floats
+
+SAME = 1e-4  # estimates that differ by less are tied: some times what searches leave
+
+
+def count_panel(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
+    """Simulated arrays as counted votes on items and on criteria."""
+    truth = panel.truth
+    order = np.argsort(np.array(panel.judges))
+    code = np.empty(len(order), dtype=np.int64)
+    code[order] = np.arange(len(order))
+    judges = tuple(panel.judges[index] for index in order)
+
+    def count_table(votes: VoteArrays, criteria: tuple[str, ...], items: tuple[str, ...]) -> Votes:
+        codes = (code[votes.judge], votes.criterion, votes.first, votes.second)
+        return count_votes(
+            (judges, criteria, items), codes, votes.outcome.astype(np.int64), has_criteria=True
+        )
+
+    on_items = count_table(panel.votes, truth.criteria, truth.items)
+    if panel.criteria_votes is None:
+        return on_items, None
+    return on_items, count_table(panel.criteria_votes, ("overall",), truth.criteria)
+
+
+def pose_panels(model: Model, tables: Sequence[tuple[Votes, Votes | None]]) -> list[VotesProblem]:
+    """Problems that are fitted together: what is estimated in units that a table sets has those of the first."""
+    problems = [_pose_votes(model, *table) for table in tables]
+    return [replace(problem, density=problems[0].density) for problem in problems]
+
+
+def _pose_votes(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
+    used = model.weights is not None and model.weights.kind == "votes"
+    # the majority of a pair may be even: its tie term must be there for all replicates alike
+    return pose(
+        model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority"
+    )
+
+
+def merge_equal(estimates: Floats) -> Floats:
+    """Estimates of which those that are equal up to the search's tolerance are equal.
+
+    Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
+
+    Examples
+    --------
+    >>> found = merge_equal(np.array([0.5, 0.2, 0.5 + 1e-6]))
+    >>> bool(found[0] == found[2]), bool(found[0] > found[1])
+    (True, True)
+    """
+    order = np.argsort(estimates, kind="stable")
+    group = np.concatenate([[0], np.cumsum(np.diff(estimates[order]) > SAME)])
+    means = np.bincount(group, estimates[order]) / np.bincount(group)
+    found = np.empty_like(estimates)
+    found[order] = means[group]
+    return found

@@ -86,7 +86,7 @@ repro: $(VENV)/.installed
 
 # The digests of figures, claims and results as they are, once they have been looked over; see CONTRIBUTING.md.
 transcribed: $(VENV)/.installed
-	$(VENV)/bin/python -c "from voirdire.research.repro.transcribed import main; main([])"
+	$(VENV)/bin/python -c "from voirdire_repro.transcribed import main; main([])"
 
 # Hours on two cores; each study goes on from runs/ where it was stopped.
 studies: $(VENV)/.installed
@@ -185,7 +185,7 @@ lint: setup
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-logo
-	$(VENV)/bin/codespell *.md docs src
+	$(VENV)/bin/codespell *.md docs src simulations/src paper_repro/src
 
 clean:
 	rm -rf .venv .venv-latest .venv-peers build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .jax_cache

@@ -1,6 +1,7 @@
-"""Builds the kernel of chains (src/voirdire/infer/kernel/kernel.c) where the package is built or installed for editing.
+"""What a wheel holds of what lies outside the package: packages beside their data, and the kernel of chains.
 
-The compiler comes as a wheel (ziglang), which only the build needs, and builds for every platform on any: a wheel of
+The kernel (src/voirdire/infer/kernel/kernel.c) is built where the package is built or installed for editing. Its
+compiler comes as a wheel (ziglang), which only the build needs, and builds for every platform on any: a wheel of
 the package has the kernels of all, an editable install those of the machine. Where nothing can be built the package
 works without, slower.
 """
@@ -20,6 +21,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SOURCE = Path("src") / "voirdire" / "infer" / "kernel" / "kernel.c"
 FOLDER = SOURCE.parent / "built"
+# one of the sources of pyproject.toml cannot lie in another
+PACKAGES = {
+    "simulations/src/voirdire_studies": "voirdire_studies",
+    "paper_repro/src/voirdire_repro": "voirdire_repro",
+}
 SHARED = ("-shared", "-fPIC", "-nostdlib", "-g0", "-s")  # no library is called
 FLAGS = ("-O3", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math", *SHARED)
 COMPILER = "ziglang>=0.15,<0.18"
@@ -34,8 +40,8 @@ TARGETS = {
 }
 
 
-class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds the kernels to a wheel, or builds the machine's in place."""
+class OutsideHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds the packages beside their data and the kernels to a wheel, or builds the machine's kernels in place."""
 
     PLUGIN_NAME = "custom"
 
@@ -47,6 +53,8 @@ class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
         """Build before the files of a wheel are collected."""
         if self.target_name != "wheel":
             return
+        if version != "editable":
+            build_data["force_include"] |= PACKAGES
         here = (platform.system(), platform.machine())
         wanted = [here] if version == "editable" else list(TARGETS)
         for system in (system for system in wanted if system in TARGETS):

@@ -7,9 +7,9 @@ import time
 from common import show
 
 from voirdire import fit
-from voirdire.research.studies import load_study, recovery
-from voirdire.research.studies.study import simulation_settings
 from voirdire.simulate import simulate_votes
+from voirdire_studies import load_study, recovery
+from voirdire_studies.study import simulation_settings
 
 COUNT = 20
 

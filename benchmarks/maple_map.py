@@ -12,10 +12,10 @@ from voirdire.infer import engine
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model
-from voirdire.research.studies import load_study
-from voirdire.research.studies.study import simulation_settings
 from voirdire.simulate import simulate_votes
 from voirdire.tables.votes import read_votes
+from voirdire_studies import load_study
+from voirdire_studies.study import simulation_settings
 
 EPOCHS, RATE, RUNS = (200 if small() else 5000), 0.01, 3 if small() else 5
 study = load_study("rq1")

@@ -12,11 +12,11 @@ import warnings
 import numpy as np
 from common import show, small
 
-from voirdire.research.studies import load_study
-from voirdire.research.studies.study import simulation_settings
 from voirdire.simulate import simulate_votes
 from voirdire.tables.counts import Votes
 from voirdire.tables.votes import read_votes
+from voirdire_studies import load_study
+from voirdire_studies.study import simulation_settings
 
 TUNE, DRAWS, OWN = (10, 20, (50, 50)) if small() else (200, 400, (500, 1000))
 CHAINS, CORES = 4, 2

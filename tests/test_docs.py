@@ -214,7 +214,7 @@ def test_the_guide_to_contributing_names_files_that_exist(project: Path) -> None
     text = (project / "CONTRIBUTING.md").read_text(encoding="utf-8")
     here = {
         path.relative_to(project).as_posix()
-        for part in ("src", "tests", "docs")
+        for part in ("src", "simulations", "paper_repro", "tests", "docs")
         for path in (project / part).rglob("*.py")
     }
     named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", text)) - {"__init__.py"}

@@ -1,4 +1,4 @@
-"""Every example in a docstring of the package runs and gives what it shows."""
+"""Every example in a docstring of the packages runs and gives what it shows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ import pkgutil
 
 import pytest
 
-import voirdire
-
-MODULES = ["voirdire", *sorted(m.name for m in pkgutil.walk_packages(voirdire.__path__, "voirdire."))]
+PACKAGES = [importlib.import_module(name) for name in ("voirdire", "voirdire_studies", "voirdire_repro")]
+MODULES = [
+    name
+    for package in PACKAGES
+    for name in (
+        package.__name__,
+        *sorted(m.name for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")),
+    )
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

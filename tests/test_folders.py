@@ -22,8 +22,8 @@ from voirdire.fit.store import load
 from voirdire.folders import check_resumed_folder, new_folder, write_file
 from voirdire.layouts import Layout, json_with, read_json, text_with
 from voirdire.report.sources import save_rows
-from voirdire.research.studies.runner import JOURNAL
-from voirdire.research.studies.runner import LAYOUT as STUDY
+from voirdire_studies.runner import JOURNAL
+from voirdire_studies.runner import LAYOUT as STUDY
 
 VOTES = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
 LABELS = pd.DataFrame({"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyyynnny")})
@@ -214,7 +214,7 @@ def test_a_study_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
         check_resumed_folder(folder, STUDY, JOURNAL)
     (folder / JOURNAL).write_text('{"study": "rq1", "sha256": "0f"}\n')
     before = tree(tmp_path)
-    from voirdire.research.studies import run_study
+    from voirdire_studies import run_study
 
     with pytest.raises(
         InputError, match=r"holds 'run.json', which is not that of a study and would be replaced"

@@ -137,23 +137,43 @@ def test_every_shipped_model_loads_from_the_installed_wheel(
     assert names
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path, project: Path) -> None:
+def test_the_wheel_holds_the_packages_and_nothing_else(wheel: Path, project: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} == {
         "voirdire",
+        "voirdire_repro",
+        "voirdire_studies",
         f"voirdire-{voirdire.__version__}.dist-info",
     }
-    source = project / "src" / "voirdire"
-    modules = {f"voirdire/{path.relative_to(source)}" for path in source.rglob("*.py")}
+    modules = {
+        path.relative_to(project / source).as_posix()
+        for source in ("src", "simulations/src", "paper_repro/src")
+        for path in (project / source).rglob("*.py")
+    }
     assert {name for name in names if name.endswith(".py") and "_specs" not in name} == modules
     assert "voirdire/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert not any("__pycache__" in name for name in names)
+    assert not any(
+        "__pycache__" in name or name.startswith("voirdire/_specs/simulations/src") for name in names
+    )
+    assert not any(name.startswith("voirdire/_specs/paper_repro/src") for name in names)
 
 
 def test_the_command_is_installed(installed: Path) -> None:
     assert (installed.parent / "voirdire").is_file()
+
+
+@pytest.mark.parametrize("install", ["installed", "editable"])
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [(("simulate",), "rq1: "), (("repro", "masa", "--offline"), "figures")],
+)
+def test_studies_and_published_numbers_come_with_the_package(
+    request: pytest.FixtureRequest, tmp_path: Path, install: str, verb: tuple[str, ...], said: str
+) -> None:
+    python: Path = request.getfixturevalue(install)
+    assert said in run(python, "-m", "voirdire", *verb, cwd=tmp_path)
 
 
 def test_importing_voirdire_imports_no_heavy_library(tmp_path: Path) -> None:

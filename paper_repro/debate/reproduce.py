@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from voirdire.cli import app
-from voirdire.research.repro.claims import System
-from voirdire.research.repro.draw import COLOURS, canvas, curve, save, unprinted
+from voirdire_repro.claims import System
+from voirdire_repro.draw import COLOURS, canvas, curve, save, unprinted
 
 PANELS = {
     "persona of the critic": ("plain", "weakly negative", "moderately negative", "strictly negative"),

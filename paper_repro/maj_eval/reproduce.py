@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from voirdire.cli import app
-from voirdire.research.repro.claims import System
-from voirdire.research.repro.draw import canvas, column, grouped_bars, save
+from voirdire_repro.claims import System
+from voirdire_repro.draw import canvas, column, grouped_bars, save
 
 DATA_SETS = {"table3": "StorySparkQA", "table4": "MSLR-COCHRANE"}
 METHODS = {

@@ -19,9 +19,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from voirdire.cli import app
-from voirdire.research.repro.checks.studies import rows_of
-from voirdire.research.repro.claims import System
-from voirdire.research.repro.draw import COLOURS, canvas, column, points, save
+from voirdire_repro.checks.studies import rows_of
+from voirdire_repro.claims import System
+from voirdire_repro.draw import COLOURS, canvas, column, points, save
 
 HERE = Path(__file__).resolve().parent
 SYNTHETIC = HERE / "runs" / "synthetic"
@@ -31,7 +31,7 @@ OURS = "Our run: synthetic panel (paper_repro/maple/runs/synthetic), 20 replicat
 
 def simulate() -> None:
     """Run the synthetic panels; keep each replicate's concordance of one, the means of the other."""
-    from voirdire.research.studies import run_study
+    from voirdire_studies import run_study
 
     for folder in (POSITION, TARGETS):
         kept = HERE.parents[1] / "runs" / folder.name  # finished batches, so that a stopped one goes on
@@ -160,8 +160,8 @@ def bad_judges(path: Path) -> None:
 
 def first_picks(path: Path) -> None:
     """How often each judge of the synthetic panel picks the item shown first (Figure 6)."""
-    from voirdire.research.studies import load_study
     from voirdire.simulate.votes import simulate_votes
+    from voirdire_studies import load_study
 
     panel = load_study(SYNTHETIC / "study.toml").settings["panels"][0]["judges"]
     votes = simulate_votes(

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from voirdire.cli import app
-from voirdire.research.repro.claims import System
-from voirdire.research.repro.draw import COLOURS, canvas, column, curve, save, unprinted
+from voirdire_repro.claims import System
+from voirdire_repro.draw import COLOURS, canvas, column, curve, save, unprinted
 
 #: The text's range of Kendall's coefficient with more than four evaluators.
 BEYOND_FOUR = (0.468, 0.475)

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from voirdire.cli import app
-from voirdire.research.repro.claims import System
-from voirdire.research.repro.draw import COLOURS, canvas, column, points, save
+from voirdire_repro.claims import System
+from voirdire_repro.draw import COLOURS, canvas, column, points, save
 
 
 def draw(system: System, folder: Path, results: Path | None = None) -> None:

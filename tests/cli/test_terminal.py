@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import voirdire
+import voirdire_studies as studies
 from voirdire.cli import app, console
-from voirdire.research import studies
 
 NAMES = ("gpt-4o-mini", "claude-haiku", "llama-3.1-8b")
 

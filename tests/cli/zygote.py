@@ -23,7 +23,6 @@ import voirdire.cli
 import voirdire.fit.next.suggest
 import voirdire.infer.laplace
 import voirdire.planning.votes
-import voirdire.research.studies
 
 __all__ = ["jax", "numpyro", "pandas"]
 warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)

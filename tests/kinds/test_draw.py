@@ -10,7 +10,7 @@ import pytest
 from voirdire.kinds.registry import kind_of
 from voirdire.model.prior_draws import prior_draw
 from voirdire.model.specs import load_model
-from voirdire.research.studies.prior_panels import panel_of
+from voirdire_studies.prior_panels import panel_of
 
 DRAWS = 400
 

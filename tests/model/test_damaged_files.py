@@ -13,7 +13,7 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model, locate
-from voirdire.research.studies import load_study
+from voirdire_studies import load_study
 
 VALUES = (
     "-1",

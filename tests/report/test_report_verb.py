@@ -17,7 +17,7 @@ from voirdire.agreement.experts.runs import run_deviation
 from voirdire.cli import app
 from voirdire.report.sources import Rows, read_run, save_rows
 from voirdire.report.verb import page_of, render, report
-from voirdire.research.studies.study import load_study
+from voirdire_studies.study import load_study
 
 
 def run(*arguments: object) -> Any:

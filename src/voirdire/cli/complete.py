@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from voirdire.cli.companions import load_companion
 from voirdire.model.specs import model_names
 
 
@@ -19,6 +20,4 @@ def matching_datasets(typed: str) -> list[str]:
 
 def matching_studies(typed: str) -> list[str]:
     """Studies whose name begins so."""
-    from voirdire.research.studies import study_names
-
-    return [name for name in study_names() if name.startswith(typed)]
+    return [name for name in load_companion("voirdire_studies").study_names() if name.startswith(typed)]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.companions import load_companion
 from voirdire.errors import InputError
 
 
@@ -77,8 +78,7 @@ def repro(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Check published numbers: published, ours, tolerance, verdict; or draw, or run, what a paper did."""
-    from voirdire.cli import repro_parts as parts
-
+    parts = load_companion("voirdire_repro.verb")
     if page:
         parts.print_page()
         return

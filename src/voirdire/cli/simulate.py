@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import complete, console, signals
+from voirdire.cli.companions import load_companion
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.folders import write_file
@@ -89,26 +90,23 @@ def simulate(
     }
     if named := [name for name, value in of_votes.items() if value not in (None, [])]:
         raise typer.BadParameter(f"{', '.join(named)}: only with --votes, the panel that judges are added to")
-    from voirdire.research.studies import load_study, run_study, study_names
-
     if page:
-        from voirdire.research.studies.readme import studies_page as written
-
-        print(written(), end="")
+        print(load_companion("voirdire_studies.readme").studies_page(), end="")
         return
+    studies = load_companion("voirdire_studies")
     if study is None:
-        studies = [load_study(name) for name in study_names()]
+        listed = [studies.load_study(name) for name in studies.study_names()]
         if json:
             console.emit(
-                {"studies": [{"study": one.name, "title": one.title, "aim": one.aim} for one in studies]}
+                {"studies": [{"study": one.name, "title": one.title, "aim": one.aim} for one in listed]}
             )
         else:
-            for one in studies:
+            for one in listed:
                 console.stdout().print(f"{one.name}: {one.title}")
         return
     with signals.keeping_note(_kept_note(out)), console.progress(f"Study {console.plain(study)}") as progress:
-        checked = load_study(study)
-        result = run_study(checked, replicates=replicates, jobs=jobs, out=out, progress=progress)
+        checked = studies.load_study(study)
+        result = studies.run_study(checked, replicates=replicates, jobs=jobs, out=out, progress=progress)
     if json:
         console.emit(result.as_dict())
     else:

@@ -18,9 +18,9 @@ from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.family.two_coin_gradient import FURTHEST_IN_SINGLE
 from voirdire.model.specs import Model, load_model, locate
-from voirdire.research.studies.coverage import simulate_panel
-from voirdire.research.studies.study import load_study
 from voirdire.tables.votes import read_votes
+from voirdire_studies.coverage import simulate_panel
+from voirdire_studies.study import load_study
 
 RATE = 0.3
 

@@ -1,0 +1,43 @@
+"""Ways to compute a published figure anew, by the name that claims files use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from voirdire.settings import ANY, faults, is_unknown
+from voirdire_repro.checks.arithmetic import ARITHMETIC
+from voirdire_repro.checks.base import Check, Context, Found, NotFetched
+from voirdire_repro.checks.counts import COUNTS
+from voirdire_repro.checks.public import PUBLIC
+from voirdire_repro.checks.studies import STUDIES
+from voirdire_repro.tables import Table
+
+__all__ = ["CHECKS", "Check", "Context", "Found", "NotFetched", "problems_of"]
+
+CHECKS: dict[str, Check] = {**ARITHMETIC, **COUNTS, **STUDIES, **PUBLIC}
+
+
+def problems_of(settings: Mapping[str, Any], tables: Mapping[str, Table]) -> list[str]:
+    """List what is wrong with the settings of a check; nothing is computed.
+
+    Examples
+    --------
+    >>> problems_of({"kind": "mean"}, {})
+    ["check 'mean' needs 'over'"]
+    """
+    kind = settings.get("kind")
+    if not isinstance(kind, str) or kind not in CHECKS:
+        return [is_unknown("check", kind, sorted(CHECKS))]
+    check = CHECKS[kind]
+    takes = (*check.needs, *check.takes)
+    own = {key: value for key, value in settings.items() if key != "kind"}
+    no = f"takes no {{key!r}}; it takes {', '.join(takes) or 'nothing'}"
+    wrong = faults(own, dict.fromkeys(takes, ANY), check.needs, unknown=no, missing="needs {key!r}")
+    found = [f"check {kind!r} {fault}" for _, fault in wrong]
+    table = settings.get("table")
+    if table is not None and table not in tables:
+        found.append(
+            f"check {kind!r}: table {table!r} is unknown or has faults; known: {', '.join(sorted(tables))}"
+        )
+    return found

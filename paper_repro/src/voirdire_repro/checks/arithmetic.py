@@ -1,0 +1,159 @@
+"""Figures that follow from other printed figures: means, standard deviations, differences, percentages, sums."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire_repro.checks.base import Check, Context, Found, Settings, related_cells, single_figure
+from voirdire_repro.tables import Cell
+
+
+def mean(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The mean of the cells that differ from the figure's in the column ``over``."""
+    return Found(float(np.mean([one.value for one in related_cells(context, cell, settings)])))
+
+
+def sd(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Their standard deviation, with ``divisor`` n or n - 1."""
+    values = [one.value for one in related_cells(context, cell, settings)]
+    return Found(float(np.std(values, ddof={"n": 0, "n-1": 1}[settings["divisor"]])))
+
+
+def pooled_sd(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The sd over all runs from groups of ``runs`` runs each, of which mean m_g and sd s_g are printed.
+
+    With G groups of r runs: variance = (sum (r - 1) s_g^2 + r sum (m_g - m)^2) / (G r - 1).
+    """
+    parts = {}
+    for statistic in ("mean", "sd"):
+        where = {**settings.get("where", {}), "statistic": statistic}
+        parts[statistic] = np.array(
+            [one.value for one in related_cells(context, cell, {**settings, "where": where})]
+        )
+    means, runs = parts["mean"], settings["runs"]
+    within = (runs - 1) * (parts["sd"] ** 2).sum()
+    between = runs * ((means - means.mean()) ** 2).sum()
+    return Found(float(np.sqrt((within + between) / (len(means) * runs - 1))))
+
+
+def same(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The same figure printed elsewhere."""
+    found = related_cells(context, cell, settings)
+    if len(found) != 1:
+        return Found(float("nan"), note=f"{len(found)} cells instead of one")
+    return Found(found[0].value)
+
+
+def complement(context: Context, cell: Cell, settings: Settings) -> Found:
+    """100 minus the sum of the cells that differ in ``over``: shares that make up the whole."""
+    return Found(100 - sum(one.value for one in related_cells(context, cell, settings)))
+
+
+def difference(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The first of ``of`` minus the second, times ``times`` (100 for percentage points)."""
+    first, second = (single_figure(context, spec) for spec in settings["of"])
+    return Found((first - second) * settings.get("times", 1))
+
+
+def percent_more(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Percentage by which the first of ``of`` is above the second."""
+    first, second = (single_figure(context, spec) for spec in settings["of"])
+    return Found(100 * (first / second - 1))
+
+
+def percent(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The first of ``of`` in percent of the second."""
+    first, second = (single_figure(context, spec) for spec in settings["of"])
+    return Found(100 * first / second)
+
+
+def total(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The sum of ``of``, each times its number in ``times`` (default 1)."""
+    figures = [single_figure(context, spec) for spec in settings["of"]]
+    times = settings.get("times", [1] * len(figures))
+    return Found(float(sum(a * b for a, b in zip(figures, times, strict=True))))
+
+
+def mean_of(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The mean of the cells of ``table`` that ``where`` means."""
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
+    return Found(float(np.mean([one.value for one in cells])))
+
+
+def centre(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The middle of the printed interval: of a share of many items an interval by resampling lies nearly evenly."""
+    ends = [
+        one.value
+        for end in ("low", "high")
+        for one in related_cells(context, cell, {"where": {"statistic": end}})
+    ]
+    return Found(sum(ends) / 2)
+
+
+def order(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Entries of the column ``by`` of the cells that ``where`` means, by falling figure: "a > b > c"."""
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
+    ranked = sorted(cells, key=lambda one: -one.value)
+    names = [one.by[settings["by"]] for one in ranked]
+    return Found(" > ".join(names[: settings.get("first", len(names))]))
+
+
+def times_best(context: Context, cell: Cell, settings: Settings) -> Found:
+    """In how many rows (cells alike but for the column ``by``) ``entry`` has the largest figure, alone or not.
+
+    With ``majority`` only whether these are more than half of the rows.
+    """
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
+    rows: dict[tuple[tuple[str, str], ...], list[Cell]] = {}
+    for one in cells:
+        key = tuple(pair for pair in one.keys if pair[0] not in (settings["by"], *settings.get("ignore", [])))
+        rows.setdefault(key, []).append(one)
+    sign = -1 if settings.get("smallest") else 1
+    best = 0
+    for row in rows.values():
+        top = max(sign * one.value for one in row)
+        best += any(sign * one.value == top and one.by[settings["by"]] == settings["entry"] for one in row)
+    note = f"{best} of {len(rows)}"
+    if settings.get("majority"):
+        return Found("majority" if 2 * best > len(rows) else "minority", note=note)
+    return Found(float(best), note=note)
+
+
+def rises(context: Context, cell: Cell, settings: Settings) -> Found:
+    """In how many rows the figure with the entry ``to`` of the column ``by`` is above the one with ``start``."""
+    table = context.tables[settings["table"]]
+    where, by = settings.get("where", {}), settings["by"]
+    after = {
+        tuple(p for p in one.keys if p[0] != by): one.value
+        for one in table.select_cells(where | {by: settings["to"]})
+    }
+    before = {
+        tuple(p for p in one.keys if p[0] != by): one.value
+        for one in table.select_cells(where | {by: settings["start"]})
+    }
+    return Found(float(sum(after[key] > before[key] for key in before)), note=f"of {len(before)}")
+
+
+def below(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Number of cells, of those that ``where`` means, that are below ``bound``."""
+    cells = context.tables[settings["table"]].select_cells(settings.get("where", {}))
+    return Found(float(sum(one.value < settings["bound"] for one in cells)), note=f"of {len(cells)}")
+
+
+ARITHMETIC = {
+    "mean": Check(mean, ("over",), ("table", "where")),
+    "sd": Check(sd, ("over", "divisor"), ("table", "where")),
+    "pooled-sd": Check(pooled_sd, ("over", "runs", "table"), ("where",)),
+    "same": Check(same, (), ("table", "where", "over")),
+    "complement": Check(complement, ("over",), ("table", "where")),
+    "difference": Check(difference, ("of",), ("times",)),
+    "percent-more": Check(percent_more, ("of",)),
+    "percent": Check(percent, ("of",)),
+    "total": Check(total, ("of",), ("times",)),
+    "mean-of": Check(mean_of, ("table",), ("where",)),
+    "centre": Check(centre),
+    "order": Check(order, ("table", "by"), ("where", "first")),
+    "times-best": Check(times_best, ("table", "by", "entry"), ("where", "smallest", "ignore", "majority")),
+    "below": Check(below, ("table", "bound"), ("where",)),
+    "rises": Check(rises, ("table", "by", "start", "to"), ("where",)),
+}

@@ -1,0 +1,150 @@
+"""Figures recomputed from public data, which a data set's loader fetches."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+import voirdire
+from voirdire import datasets
+from voirdire.errors import InputError
+from voirdire_repro.checks.base import Check, Context, Found, NotFetched, Settings, related_cells
+from voirdire_repro.items import DATASETS, LOADERS
+from voirdire_repro.rouge import rouge_l
+from voirdire_repro.tables import Cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.agreement.correlation.levels import Level
+
+_COEFFICIENTS = {"pearson": "pearson", "spearman": "spearman", "kendall": "kendall_tau_b"}
+
+
+def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The correlation of ``metric`` with ``human`` that the figure's keys (aspect, coefficient) name.
+
+    ``by`` is the column of aspects where it has another name; the aspect ``average`` is the mean over the aspects of
+    the published table. With ``computed`` the metric is ROUGE-L, computed here of texts that have a reference.
+    """
+    computed, by = settings.get("computed", False), settings.get("by", "aspect")
+    table = _fetched_table(context, settings["dataset"], computed)
+    name = _COEFFICIENTS[cell.by["coefficient"]]
+    others = related_cells(context, cell, {"over": by}) if cell.by[by] == "average" else []
+    wanted = [one.by[by] for one in others] or [cell.by[by]]
+    how = (settings["metric"], settings["human"], settings["level"], name)
+    values = _criterion_correlations((settings["dataset"], computed), *how)
+    note = f"{len(table)} scores, {settings['level']}"
+    return Found(sum(values[one] for one in wanted) / len(wanted), note=note)
+
+
+def size(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Number of items, contexts or systems (``count``) in a data set."""
+    table = _fetched_table(context, settings["dataset"])
+    columns = {"items": ["context", "system"], "contexts": ["context"], "systems": ["system"]}[
+        settings["count"]
+    ]
+    return Found(float(len(table[columns].drop_duplicates())))
+
+
+def example(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Mean of people's scores of the one text of a data set that holds ``text``, by ``criterion``."""
+    if not context.fetch:
+        raise NotFetched(f"data set {settings['dataset']} not looked for")
+    found = _loaded_texts(settings["dataset"])
+    if isinstance(found, str):
+        raise NotFetched(found)
+    items, human = found
+    here = items.loc[items["text"].str.contains(settings["text"], case=False, regex=False), "id"]
+    if len(here) != 1:
+        raise NotFetched(f"{len(here)} texts of {settings['dataset']} hold {settings['text']!r}")
+    said = human[(human["item"] == here.iloc[0]) & (human["criterion"] == settings["criterion"])]
+    return Found(float(said["score"].mean()))
+
+
+def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Find whether, over the aspects, the ratio of the two printed columns is nearer to tau over rho or to rho over r.
+
+    ``tau / rho`` if the ratio of the columns labelled ``below`` and ``above`` in the published table is, for each
+    aspect, nearer to Kendall's over Spearman's coefficient in the data than to Spearman's over Pearson's.
+    """
+    _fetched_table(context, settings["dataset"])
+    how = ((settings["dataset"], False), settings["metric"], settings["human"], settings["level"])
+    values = {name: _criterion_correlations(*how, name) for name in _COEFFICIENTS.values()}
+    table = context.tables[settings["table"]]
+    nearer, shown = [], []
+    for aspect in settings["aspects"]:
+        above, below = (
+            table.select_cells({**settings["where"], "aspect": aspect, "coefficient": c})[0].value
+            for c in ("pearson", "spearman")
+        )
+        tau_rho = values["kendall_tau_b"][aspect] / values["spearman"][aspect]
+        rho_r = values["spearman"][aspect] / values["pearson"][aspect]
+        nearer.append(abs(below / above - tau_rho) < abs(below / above - rho_r))
+        shown.append(f"{aspect} {below / above:.2f} (tau/rho {tau_rho:.2f}, rho/r {rho_r:.2f})")
+    return Found("tau / rho" if all(nearer) else "rho / r", note="; ".join(shown))
+
+
+def _fetched_table(context: Context, name: str, computed: bool = False) -> pd.DataFrame:
+    if not context.fetch:
+        raise NotFetched(f"data set {name} not looked for")
+    found = _computed_table(name) if computed else _loaded_table(name)
+    if isinstance(found, str):
+        raise NotFetched(found)
+    return found
+
+
+@lru_cache(maxsize=4)
+def _computed_table(name: str) -> pd.DataFrame | str:
+    """People's scores and ROUGE-L's, or why there are none."""
+    found = _loaded_texts(name)
+    return found if isinstance(found, str) else _with_rouge(*found)
+
+
+@lru_cache(maxsize=8)
+def _loaded_table(name: str) -> pd.DataFrame | str:
+    """The table, or why there is none: what cannot be fetched is tried once."""
+    try:
+        return datasets.load(name).table
+    except InputError as error:
+        return f"data not fetched: {error.problems[0]}"
+
+
+@lru_cache(maxsize=4)
+def _loaded_texts(name: str) -> tuple[pd.DataFrame, pd.DataFrame] | str:
+    """Texts and people's scores of a loader of :mod:`voirdire_repro.items`, or why there are none."""
+    fetched = _loaded_table(DATASETS[name])
+    return fetched if isinstance(fetched, str) else LOADERS[name](None)
+
+
+def _with_rouge(items: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
+    """People's scores, and as judge ``rouge-l`` each text's ROUGE-L by every criterion."""
+    import pandas as pd
+
+    items = items[items["reference"] != ""]
+    value = {
+        one["id"]: rouge_l(one["text"], one["reference"])
+        for one in items[["id", "text", "reference"]].to_dict("records")
+    }
+    human = human[human["item"].isin(items["id"])]
+    return pd.concat([human, human.assign(judge="rouge-l", score=human["item"].map(value))])
+
+
+@cache
+def _criterion_correlations(
+    data: tuple[str, bool], metric: str, human: str, level: Level, name: str
+) -> dict[str, float]:
+    # the intervals are not compared with anything: few resamples do
+    name_of, computed = data
+    table = _computed_table(name_of) if computed else _loaded_table(name_of)
+    assert not isinstance(table, str)
+    found = voirdire.metaeval(table, human, metrics=[metric], level=level, measures=[name], resamples=100)
+    return {row["criterion"]: float(row["value"]) for row in found.to_dict("records")}
+
+
+PUBLIC = {
+    "correlation": Check(correlation, ("dataset", "metric", "human", "level"), ("by", "computed")),
+    "example": Check(example, ("dataset", "text", "criterion")),
+    "size": Check(size, ("dataset", "count")),
+    "ratio-of-columns": Check(ratio_of, ("dataset", "metric", "human", "level", "table", "where", "aspects")),
+}

@@ -1,0 +1,136 @@
+"""Figures from our simulation studies: their results, as kept in ``simulations/`` or in a paper's ``runs/``."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from voirdire.errors import InputError
+from voirdire.model.specs import locate
+from voirdire_repro.checks.base import Check, Context, Found, Settings
+from voirdire_repro.tables import Cell
+
+
+@cache
+def _read_results(path: Path) -> tuple[dict[str, str], ...]:
+    if not path.is_file():
+        raise InputError(
+            f"{path} is not there: voirdire simulate {path.parent.name} --out DIR makes it (make studies: all of them)"
+        )
+    with path.open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+def path_of(study: str) -> Path:
+    """The results file of a study; one of a paper's ``runs/`` is called ``<system>/<study>``.
+
+    Examples
+    --------
+    >>> path_of("rq3").name
+    'results.csv'
+    """
+    system, _, name = study.rpartition("/")
+    folder = locate("paper_repro") / system / "runs" / name if system else locate("simulations") / name
+    return folder / "results.csv"
+
+
+def rows_of(study: str) -> tuple[dict[str, str], ...]:
+    """The rows of a study's kept results.
+
+    Raises
+    ------
+    InputError
+        The study has not been run.
+
+    Examples
+    --------
+    >>> rows_of("rq3")[0]["measure"]
+    'items'
+    """
+    return _read_results(path_of(study))
+
+
+def _study_rows(context: Context, name: str) -> tuple[Mapping[str, str], ...]:
+    """Results that were made for this question, else the kept ones."""
+    return tuple(context.fresh[name]) if name in context.fresh else rows_of(name)
+
+
+def study(context: Context, cell: Cell, settings: Settings) -> Found:
+    """The mean over the study's replicates of the measure that the figure's keys name.
+
+    ``row`` maps columns of the results to entries; ``from`` maps columns of the results to columns of the published
+    table; ``names`` gives entries of the results for entries of the published table that are called otherwise.
+    """
+    names = settings.get("names", {})
+    wanted = dict(settings.get("row", {}))
+    for column, key in settings.get("from", {}).items():
+        entry = cell.by[key]
+        wanted[column] = names.get(entry, entry)
+    return _study_mean(context, settings["study"], wanted)
+
+
+def drop(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Fall of the mean of the measure when ``count`` of the judges ``added`` join, from none."""
+    row = dict(settings.get("row", {}))
+    before = _study_mean(context, settings["study"], row | {"added": "none", "count": "0"})
+    after = _study_mean(
+        context, settings["study"], row | {"added": settings["added"], "count": str(settings["count"])}
+    )
+    assert isinstance(before.value, float)
+    assert isinstance(after.value, float)
+    error = (before.error**2 + after.error**2) ** 0.5
+    value = before.value - after.value
+    margin = f"{value:.3f} ± {error:.3f}"
+    return Found(value, note=f"{before.note}; with them {after.note}", error=error, margin=margin)
+
+
+def falls(context: Context, cell: Cell, settings: Settings) -> Found:
+    """``falls`` if that drop is more than two Monte Carlo errors (of two independent means), else ``holds``."""
+    found = drop(context, cell, settings)
+    assert isinstance(found.value, float)
+    note = f"drop {found.value:.3f}, Monte Carlo error {found.error:.3f}"
+    return Found("falls" if found.value > 2 * found.error else "holds", note=note, margin=found.margin)
+
+
+def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
+    """Entries of the column ``by`` by falling ``statistic`` (mean, best_share), as "a > b"; ``first`` of them."""
+    rows = [
+        one for one in _study_rows(context, settings["study"]) if _row_matches(one, settings.get("row", {}))
+    ]
+    names = settings.get("names", {})
+    only = settings.get("only")
+    statistic = settings.get("statistic", "mean")
+    ranked = sorted(rows, key=lambda one: -float(one[statistic]))
+    called = [names.get(one[settings["by"]], one[settings["by"]]) for one in ranked]
+    called = [name for name in called if only is None or name in only]
+    figures = ", ".join(f"{float(one[statistic]):.3f}" for one in ranked)
+    return Found(" > ".join(called[: settings.get("first", len(called))]), note=f"{statistic} {figures}")
+
+
+def _study_mean(context: Context, name: str, wanted: Settings) -> Found:
+    row = _single_row(context, name, wanted)
+    note = f"{row['n']} replicates, Monte Carlo error {float(row['mcse']):.4f}"
+    return Found(float(row["mean"]), note=note, error=float(row["mcse"]))
+
+
+def _single_row(context: Context, name: str, wanted: Settings) -> Mapping[str, str]:
+    rows = [one for one in _study_rows(context, name) if _row_matches(one, wanted)]
+    if len(rows) != 1:
+        raise InputError(
+            f"study {name}: {dict(wanted)} means {len(rows)} rows of its results; it must mean one"
+        )
+    return rows[0]
+
+
+def _row_matches(row: Mapping[str, str], wanted: Settings) -> bool:
+    return all(row[column] == str(entry) for column, entry in wanted.items())
+
+
+STUDIES = {
+    "study": Check(study, ("study",), ("row", "from", "names")),
+    "drop": Check(drop, ("study", "added", "count"), ("row",)),
+    "falls": Check(falls, ("study", "added", "count"), ("row",)),
+    "study-order": Check(study_order, ("study", "by"), ("row", "names", "statistic", "first", "only")),
+}

@@ -1,0 +1,181 @@
+"""Claims files: what a paper says in figures, how it is checked, and how near ours must come.
+
+``paper_repro/<system>/claims.toml`` holds ``system``, ``paper``, ``title`` and ``[[claims]]``; ``tables/*.csv``
+beside it the figures of the paper's tables, and ``tables/tables.toml`` a caption for each. CONTRIBUTING.md explains
+the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.model.specs import locate
+from voirdire.settings import TABLES, TEXT, faults, read_toml, unknown
+from voirdire_repro.faults import HEAD, NEEDED, Lines, faults_of
+from voirdire_repro.tables import Cell, Table, read_table
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One entry of a claims file.
+
+    Attributes
+    ----------
+    id, where, says, kind, because : str
+        Its name in the file, the place in the paper, what is claimed (in our words), one of ``KINDS``, and why the
+        tolerance is what it is (or why the claim cannot be checked).
+    figures : tuple of Cell
+        The published figures: cells of a table, or one that stands in the text.
+    tolerance : float, mapping or None
+        How far ours may be from the published figure: a number, or how it follows from the figure (see
+        :mod:`voirdire_repro.tolerance`).
+    check : mapping
+        ``kind``, one of ``voirdire_repro.checks.CHECKS``, and its settings.
+    runs : tuple of str
+        The runs under ``runs/`` whose results fill it; a figure of the text is the sum of what they give.
+    finding : str
+        What is wrong in the paper, or why ours differs, or "".
+    """
+
+    id: str
+    where: str
+    says: str
+    kind: str
+    because: str
+    figures: tuple[Cell, ...]
+    tolerance: float | Mapping[str, float] | None = None
+    check: Mapping[str, Any] = field(default_factory=dict)
+    runs: tuple[str, ...] = ()
+    finding: str = ""
+
+
+@dataclass(frozen=True)
+class System:
+    """A paper's claims and tables."""
+
+    system: str
+    paper: str
+    title: str
+    folder: Path
+    tables: Mapping[str, Table]
+    claims: tuple[Claim, ...]
+
+    def uncovered_cells(self) -> list[Cell]:
+        """Figures of the tables that no claim speaks of."""
+        covered = {cell for claim in self.claims for cell in claim.figures}
+        return [cell for table in self.tables.values() for cell in table.cells if cell not in covered]
+
+
+def system_names() -> list[str]:
+    """The systems that have a claims file, sorted.
+
+    Examples
+    --------
+    >>> "maple" in system_names()
+    True
+    """
+    return sorted(path.parent.name for path in locate("paper_repro").glob("*/claims.toml"))
+
+
+def load_system(system: str | Path) -> System:
+    """Find and check a system's claims and tables.
+
+    Parameters
+    ----------
+    system : str or path
+        A shipped system's name, or a folder with ``claims.toml`` and ``tables/``.
+
+    Raises
+    ------
+    InputError
+        An unknown name, or everything wrong in the files, by file and line.
+
+    Examples
+    --------
+    >>> load_system("maple").paper
+    'MAPLE'
+    """
+    folder = Path(system)
+    if isinstance(system, str) and not (folder / "claims.toml").is_file():
+        names = system_names()
+        name = system.lower().replace("-", "_")
+        if name not in names:
+            raise InputError(unknown("paper", system, names))
+        folder = locate("paper_repro") / name
+    problems: list[str] = []
+    tables = _read_tables(folder, problems)
+    path = folder / "claims.toml"
+    content = read_toml(path)
+    lines = Lines(path)
+    rules = {**dict.fromkeys(HEAD, TEXT), "claims": TABLES}
+    head = faults(content, rules, HEAD, missing="{key!r} is missing: {words} before the first [[claims]]")
+    problems += [f"{path}: {fault}" for _, fault in head]
+    entries = content.get("claims", [])
+    if not TABLES.holds(entries):
+        raise InputError(problems)
+    claims: list[Claim] = []
+    for number, entry in enumerate(entries):
+        wrong = faults_of(entry, number, lines, tables)
+        problems += wrong
+        if not wrong:
+            claims.append(_read_claim(entry, tables, claims))
+            if not claims[-1].figures:
+                problems.append(
+                    f"{lines.file_line(number, 'cells')}: no cell of the table is meant by {entry['cells']}"
+                )
+    seen: dict[str, int] = {}
+    for number, entry in enumerate(entries):
+        name = str(entry.get("id"))
+        if name in seen:
+            problems.append(
+                f"{lines.file_line(number, 'id')}: id {name!r} stands in line {lines.line_of(seen[name], 'id')} too"
+            )
+        seen.setdefault(name, number)
+    if problems:
+        raise InputError(problems)
+    return System(content["system"], content["paper"], content["title"], folder, tables, tuple(claims))
+
+
+def _read_tables(folder: Path, problems: list[str]) -> dict[str, Table]:
+    path = folder / "tables" / "tables.toml"
+    captions = read_toml(path)
+    found = {}
+    files = {file.stem: file for file in sorted((folder / "tables").glob("*.csv"))}
+    for name in captions.keys() - files.keys():
+        problems.append(f"{path}: [{name}] has no file {name}.csv beside it")
+    for name, file in files.items():
+        entry = captions.get(name)
+        if not isinstance(entry, dict) or not isinstance(entry.get("caption"), str):
+            problems.append(f"{path}: {name}.csv needs a section [{name}] with a caption")
+            continue
+        try:
+            found[name] = read_table(file, entry["caption"])
+        except InputError as error:
+            problems += error.problems
+    return found
+
+
+def _read_claim(entry: Mapping[str, Any], tables: Mapping[str, Table], before: list[Claim]) -> Claim:
+    if "cells" in entry:
+        keys = dict(entry["cells"])
+        table, rest = tables[keys.pop("table")], keys.pop("rest", False)
+        figures = table.select_cells(keys)
+        if rest:
+            spoken_of = {cell for claim in before for cell in claim.figures}
+            figures = [cell for cell in figures if cell not in spoken_of]
+    else:
+        figures = [Cell("text", (), str(entry["published"]))]
+    given = entry.get("tolerance")
+    texts = {key: entry.get(key, "").strip() for key in (*NEEDED, "finding")}
+    runs = entry.get("run", [])
+    return Claim(
+        **texts,
+        figures=tuple(figures),
+        tolerance=float(given) if isinstance(given, int | float) else given,
+        check=entry.get("check", {}),
+        runs=(runs,) if isinstance(runs, str) else tuple(runs),
+    )

@@ -1,0 +1,51 @@
+"""Scores of the one item that a paper prints as its example: what people said of it, and what each part does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from voirdire_repro.fill import scores as of
+from voirdire_repro.fill.filled import Filled
+from voirdire_repro.job import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def fill_example(job: Job, filled: Filled, every: Mapping[str, pd.DataFrame]) -> None:
+    """Fill the cells of ``[example]``.
+
+    The item is the one whose text holds ``text``, whatever the case; where none does, or several do, nothing is filled.
+    A part's score is the mean over its judges; with ``unit`` it is brought from its scale to 0 to 1, as people's are.
+
+    Parameters
+    ----------
+    every : mapping of str to DataFrame
+        Scores by part.
+    """
+    how = job.spec.get("example")
+    if how is None:
+        return
+    found = job.items.loc[job.items["text"].str.contains(how["text"], case=False, regex=False), "id"]
+    if len(found) != 1:
+        return
+    item, criterion = found.iloc[0], how["criterion"]
+    _fill_cell(job, filled, how["people"], job.human, item)
+    for part in job.spec["parts"]:
+        scores = every[part["name"]]
+        if "example" not in part or scores.empty:
+            continue
+        own = of.final_results(scores)
+        if how.get("unit", False):
+            (scale,) = (one for one in job.spec["scales"] if criterion in one["criteria"])
+            own = own.assign(score=(own["score"] - scale["low"]) / (scale["high"] - scale["low"]))
+        _fill_cell(job, filled, part["example"], own, item)
+
+
+def _fill_cell(job: Job, filled: Filled, entry: str, scores: pd.DataFrame, item: str) -> None:
+    how = job.spec["example"]
+    here = scores[(scores["item"] == item) & (scores["criterion"] == how["criterion"])]
+    if len(here):
+        keys = {**how["keys"], how["column"]: entry}
+        filled.add_figure(how["table"], **keys, value=float(here["score"].mean()))

@@ -1,0 +1,116 @@
+"""MASA's figures: shares of wins, losses and ties against the reference; win rates without ties with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire_repro.checks.counts import win_interval
+from voirdire_repro.fill.filled import Filled
+from voirdire_repro.job import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AVERAGE = "average"
+
+
+def shares(job: Job) -> Filled:
+    """Tables 2 and 3 by judge and data set, in percent; items are called SET/NUMBER.
+
+    ``statistic`` names the ``reference``, the tables of shares and of rates (``shares``, ``rates``) and, by the
+    summariser's name, whom the table of rates calls what (``called``); ``position`` the table and keys of the share of
+    pairs whose verdict changes with their order, and the ``judge`` and ``summariser`` that it is of.
+    """
+    import pandas as pd
+
+    how = job.spec["statistic"]
+    filled = Filled()
+    for part in job.spec["parts"]:
+        folder = job.collect_tables(part["protocol"], part.get("options", {}), Path(part["name"]), job.items)
+        if not (folder / "decisions.csv").is_file():
+            continue
+        rows = _add_outcomes(pd.read_csv(folder / "decisions.csv"), how["reference"])
+        for (judge, name), own in rows.groupby(["judge", "other"]):
+            counts = {
+                str(dataset): {
+                    outcome: int((one["outcome"] == outcome).sum()) for outcome in ("win", "loss", "tie")
+                }
+                for dataset, one in own.groupby("dataset", sort=False)
+            }
+            _add_shares(filled, how["shares"], {"summariser": str(name), "judge": str(judge)}, counts)
+            if name in how["called"]:
+                names = (how["called"][name], how["reference"])
+                _add_rates(filled, how["rates"], {"judge": str(judge)}, names, counts)
+            where = how.get("position", {})
+            if (judge, name) == (where.get("judge"), where.get("summariser")) and "shown_first" in own:
+                _add_turned(filled, where, own)
+    return filled
+
+
+def _add_turned(filled: Filled, where: Mapping[str, Any], own: pd.DataFrame) -> None:
+    """Percent of pairs whose verdict in one order is another than in the other."""
+    turned = (own["shown_first"] != own["shown_second"]).groupby(own["dataset"], sort=False).mean()
+    for dataset, share in turned.items():
+        filled.add_figure(
+            where["table"], **where["keys"], dataset=str(dataset), statistic="value", value=100 * float(share)
+        )
+    _add_mean(filled, where["table"], {**where["keys"], "dataset": AVERAGE}, list(100 * turned))
+
+
+def _add_outcomes(rows: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Add to rows who was compared with the reference, whether it won, and the data set."""
+    first_won = rows["winner"] == "first"
+    won = first_won == (rows["first"] != reference)
+    outcome = won.map({True: "win", False: "loss"}).where(rows["winner"] != "tie", "tie")
+    other = rows["first"].where(rows["second"] == reference, rows["second"])
+    dataset = rows["context"].astype(str).str.split("/").str[0]
+    return rows.assign(outcome=outcome, other=other, dataset=dataset)
+
+
+def _add_shares(
+    filled: Filled, table: str, keys: Mapping[str, str], counts: Mapping[str, Mapping[str, int]]
+) -> None:
+    for outcome in ("win", "loss", "tie"):
+        values = {name: 100 * own[outcome] / sum(own.values()) for name, own in counts.items()}
+        for dataset, value in values.items():
+            filled.add_figure(table, **keys, dataset=dataset, outcome=outcome, statistic="value", value=value)
+        _add_mean(filled, table, {**keys, "dataset": AVERAGE, "outcome": outcome}, list(values.values()))
+
+
+def _add_rates(
+    filled: Filled,
+    table: str,
+    keys: Mapping[str, str],
+    names: tuple[str, str],
+    counts: Mapping[str, Mapping[str, int]],
+) -> None:
+    for name in names:
+        columns: dict[str, list[float]] = {"value": [], "low": [], "high": []}
+        for dataset, own in counts.items():
+            wins, losses = own["win"], own["loss"]
+            if name == names[1]:
+                wins, losses = losses, wins
+            if wins + losses == 0:
+                continue  # all ties: there is no rate
+            ends = win_interval(wins, losses, own["tie"]) or ()
+            for statistic, share in zip(columns, (wins / (wins + losses), *ends), strict=bool(ends)):
+                columns[statistic].append(100 * share)
+                cell = {**keys, "dataset": dataset, "summariser": name, "statistic": statistic}
+                filled.add_figure(table, **cell, value=100 * share)
+        for statistic in ("low", "high"):
+            if columns["value"] and len(columns[statistic]) == len(columns["value"]):
+                cell = {**keys, "dataset": AVERAGE, "summariser": name, "statistic": statistic}
+                filled.add_figure(table, **cell, value=sum(columns[statistic]) / len(columns[statistic]))
+        _add_mean(filled, table, {**keys, "dataset": AVERAGE, "summariser": name}, columns["value"])
+
+
+def _add_mean(filled: Filled, table: str, keys: Mapping[str, Any], values: list[float]) -> None:
+    """The mean over data sets and, with the divisor n - 1, the sd."""
+    import numpy as np
+
+    if values:
+        filled.add_figure(table, **keys, statistic="value", value=float(np.mean(values)))
+    if len(values) > 1:
+        filled.add_figure(table, **keys, statistic="sd", value=float(np.std(values, ddof=1)))

@@ -1,0 +1,156 @@
+"""Scores that a part of a run has collected: which of them count, at which stage of a protocol, of whom."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire_repro.job import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CASE = ["judge", "item", "criterion"]
+
+
+def collected_scores(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFrame:
+    """All rows of a part's scores, of every scale; ``context`` is the item's.
+
+    A part that is not ``scaled``, or that takes a ``column`` of the data set's file, gives one score whatever the
+    criterion: it counts for each, as that of the judge "none". An ``optional`` part whose package or model is not there
+    is left out, and said.
+    """
+    import pandas as pd
+
+    if "column" in part:
+        return _given_scores(job, part["column"])
+    scales = job.spec["scales"]
+    wanted = part.get("criteria")
+    found = [pd.DataFrame()]
+    for number, scale in enumerate(scales, start=1):
+        options = dict(part.get("options", {}))
+        if part.get("scaled", True):
+            criteria = {k: v for k, v in scale["criteria"].items() if wanted is None or k in wanted}
+            if not criteria:
+                continue
+            options |= {"low": scale["low"], "high": scale["high"], "criteria": criteria}
+            steps = {name: text for name, text in job.spec.get("steps", {}).items() if name in criteria}
+            if steps and part["protocol"] in ("debate", "g-eval"):
+                options |= {"steps": steps}
+        elif number > 1:
+            break
+        place = Path(part["name"] + (f"-repeat-{repeat}" if repeat else "")) / str(number)
+        # at toy size two items, the least that a protocol takes, are enough for what fills no table
+        items = job.items.head(2) if job.smoke and not part.get("fills") else job.items
+        if part.get("referenced", False):
+            items = items[items["reference"] != ""] if "reference" in items else items.head(0)
+            if items.empty:
+                print(f"{place}: left out: no item has a reference", file=sys.stderr)
+                break
+        try:
+            path = job.collect_tables(part["protocol"], options, place, items, repeat=repeat) / "scores.csv"
+        except InputError as error:
+            if not part.get("optional", False):
+                raise
+            print(f"{place}: left out: {'; '.join(error.problems)}", file=sys.stderr)
+            break
+        if path.is_file():
+            found.append(pd.read_csv(path, dtype={"item": str, "run": str}))
+    scores = pd.concat(found, ignore_index=True)
+    if scores.empty:
+        return scores
+    if not part.get("scaled", True):
+        scores = _for_all(job, scores)
+    context = dict(zip(job.items["id"], job.items.get("context", job.items["id"]), strict=True))
+    return scores.assign(context=scores["item"].map(context)).reset_index(drop=True)
+
+
+def _given_scores(job: Job, column: str) -> pd.DataFrame:
+    """Scores that the data set's file holds beside the items."""
+    items = job.items
+    context = items["context"] if "context" in items else items["id"]
+    table = (
+        items[["id"]]
+        .rename(columns={"id": "item"})
+        .assign(context=context, score=items[column].astype(float))
+    )
+    return _for_all(job, table)
+
+
+def _for_all(job: Job, scores: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    every = [criterion for one in job.spec["scales"] for criterion in one["criteria"]]
+    return pd.concat(
+        [scores.assign(criterion=criterion, judge="none") for criterion in every], ignore_index=True
+    )
+
+
+def final_results(scores: pd.DataFrame) -> pd.DataFrame:
+    """Results of each judge itself (none of its agents or groups): the mean over runs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("a", "i", "c", run, "final", score) for run, score in (("1", 4.0), ("2", 2.0))]
+    >>> rows.append(("a/x", "i", "c", "1", "final", 1.0))
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "run", "phase", "score"]).assign(context="t")
+    >>> final_results(table)["score"].tolist()
+    [3.0]
+    """
+    rows = scores[scores["phase"] == "final"] if "phase" in scores else scores
+    return _mean_scores(rows[~rows["judge"].str.contains("/")])
+
+
+def results_after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
+    """Results of a debate after so many iterations; one that had ended sooner keeps its score.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> said = [("initial", 1.0), ("iteration-1", 2.0), ("iteration-2", 3.0), ("final", 3.0)]
+    >>> rows = [("a", "i", "c", "1", phase, score) for phase, score in said]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "run", "phase", "score"]).assign(context="t")
+    >>> results_after(table, 1)["score"].tolist(), results_after(table, 9)["score"].tolist()
+    ([2.0], [3.0])
+    """
+    number = (
+        scores["phase"].str.removeprefix("iteration-").replace({"initial": "0", "final": "-1"}).astype(int)
+    )
+    rows = scores.assign(number=number)[number.between(0, iterations)].sort_values("number", kind="stable")
+    return _mean_scores(rows.groupby([*_CASE, "run"], as_index=False, sort=False).last())
+
+
+def of_runs(scores: pd.DataFrame, runs: int) -> pd.DataFrame:
+    """The mean over the first so many Monte Carlo runs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("a", "i", "c", str(k), "run", float(k)) for k in (1, 2, 3)]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "run", "phase", "score"]).assign(context="t")
+    >>> of_runs(table, 2)["score"].tolist()
+    [1.5]
+    """
+    rows = scores[scores["phase"] == "run"]
+    return _mean_scores(rows[rows["run"].astype(int) <= runs])
+
+
+def of_groups(scores: pd.DataFrame, phase: str = "final") -> pd.DataFrame:
+    """Each group's scores, as those of judges ``judge/group``; before the debate the mean of its agents'."""
+    if "level" not in scores:
+        return scores.iloc[:0]
+    rows = scores[(scores["level"] == "agent") & (scores["phase"] == phase)]
+    owner = rows["judge"].str.split("/").str[0]
+    return _mean_scores(rows.assign(judge=owner + "/" + rows["group"]))
+
+
+def _mean_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    if rows.empty:
+        return rows
+    return pd.DataFrame(rows.groupby([*_CASE, "context"], as_index=False)["score"].mean())

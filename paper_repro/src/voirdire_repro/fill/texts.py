@@ -1,0 +1,136 @@
+"""Claims that stand in a paper's text or figures, from the scores of a run's parts.
+
+``[[texts]]`` of a run: ``claim``, ``kind`` and its settings. Kinds:
+
+value
+    ``part``, ``judge``, ``criterion``, ``coefficient``: that coefficient.
+order
+    ``parts`` (names by part), ``judge``, ``coefficient``: the names by falling average, as "a > b".
+best-iteration, best-runs
+    ``part``, ``judge``, ``coefficient``, ``most``, ``criterion``: after how many iterations, or with how many Monte
+    Carlo runs, the coefficient is highest; the fewest of several.
+gains
+    ``part``, ``criterion``, ``coefficient``: how many groups correlate more with people after the debate than before.
+average-gain
+    The same settings: whether the mean coefficient of the groups rises or falls with the debate.
+seconds
+    ``part``: mean over cases and runs of the time that a protocol's answers took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from voirdire.collect.journal import FILE
+from voirdire_repro.fill import scores as of
+from voirdire_repro.job import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS = {
+    "value": ("part", "judge", "criterion", "coefficient"),
+    "order": ("parts", "judge", "coefficient"),
+    "best-iteration": ("part", "judge", "coefficient", "criterion", "most"),
+    "best-runs": ("part", "judge", "coefficient", "criterion", "most"),
+    "gains": ("part", "criterion", "coefficient"),
+    "average-gain": ("part", "criterion", "coefficient"),
+    "seconds": ("part",),
+}
+Coefficients = Callable[[Job, "pd.DataFrame"], list[dict[str, Any]]]
+
+
+def text_of(
+    job: Job,
+    text: Mapping[str, Any],
+    every: Mapping[str, pd.DataFrame],
+    coefficients: Coefficients,
+    curves: dict[str, dict[int, float]],
+) -> float | str | None:
+    """Value of the claim, or None where the scores it needs are not there; what was tried goes into ``curves``."""
+
+    def coefficient_value(scores: pd.DataFrame, criterion: str) -> float | None:
+        for row in coefficients(job, scores):
+            if (row["judge"], row["criterion"], row["coefficient"]) == (
+                text["judge"],
+                criterion,
+                text["coefficient"],
+            ):
+                return float(row["value"])
+        return None
+
+    kind = text["kind"]
+    if kind == "order":
+        found = {
+            name: coefficient_value(_part_results(every, part), "average")
+            for part, name in text["parts"].items()
+        }
+        return _falling_order(found)
+    if every[text["part"]].empty:
+        return None
+    scores = every[text["part"]]
+    if kind == "value":
+        return coefficient_value(of.final_results(scores), text["criterion"])
+    if kind in ("best-iteration", "best-runs"):
+        stage = of.results_after if kind == "best-iteration" else of.of_runs
+        first = 0 if kind == "best-iteration" else 1
+        stages = {
+            n: coefficient_value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)
+        }
+        known = {n: one for n, one in stages.items() if one is not None and one == one}
+        curves[text["claim"]] = known
+        return float(max(known, key=lambda n: (known[n], -n))) if known else None
+    if kind in ("gains", "average-gain"):
+        return _group_gains(job, text, scores, coefficients)
+    return _seconds_per_case(job, text["part"])
+
+
+def _part_results(every: Mapping[str, pd.DataFrame], part: str) -> pd.DataFrame:
+    return every[part] if every[part].empty else of.final_results(every[part])
+
+
+def _falling_order(found: Mapping[str, float | None]) -> str | None:
+    if any(value is None or value != value for value in found.values()):
+        return None
+    return " > ".join(sorted(found, key=lambda name: -(found[name] or 0.0)))
+
+
+def _group_gains(
+    job: Job, text: Mapping[str, Any], scores: pd.DataFrame, coefficients: Coefficients
+) -> float | str | None:
+    phases = {}
+    for phase in ("initial", "final"):
+        phases[phase] = {
+            row["judge"]: row["value"]
+            for row in coefficients(job, of.of_groups(scores, phase))
+            if (row["criterion"], row["coefficient"]) == (text["criterion"], text["coefficient"])
+        }
+    if not phases["final"]:
+        return None
+    gains = [phases["final"][group] - phases["initial"][group] for group in phases["final"]]
+    if text["kind"] == "average-gain":
+        return "rises" if sum(gains) > 0 else "falls"
+    return float(sum(gain > 0 for gain in gains))
+
+
+def _seconds_per_case(job: Job, part: str) -> float | None:
+    import sqlite3
+    from contextlib import closing
+
+    spent, cases = 0.0, set()
+    for path in sorted((job.folder / "collected" / part).glob(f"*/{FILE}")):
+        with closing(sqlite3.connect(path)) as journal:
+            rows = journal.execute(
+                "select judge, key, seconds from answers where seconds is not null"
+            ).fetchall()
+        spent += sum(seconds for _, _, seconds in rows)
+        # a question's key ends with its item, criterion and run
+        cases |= {(path.parent.name, judge, *_key_ending(key)) for judge, key, _ in rows}
+    return spent / len(cases) if cases else None
+
+
+def _key_ending(key: str) -> tuple[str, ...]:
+    import json
+
+    return tuple(map(str, json.loads(key)[-3:]))

@@ -1,0 +1,87 @@
+"""Job of one run: what it works on, and how it asks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.settings import read_toml
+from voirdire_repro.claims import System
+from voirdire_repro.smoke import small_options, small_panel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """A run of a system.
+
+    Attributes
+    ----------
+    system : System
+    spec : mapping
+        Its ``run.toml``.
+    panel : Path
+        The judges' file.
+    folder : Path
+        Where everything goes.
+    items, human : DataFrame
+        What is judged, and people's scores.
+    smoke : bool
+        Whether it is a smoke test: small options, and very small models in the judges' places.
+    asked : list
+        What each call of the collector came to.
+    made : dict
+        Of a smoke test, where what was asked for has been collected: at toy size parts may ask for the same.
+    """
+
+    system: System
+    spec: Mapping[str, Any]
+    panel: Path
+    folder: Path
+    items: pd.DataFrame
+    human: pd.DataFrame
+    smoke: bool = False
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    made: dict[str, Path] = field(default_factory=dict)
+
+    def collect_tables(
+        self,
+        protocol: str,
+        options: Mapping[str, Any],
+        place: Path,
+        items: pd.DataFrame,
+        repeat: int = 0,
+    ) -> Path:
+        """Run a protocol on items and return the folder of its tables; each ``repeat`` has a seed of its own.
+
+        Raises
+        ------
+        InputError
+            What the collector refuses, or that it was stopped.
+        """
+        from voirdire.collect.run import collect
+
+        panel: dict[str, Any] = read_toml(self.panel, "panel")
+        panel["seed"] = panel.get("seed", 0) + repeat
+        if self.smoke:
+            panel = small_panel(panel)
+            options = small_options(protocol, options, [judge["name"] for judge in panel["judges"]])
+        folder = self.folder / "collected" / place
+        for asked in (self.items, items):
+            same = json.dumps([protocol, options, repeat, list(asked["id"])], sort_keys=True)
+            if self.smoke and same in self.made:
+                return self.made[same]
+        found = collect(panel, items, protocol, folder, options=options)
+        self.asked.append({"place": str(place), "requests": found.total("requests"), **found.tables})
+        print(f"{place}: {found.tables}", file=sys.stderr)
+        if found.stopped:
+            raise InputError(f"{place}: stopped, {found.stopped}; the same command goes on")
+        self.made[same] = folder
+        return folder

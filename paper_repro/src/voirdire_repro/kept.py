@@ -1,0 +1,52 @@
+"""Comparison of a kept smoke test with the run as it is today: a digest of all that decides what it asks."""
+
+from __future__ import annotations
+
+from voirdire.collect.rendering import HERE
+from voirdire.settings import read_toml
+from voirdire_repro.claims import System
+from voirdire_repro.runfile import read_run, toy_file
+from voirdire_repro.smoke import MODELS, SMALL
+from voirdire_repro.transcribed import digest_of
+
+#: Folders of prompts that a protocol takes beside its own.
+_BORROWED = {"simple-role": ("maj-eval",)}
+
+
+def what_is_asked(system: System, name: str) -> str:
+    """A digest of a smoke test's run file, judges' names, invented items, toy options, models and prompts.
+
+    Parameters
+    ----------
+    system : System
+    name : str
+        A folder of ``runs/``.
+
+    Raises
+    ------
+    InputError
+        An unknown run, a fault of its file, or no invented items.
+
+    Examples
+    --------
+    >>> from voirdire_repro.claims import load_system
+    >>> len(what_is_asked(load_system("debate"), "summeval"))
+    10
+    """
+    spec = read_run(system, name)
+    protocols = sorted({part["protocol"] for part in spec["parts"] if "protocol" in part})
+    panel = read_toml(system.folder / "runs" / name / "panel.toml", "panel")
+    folders = {"shared", *protocols, *(other for one in protocols for other in _BORROWED.get(one, ()))}
+    prompts = {
+        path.relative_to(HERE).as_posix(): path.read_text(encoding="utf-8")
+        for folder in sorted(folders)
+        for path in sorted((HERE / folder).glob("*.j2"))
+    }
+    return digest_of(
+        {key: value for key, value in spec.items() if key != "title"},
+        [judge["name"] for judge in panel["judges"]],
+        toy_file(system, name).read_text(encoding="utf-8"),
+        {protocol: SMALL[protocol] for protocol in protocols},
+        MODELS,
+        prompts,
+    )

@@ -1,0 +1,191 @@
+"""The page ``paper_repro/README.md``: ``voirdire repro --page > paper_repro/README.md``.
+
+Public data are not looked for, so that the page is the same on every machine and without a network.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from voirdire_repro.checks.studies import path_of
+from voirdire_repro.claims import System, load_system, system_names
+from voirdire_repro.faults import KINDS
+from voirdire_repro.runfile import read_run
+from voirdire_repro.summary import Summary, count_verdicts, figure_text, summarise_claims
+from voirdire_repro.transcribed import studies_of
+from voirdire_repro.verdicts import VERDICTS, Row, judge_claims
+from voirdire_studies import load_study
+from voirdire_studies.readme import drops_table
+
+_ABOUT = """# Published numbers, checked
+
+One folder per paper: `claims.toml` says what is claimed, how it is checked and how near ours must come; `tables/`
+holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` compares: what follows from
+other figures it computes on the spot, what our simulations give it reads from their kept results (listed below, with
+the day they were made); `--rerun` simulates them anew, 20 replicates of the cells that claims speak of (some 20
+minutes of one core, less with `--jobs`), and allows two of their Monte Carlo errors; public data are used where
+they can be fetched. `--strict` exits with 1 where a difference is not explained or something was changed here.
+`voirdire repro PAPER --figures DIR` draws the paper's figures (`reproduce.py`), `--run NAME --out DIR` runs its
+protocols. This page is made without public data (`make repro`), so their claims read "not-fetched" here.
+
+A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from
+the published one; a simulated drop stands with its Monte Carlo error. "failed" is a difference between ours and the
+paper's; "inconsistent-in-paper" one between two places of the paper; "changed-here" a figure, claim or results file
+that is not what was transcribed, written down or simulated (`transcribed.json` in each folder), so that the difference
+may be ours. "reproduced" of a rerun means: our simulation came within the tolerance."""
+
+
+_ABOUT_RUNS = """## Runs
+
+What fills the claims of kind "needs-llm" (and those on data whose file one has to get): one command collects, fits,
+compares with people and writes the claims' figures. A smoke test is the same command with `--smoke`: a few invented
+items, very small local models in the judges' places, protocols at their smallest. It shows that the run works from end
+to end; its figures are no results and are kept nowhere, only how many there were."""
+
+
+_ABOUT_LEFT = """## What is not computed, and why
+
+Every figure of kind "needs-llm" has a run above that fills it. These have none, or one that needs what is not public or
+not in a package: a model that the user has, or a file that the user has been given (`--data`)."""
+
+
+def repro_page() -> str:
+    """The whole page.
+
+    Examples
+    --------
+    >>> repro_page().startswith("# Published numbers, checked")
+    True
+    """
+    systems = [load_system(name) for name in system_names()]
+    judged = [(system, judge_claims(system, fetch=False)) for system in systems]
+    parts = [_ABOUT, _coverage_sentence(judged), _counts_table([row for _, rows in judged for row in rows])]
+    parts.append(_results_table(systems))
+    parts += ["\n\n".join(_paper_section(system, rows)) for system, rows in judged]
+    parts += [_runs_table(systems), _unchecked_table(systems)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _results_table(systems: list[System]) -> str:
+    """Table of the kept results that are read, and when they were made."""
+    lines = ["| kept results | read by claims of | replicates | seed | made |", "|---|---|---:|---:|---|"]
+    for system in systems:
+        for study in studies_of(system.claims):
+            path = path_of(study)
+            run = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
+            name = "/".join(path.parts[-5 if "/" in study else -3 :])
+            lines.append(
+                f"| `{name}` | {system.paper} | {run['replicates']} | {run['seed']} | {run['made']} |"
+            )
+    return "\n".join(lines)
+
+
+def _runs_table(systems: list[System]) -> str:
+    """Table of the runs that can be made, and what a smoke test of each came to."""
+    lines = [_ABOUT_RUNS, "", "| run | protocols | claims | smoke test |", "|---|---|---|---|"]
+    for system in systems:
+        for path in sorted((system.folder / "runs").glob("*/run.toml")):
+            name = path.parent.name
+            spec = read_run(system, name)
+            protocols = dict.fromkeys(part["protocol"] for part in spec["parts"] if "protocol" in part)
+            claims = sum(name in claim.runs for claim in system.claims)
+            link = f"[{system.system}/{name}]({system.system}/runs/{name}/run.toml): {spec['title']}"
+            lines.append(f"| {link} | {', '.join(protocols)} | {claims} | {_smoke_summary(path.parent)} |")
+    return "\n".join(lines)
+
+
+def _unchecked_table(systems: list[System]) -> str:
+    """Claims that need what is not here, each with the reason, and the run that computes it where that is there."""
+    lines = [_ABOUT_LEFT, "", "| paper | where | claim | figures | why | run |", "|---|---|---|---:|---|---|"]
+    for system in systems:
+        for claim in system.claims:
+            if claim.kind in ("needs-metric", "not-available"):
+                cells = [system.paper, claim.where, claim.says, str(len(claim.figures)), claim.because]
+                lines.append("| " + " | ".join([*cells, ", ".join(claim.runs) or "–"]) + " |")
+    return "\n".join(lines)
+
+
+def _smoke_summary(folder: Path) -> str:
+    path = folder / "smoke.json"
+    if not path.is_file():
+        return "not kept"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    figures = sum(found["figures"].values())
+    return f"{found['requests']} requests, {found['missing']} without an answer, {figures} figures came out"
+
+
+def _coverage_sentence(judged: list[tuple[System, list[Row]]]) -> str:
+    figures = computed = looked_up = 0
+    for system, _ in judged:
+        for table in system.tables.values():
+            figures += len(table.cells)
+        kinds: dict[object, set[str]] = {}
+        for claim in system.claims:
+            for cell in claim.figures:
+                if cell.table in system.tables:
+                    kinds.setdefault(cell, set()).add(claim.kind)
+        computed += sum(bool(one & {"rerun", "rederive"}) for one in kinds.values())
+        looked_up += sum("public-data" in one and not one & {"rerun", "rederive"} for one in kinds.values())
+    claims = sum(len(system.claims) for system, _ in judged)
+    return (
+        f"{claims} claims speak of the {figures} figures in the tables and of figures in the text. Of those in the\n"
+        f"tables {computed} are recomputed here and {looked_up} more from public data; the others have a kind that\n"
+        "says why not. A figure that several claims speak of counts in each of them below."
+    )
+
+
+def _counts_table(rows: list[Row]) -> str:
+    found = count_verdicts(rows)
+    lines = [f"| checks by kind | {' | '.join(VERDICTS)} |", "|---|" + "---:|" * len(VERDICTS)]
+    for kind, meaning in KINDS.items():
+        cells = " | ".join(str(found[kind][verdict] or "–") for verdict in VERDICTS)
+        lines.append(f"| {kind}: {meaning} | {cells} |")
+    return "\n".join(lines)
+
+
+def _paper_section(system: System, rows: list[Row]) -> list[str]:
+    summaries = summarise_claims(system, rows)
+    lines = [
+        "| where | claim | kind | published | ours | tolerance | verdict |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [_summary_line(one) for one in summaries]
+    parts = [
+        f"## {system.paper}",
+        f"{system.title}. [Claims]({system.system}/claims.toml).",
+        "\n".join(lines),
+    ]
+    for name in studies_of(system.claims):
+        study = load_study(path_of(name).parent / "study.toml")
+        if "/" in name and "added" in study.settings:
+            parts += [
+                f"All panels of {system.system}/runs/{study.name} ({study.title.lower()}): the mean without added "
+                "judges, and the drop with them, with its Monte Carlo error.",
+                "\n".join(drops_table(study)),
+                study.settings.get("finding", ""),
+            ]
+    findings = [one for one in summaries if one.claim.finding]
+    if findings:
+        parts.append("Findings:")
+        parts.append(
+            "\n".join(f"- {one.claim.where} (`{one.claim.id}`): {one.claim.finding}" for one in findings)
+        )
+    return parts
+
+
+def _tolerance_text(how: float | Mapping[str, float]) -> str:
+    """A number, or of what each figure's own standard error is."""
+    if not isinstance(how, Mapping):
+        return figure_text(how)
+    if "items" in how:
+        return f"{figure_text(float(how['items']))} item"
+    return "2 se: " + ", ".join(f"{key} {figure_text(float(n))}" for key, n in how.items())
+
+
+def _summary_line(one: Summary) -> str:
+    claim = one.claim
+    tolerance = "" if claim.tolerance is None else _tolerance_text(claim.tolerance)
+    cells = [claim.where, claim.says, claim.kind, one.published, one.ours, tolerance, one.in_words]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

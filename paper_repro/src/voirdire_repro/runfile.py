@@ -1,0 +1,139 @@
+"""``run.toml``: what a run collects, with which protocols, and which figures it fills."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.settings import ANY, FLAG, TABLE, TABLES, TEXT, faults, is_unknown, nearest, read_toml
+from voirdire_repro.claims import System
+from voirdire_repro.fill import STATISTICS
+from voirdire_repro.items import LOADERS
+
+KEYS = {
+    "title": TEXT, "data": TEXT, "columns": TABLE, "sample": TABLE, "statistic": TABLE, "scales": TABLES,
+    "names": TABLE, "groups": TABLE, "steps": TABLE, "parts": TABLES, "spread": TABLE, "example": TABLE,
+    "texts": TABLES,
+}  # fmt: skip
+NEEDED = ("title", "data", "statistic", "parts")
+PART = {
+    "name": TEXT, "protocol": TEXT, "column": TEXT, "options": TABLE, "scaled": FLAG, "criteria": ANY, "fills": TABLES,
+    "groups": ANY, "alpha": ANY, "until": ANY, "spread": ANY, "alone": ANY, "example": TEXT,
+    "optional": FLAG, "referenced": FLAG,
+}  # fmt: skip
+EXAMPLE = {
+    "text": ANY, "table": TEXT, "column": TEXT, "criterion": ANY, "people": TEXT, "unit": ANY, "keys": TABLE,
+}  # fmt: skip
+
+
+def read_run(system: System, name: str) -> dict[str, Any]:
+    """Read and check ``runs/<name>/run.toml`` of a system.
+
+    Raises
+    ------
+    InputError
+        A run that there is none of, or everything wrong in the file: unknown keys, loaders and statistics, tables,
+        columns, entries and claims that the paper's folder does not have.
+
+    Examples
+    --------
+    >>> from voirdire_repro.claims import load_system
+    >>> read_run(load_system("mareval"), "topical-chat")["data"]
+    'topical-chat'
+    """
+    runs = system.folder / "runs"
+    known = sorted(path.parent.name for path in runs.glob("*/run.toml"))
+    if name not in known:
+        raise InputError(f"unknown run {name!r}; {system.paper} has {', '.join(known) or 'none'}")
+    path = runs / name / "run.toml"
+    spec = read_toml(path)
+    problems = [f"{path}: {text}" for text in _spec_problems(spec, system)]
+    if problems:
+        raise InputError(problems)
+    return spec
+
+
+def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
+    wrong = dict(faults(spec, KEYS, NEEDED))
+    yield from wrong.values()
+    if wrong.keys() & KEYS.keys():
+        return
+    loaders = (*LOADERS, "columns")
+    if spec["data"] not in loaders:
+        yield is_unknown("data", spec["data"], loaders)
+    if spec["data"] == "columns" and "columns" not in spec:
+        yield "'columns' is missing: the file's column for id, text, and each of people's scores"
+    kind = spec["statistic"].get("kind")
+    if kind not in STATISTICS:
+        yield is_unknown("statistic", kind, STATISTICS)
+    names = [part.get("name") for part in spec["parts"]]
+    for number, part in enumerate(spec["parts"], start=1):
+        where = f"part {part.get('name', number)!r}"
+        yield from (f"{where}: {fault}" for _, fault in faults(part, PART, ("name",)))
+        if ("protocol" in part) == ("column" in part):
+            yield f"{where}: give its 'protocol', or the 'column' of the data set's file that holds the scores"
+        if names.count(part.get("name")) > 1:
+            yield f"{where}: two parts have this name"
+        for fill in part.get("fills", []):
+            yield from (f"{where}: {text}" for text in _fill_problems(fill, system))
+    yield from _example_problems(spec, system)
+    claims = {claim.id for claim in system.claims if not claim.figures[0].keys}
+    for text in spec.get("texts", []):
+        claim = str(text.get("claim"))
+        if claim not in claims:
+            yield f"[[texts]]: claim {claim!r} is none that stands in the text{nearest(claim, sorted(claims))}"
+
+
+def _example_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
+    """Of ``[example]``: its keys, and the cells of the people and of each part that has one."""
+    how = spec.get("example")
+    entries = [part["example"] for part in spec["parts"] if "example" in part]
+    if how is None:
+        yield from (f"a part has example {entry!r}, but there is no [example]" for entry in entries[:1])
+        return
+    wrong = dict(faults(how, EXAMPLE, [key for key in EXAMPLE if key != "unit"]))
+    yield from (f"[example]: {fault}" for fault in wrong.values())
+    if not wrong.keys() & EXAMPLE.keys():
+        for entry in (how["people"], *entries):
+            fill = {"table": how["table"], "keys": {**how["keys"], how["column"]: entry}}
+            yield from (f"[example]: {text}" for text in _fill_problems(fill, system))
+
+
+def _fill_problems(fill: Mapping[str, Any], system: System) -> Iterator[str]:
+    name = str(fill.get("table"))
+    if name not in system.tables:
+        yield f"fills table {name!r}, which {system.paper} does not have; known: {', '.join(system.tables)}"
+        return
+    table = system.tables[name]
+    keys = fill.get("keys", {fill.get("column"): fill.get("entry")})
+    for column, entry in keys.items():
+        if column not in table.columns:
+            yield f"fills {name}, which has no column {column!r}{nearest(str(column), list(table.columns))}"
+            continue
+        entries = {cell.by[column] for cell in table.cells}
+        if entry not in entries:
+            yield f"fills {name}, which has no {column} {entry!r}{nearest(str(entry), sorted(entries))}"
+
+
+def toy_file(system: System, name: str) -> Path:
+    """The file of a run's invented items.
+
+    Raises
+    ------
+    InputError
+        There is none.
+
+    Examples
+    --------
+    >>> from voirdire_repro.claims import load_system
+    >>> toy_file(load_system("debate"), "summeval").name
+    'toy.jsonl'
+    """
+    found = sorted((system.folder / "runs" / name).glob("toy.*"))
+    if not found:
+        raise InputError(
+            f"{system.folder / 'runs' / name}: there are no invented items (toy.*) for a smoke test"
+        )
+    return found[0]

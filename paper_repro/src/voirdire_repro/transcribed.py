@@ -1,0 +1,171 @@
+"""Figures, claims and kept results as they were when they were last looked over: what has changed here since.
+
+``paper_repro/<system>/transcribed.json`` holds short digests of every figure of every table, of what every claim
+compares with what, and of the results files that claims rest on. A figure that contradicts another is the paper's only
+if neither has been changed here. ``make transcribed`` takes the files as they are: after the changed rows have been
+held against the paper.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from voirdire.folders import write_file
+from voirdire_repro.checks.studies import path_of
+from voirdire_repro.claims import Claim, System, load_system, system_names
+from voirdire_repro.tables import Cell, Table
+
+FILE = "transcribed.json"
+_LONG = 10
+
+
+def digest_of(*parts: Any) -> str:
+    """A short digest of plain values.
+
+    Examples
+    --------
+    >>> digest_of("a") == digest_of("a"), digest_of("a") == digest_of("b"), len(digest_of())
+    (True, False, 10)
+    """
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:_LONG]
+
+
+def system_digests(system: System) -> dict[str, Any]:
+    """The digests of a system: figures by table, claims by id, results by study."""
+    return {
+        "tables": {
+            name: " ".join(_of_cell(cell) for cell in table.cells) for name, table in system.tables.items()
+        },
+        "claims": {claim.id: _of_claim(claim) for claim in system.claims},
+        "results": {study: _of_file(path_of(study)) for study in studies_of(system.claims)},
+    }
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Differences from what was transcribed.
+
+    Attributes
+    ----------
+    cells : frozenset of Cell
+        Figures that are others, or new.
+    gone : mapping of str to int
+        By table, how many figures are there no more, or are others.
+    claims : frozenset of str
+        Claims that compare other things, or by another tolerance.
+    results : mapping of str to str
+        By study, its results file.
+    """
+
+    cells: frozenset[Cell] = frozenset()
+    gone: Mapping[str, int] | None = None
+    claims: frozenset[str] = frozenset()
+    results: Mapping[str, str] | None = None
+
+    def changed_tables(self) -> set[str]:
+        """Tables in which any figure differs."""
+        return {cell.table for cell in self.cells} | {
+            name for name, count in (self.gone or {}).items() if count
+        }
+
+    def of_figure(self, claim: Claim, cell: Cell) -> str:
+        """Changes in a figure itself, in its claim or in what its own run left, or ""."""
+        if cell in self.cells:
+            return f"{cell.table}.csv, {cell.name}: {cell.text} is not what was transcribed"
+        if claim.id in self.claims:
+            return f"claims.toml, {claim.id}: what is compared, or how, is not what was written down"
+        for study in _studies_in(claim.check):
+            if study in (self.results or {}):
+                return f"{(self.results or {})[study]}: not what the study left"
+        return ""
+
+    def changes_behind(self, claim: Claim, cell: Cell) -> str:
+        """Changes in the tables that a figure is compared by, or ""."""
+        read = {
+            cell.table,
+            *(str(name) for name in _entries_named(claim.check, "table")),
+        } & self.changed_tables()
+        return "; ".join(self._table_change(name) for name in sorted(read))
+
+    def _table_change(self, table: str) -> str:
+        here = [f"{cell.name} ({cell.text})" for cell in self.cells if cell.table == table]
+        shown = ", ".join(sorted(here)[:3]) or f"{(self.gone or {})[table]} figures gone"
+        return f"{table}.csv is not what was transcribed: {shown}"
+
+    def __bool__(self) -> bool:
+        return bool(self.changed_tables() or self.claims or self.results)
+
+
+def find_changes(system: System) -> Changes:
+    """Compare a system with its ``transcribed.json``; without one nothing counts as changed.
+
+    Examples
+    --------
+    >>> bool(find_changes(load_system("maple")))
+    False
+    """
+    path = system.folder / FILE
+    if not path.is_file():
+        return Changes()
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    cells: set[Cell] = set()
+    gone: dict[str, int] = {}
+    for name in kept["tables"].keys() | system.tables.keys():
+        table = system.tables.get(name, Table(name, "", (), ()))
+        known, now = set(kept["tables"].get(name, "").split()), {_of_cell(cell): cell for cell in table.cells}
+        cells |= {cell for one, cell in now.items() if one not in known}
+        gone[name] = len(known - now.keys())
+    claims = {claim.id for claim in system.claims if kept["claims"].get(claim.id) != _of_claim(claim)}
+    results = {
+        study: str(path_of(study))
+        for study in studies_of(system.claims)
+        if kept["results"].get(study) != _of_file(path_of(study))
+    }
+    return Changes(frozenset(cells), gone, frozenset(claims), results)
+
+
+def studies_of(claims: tuple[Claim, ...]) -> list[str]:
+    """The studies that claims rest on, sorted."""
+    return sorted({study for claim in claims for study in _studies_in(claim.check)})
+
+
+def _studies_in(check: Mapping[str, Any]) -> list[str]:
+    return [str(name) for name in _entries_named(check, "study")]
+
+
+def _entries_named(settings: Any, key: str) -> Iterator[Any]:
+    """Every entry ``key`` in settings, however deep."""
+    if isinstance(settings, Mapping):
+        for name, value in settings.items():
+            if name == key:
+                yield value
+            else:
+                yield from _entries_named(value, key)
+    elif isinstance(settings, list):
+        for value in settings:
+            yield from _entries_named(value, key)
+
+
+def _of_cell(cell: Cell) -> str:
+    return digest_of(cell.table, cell.keys, cell.text)
+
+
+def _of_claim(claim: Claim) -> str:
+    figures = [(cell.table, cell.keys or cell.text) for cell in claim.figures]
+    return digest_of(claim.id, claim.kind, figures, claim.tolerance, claim.check, claim.runs)
+
+
+def _of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:_LONG] if path.is_file() else "none"
+
+
+def main(names: list[str]) -> None:
+    """Take the files of these systems, or of all, as they are."""
+    for name in names or system_names():
+        system = load_system(name)
+        write_file(system.folder / FILE, json.dumps(system_digests(system), indent=1) + "\n")

@@ -1,0 +1,6 @@
+"""Simulation studies: a TOML file says what is simulated, fitted and measured; the runner does it."""
+
+from voirdire_studies.runner import StudyResult, run_study
+from voirdire_studies.study import Study, load_study, study_names
+
+__all__ = ["Study", "StudyResult", "load_study", "run_study", "study_names"]

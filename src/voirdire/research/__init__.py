@@ -1,1 +1,0 @@
-"""Not needed to fit: simulation studies, and published numbers checked."""

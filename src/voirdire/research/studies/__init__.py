@@ -1,6 +1,0 @@
-"""Simulation studies: a TOML file says what is simulated, fitted and measured; the runner does it."""
-
-from voirdire.research.studies.runner import StudyResult, run_study
-from voirdire.research.studies.study import Study, load_study, study_names
-
-__all__ = ["Study", "StudyResult", "load_study", "run_study", "study_names"]

@@ -23,6 +23,7 @@ from voirdire.cli.options import (
 )
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.report import Format
+from voirdire.decide.price import read_prices
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.settings import PROB
@@ -88,7 +89,6 @@ def board(
     reading: TableOptions,
 ) -> None:
     """A leaderboard: what is best, which items are distinguishable, what a choice may cost, what would settle it."""
-    from voirdire.decide.price import read_prices
     from voirdire.report.board_page import board_page
     from voirdire.report.verb import check_format, check_output, render
 

@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.folders import check_new_folder
+from voirdire.report.kinds import doubts_about
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -58,7 +59,6 @@ def show(found: Demo, out: Console) -> None:
     from rich.text import Text
 
     from voirdire.cli.demo_panel import QUESTION
-    from voirdire.report.kinds import doubts_about
 
     did, pairs, asked = found.measures(), len(found.unasked_pairs()), len(found.people)
     out.print(f'"{QUESTION}"', style="bold")

@@ -10,8 +10,12 @@ import typer
 from voirdire.cli import complete, console
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
+from voirdire.fit.store import load
+from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.settings import PROB
+from voirdire.tables.detect import read_table
+from voirdire.tables.people import apart, with_answers
 
 
 @reads_tables()
@@ -59,11 +63,6 @@ def escalate(
     reading: TableOptions,
 ) -> None:
     """Choose which answers to accept, at a guaranteed agreement with people, and which to send to people."""
-    from voirdire.fit.store import load
-    from voirdire.fit.verb import fit
-    from voirdire.tables.detect import read_table
-    from voirdire.tables.people import apart, with_answers
-
     if out is not None and out.exists():
         raise InputError(f"{out} exists already; give the name of a new file")
     saved, people = table.is_dir(), reading.of_people(humans)

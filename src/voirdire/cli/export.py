@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.fit.store import load
 
 
 def export(
@@ -34,7 +35,6 @@ def export(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Write a saved fit as another tool reads it: scores per sample with their uncertainty."""
-    from voirdire.fit.store import load
     from voirdire.report.exports import export as write
 
     path = write(load(run), to, out, system=system, overwrite=overwrite)

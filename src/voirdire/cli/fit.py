@@ -27,6 +27,7 @@ from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import records
+from voirdire.report.kinds import doubted
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -264,7 +265,6 @@ def show(result: Fit) -> None:
     from rich.text import Text
 
     from voirdire.cli import show
-    from voirdire.report.kinds import doubted
 
     found, out = result.as_dict(leave_out=["confusion"]), console.stdout()
     if result.decision is not None:

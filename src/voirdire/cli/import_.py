@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.tables.formats.folder import import_files
 
 
 @reads_tables("positive", "levels", "people")
@@ -34,8 +35,6 @@ def import_(
     reading: TableOptions,
 ) -> None:
     """Turn files of other tools into tables of answers; what is refused is listed with its reason."""
-    from voirdire.tables.formats.folder import import_files
-
     found = import_files(files, out, reading.how, overwrite=overwrite)
     if json:
         tables = {name: str(out / f"{name}.csv") for name in found.counts}

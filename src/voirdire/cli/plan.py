@@ -13,6 +13,7 @@ from voirdire.cli.options import About, AboutWhat, Anchors
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
+from voirdire.fit.verb import fit
 from voirdire.tables.numbers import read_number
 
 
@@ -151,7 +152,6 @@ def _apart(
     reading: TableOptions,
 ) -> None:
     """Plan from a pilot table."""
-    from voirdire.fit.verb import fit
     from voirdire.planning.apart import POWER, plan_apart
 
     if not table or apart is None:

@@ -9,6 +9,7 @@ import pytest
 import voirdire
 from voirdire import InputError
 from voirdire.integrations.panel import quality, verdict
+from voirdire.kinds.labels.predict import classify_draws
 
 
 def rows() -> list[tuple[str, str, str]]:
@@ -47,8 +48,23 @@ def test_a_saved_fit_says_whom_to_believe(fitted: voirdire.Fit, tmp_path) -> Non
     assert found["value"] == pytest.approx(fitted.predict(table)["p_pass"][0])
     assert found["low"] < found["value"] < found["high"]
     assert verdict(["fail", "pass"], ["ann", "cem"], fit=run)["value"] < 0.5 < found["value"]
+    # the interval is of what the probability is the mean of, but for the mean's place in the rule for the target
+    draws = classify_draws(fitted.problem, fitted.posterior, table)
+    assert draws is not None
+    assert draws.sum(axis=2) == pytest.approx(np.ones(draws.shape[:2]))
+    assert found["low"] == pytest.approx(np.quantile(draws[:, 0, fitted.problem.labels.index("pass")], 0.05))
     with pytest.raises(InputError, match="'dan' is not in the fit"):
         verdict(["pass"], ["dan"], fit=run)
+
+
+def test_a_fit_with_answers_of_people_has_no_interval() -> None:
+    table = pd.DataFrame(rows(), columns=["judge", "item", "label"])
+    people = pd.DataFrame({"item": [f"q{at}" for at in range(12)], "label": ["pass", "fail"] * 6})
+    fit = voirdire.fit(table, anchors=people, anchor_mode="joint", method="laplace")
+    found = verdict(["pass"], ["ann"], fit=fit)
+    assert found["low"] is found["high"] is None
+    new = pd.DataFrame({"judge": ["ann"], "item": "new", "label": ["pass"]})
+    assert found["value"] == fit.predict(new)["p_pass"][0]
 
 
 def test_the_quality_of_a_panel_is_that_of_its_fit() -> None:

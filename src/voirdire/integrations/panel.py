@@ -196,8 +196,8 @@ def _labels(words: Sequence[str]) -> tuple[str, ...]:
         if {*words} <= {*some}:
             return some
     raise InputError(
-        f"the labels {known_names(sorted({*words}))} are none of those known, such as pass and fail; name all labels there "
-        "may be (levels=), or the ends of the scale of scores (scale=)"
+        f"the labels {known_names(sorted({*words}))} are none of those known, such as pass and fail; name all "
+        "labels there may be (levels=), or the ends of the scale of scores (scale=)"
     )
 
 

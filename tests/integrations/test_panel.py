@@ -48,7 +48,6 @@ def test_a_saved_fit_says_whom_to_believe(fitted: voirdire.Fit, tmp_path) -> Non
     assert found["value"] == pytest.approx(fitted.predict(table)["p_pass"][0])
     assert found["low"] < found["value"] < found["high"]
     assert verdict(["fail", "pass"], ["ann", "cem"], fit=run)["value"] < 0.5 < found["value"]
-    # the interval is of what the probability is the mean of, but for the mean's place in the rule for the target
     draws = classify_draws(fitted.problem, fitted.posterior, table)
     assert draws is not None
     assert draws.sum(axis=2) == pytest.approx(np.ones(draws.shape[:2]))

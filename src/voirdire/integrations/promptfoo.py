@@ -32,7 +32,7 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
         promptfoo's result of a grading: pass (the value is at least the threshold), score (the probability, or the
-        place on the scale, 0 to 1), reason, namedScores (panel, and panel_low and panel_high where there is an interval).
+        place on the scale, 0 to 1), reason, namedScores (panel, and where there is an interval panel_low, panel_high).
 
     Raises
     ------

@@ -10,12 +10,17 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.about import by_model, panel_of, the_other
+from voirdire.kinds.labels.beliefs import class_probabilities
+from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.target import Target
+from voirdire.model.density import Data
 from voirdire.model.problem import TARGET
 from voirdire.model.terms import CONFUSION
 from voirdire.tables.label_questions import read_like
+from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems, nearest
+from voirdire.typing import Floats, Ints
 
 
 def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
@@ -51,8 +56,45 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
     >>> found.predict(new)["label"].tolist()
     ['b']
     """
-    density = problem.density
-    if not density.latent:
+    new, unit, data = _encode(problem, table)
+    panel = by_model(problem, posterior, some_draws(posterior), data)
+    if problem.answered is None:
+        target = Target.prior().of(panel_of(problem, panel, data))
+    else:
+        from voirdire.kinds.labels.human import HumanLabels  # SciPy
+
+        target = HumanLabels(problem).elsewhere(data)
+    chance, other = (target, panel) if problem.about == TARGET else (panel, target)
+    named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
+    if problem.table.has_criteria:
+        named["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
+    named["label"] = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
+    named["probability"] = chance.max(axis=1)
+    named[f"probability_{the_other(problem)}"] = other[np.arange(len(chance)), chance.argmax(axis=1)]
+    return named | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+
+
+def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
+    """P(class | labels) of each item of another table in draws of the posterior, shape (draws, items, classes).
+
+    As :func:`classify`, and in its order, for intervals; None where people's answers say how far the panel is from its
+    target, which is averaged over at once, or where the fit has no draws.
+    """
+    _, _, data = _encode(problem, table)
+    if problem.answered is not None or posterior.draws is None:
+        return None
+    rates, found = called(problem, posterior), []
+    for values in some_draws(posterior):
+        chance = class_probabilities(problem.density, [values], data)
+        chance = chance if rates is None else chance @ rates
+        about_target = problem.about == TARGET
+        found.append(Target.prior().of(panel_of(problem, chance, data)) if about_target else chance)
+    return np.stack(found)
+
+
+def _encode(problem: LabelsProblem, table: object) -> tuple[Labels, Ints, Data]:
+    """Table of new labels, its units (criterion and item in one code), and the labels of each as a density has them."""
+    if not problem.density.latent:
         raise InputError(
             f"predict() needs a model that knows judges; {problem.model.name} takes all alike; "
             "fit hierarchical-dawid-skene"
@@ -84,21 +126,7 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
             "weight": np.ones(len(unit)),
         }
     }
-    panel = by_model(problem, posterior, some_draws(posterior), data)
-    if problem.answered is None:
-        target = Target.prior().of(panel_of(problem, panel, data))
-    else:
-        from voirdire.kinds.labels.human import HumanLabels  # SciPy
-
-        target = HumanLabels(problem).elsewhere(data)
-    chance, other = (target, panel) if problem.about == TARGET else (panel, target)
-    named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
-    if problem.table.has_criteria:
-        named["criterion"] = np.array(problem.criteria, dtype=object)[of]
-    named["label"] = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
-    named["probability"] = chance.max(axis=1)
-    named[f"probability_{the_other(problem)}"] = other[np.arange(len(chance)), chance.argmax(axis=1)]
-    return named | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+    return new, unit, data
 
 
 def _known(names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems) -> Any:

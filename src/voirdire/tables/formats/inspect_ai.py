@@ -103,6 +103,10 @@ class _Log:
         item = joined(context, self.model, *((epoch,) if self.epochs > 1 else ()))
         for key, score in scores.items():
             registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
+            panel = (score.get("metadata") or {}).get("panel")
+            if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
+                yield from self._panel(f"{place} {key}", key, panel, item, registered, context)
+                continue
             judge = self._judge(key, registered, score)
             value = score["value"]
             parts = (
@@ -112,6 +116,25 @@ class _Log:
             )
             for criterion, one in parts:
                 yield self._answer(f"{place} {key}", judge, item, one, criterion, context)
+
+    def _panel(
+        self, place: str, key: str, panel: Record, item: str, criterion: str, context: str | None
+    ) -> Iterator[Row]:
+        """The votes behind a score that several graders gave: by their names, else their models, else their places."""
+        votes: list[Any] = panel["votes"]
+        options = self.scorers.get(key, {}).get("options") or {}
+        for names in (panel.get("judges"), options.get("model"), self.roles.get("grader")):
+            if isinstance(names, list) and len(names) == len(votes):
+                judges = [named(name["model"] if isinstance(name, dict) else name) for name in names]
+                break
+        else:
+            judges = [f"{key} grader {at}" for at in range(1, len(votes) + 1)]
+        for judge, vote in zip(judges, votes, strict=True):
+            said = float("nan") if vote is None else vote
+            parts = said.items() if isinstance(said, dict) else [(None, said)]
+            for part, one in parts:
+                about = criterion if part is None else f"{criterion}.{part}"
+                yield self._answer(f"{place} {judge}", judge, item, one, about, context)
 
     def _answer(
         self, place: str, judge: str | None, item: str, said: Any, criterion: str, context: str | None

@@ -1,0 +1,154 @@
+"""Panels of graders in Inspect: a score reducer, a metric, and a scorer that asks several models.
+
+::
+
+    from voirdire.integrations.inspect import committee
+
+    Task(dataset=..., solver=..., scorer=committee(["openai/gpt-4o", "google/gemini-2.5-pro"]))
+
+Each grader's answer is in the score's metadata, ``panel``, where ``voirdire.read`` finds it in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from inspect_ai.model import Model
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    ScoreReducer,
+    metric,
+    model_graded_fact,
+    model_graded_qa,
+    multi_scorer,
+    score_reducer,
+    scorer,
+)
+
+from voirdire.errors import InputError
+from voirdire.integrations.panel import quality, verdict
+
+REDUCER = "voirdire_panel"
+
+
+@score_reducer(name=REDUCER)
+def panel(
+    judges: Sequence[str] | None = None,
+    levels: Sequence[str] | None = None,
+    positive: str | None = None,
+    fit: str | None = None,
+) -> ScoreReducer:
+    """Reduce several graders' scores of a sample to the probability that it is good.
+
+    The score's value is the probability; its metadata have ``probability``, as :func:`.panel.verdict` gives it, and
+    ``panel``: judges, votes (None of graders that failed), size and failures.
+
+    Parameters
+    ----------
+    judges : sequence of str, optional
+        Names of the graders, in the order of the scores; by default their models.
+    levels, positive : optional
+        Grades there may be, and the good one; see :func:`.panel.verdict`. Grades of other scales than labels are read
+        from the log instead (``voirdire fit LOG``).
+    fit : path, optional
+        A saved fit of the same graders, of which the probability makes use.
+
+    Returns
+    -------
+    ScoreReducer
+        It raises InputError where a grade is none of the levels.
+    """
+
+    def reduce(scores: list[Score]) -> Score:
+        if judges is not None and len(judges) != len(scores):
+            raise InputError(f"{len(scores)} scores and the judges {list(judges)}; name as many as there are")
+        names = [_model_of(one, at) for at, one in enumerate(scores)] if judges is None else list(judges)
+        failed = [isinstance(one.value, float) and one.value != one.value for one in scores]
+        votes = [None if lost else one.value for one, lost in zip(scores, failed, strict=True)]
+        failures = [
+            {"index": at, "reason": scores[at].reason, "explanation": scores[at].explanation}
+            for at, lost in enumerate(failed)
+            if lost
+        ]
+        about = {"panel": {"judges": names, "votes": votes, "size": len(scores), "failures": failures}}
+        answer = scores[0].answer if len({one.answer for one in scores}) == 1 else None
+        given = [(name, vote) for name, vote in zip(names, votes, strict=True) if vote is not None]
+        if not given:
+            return Score.unscored(reason="grader_failed", answer=answer, metadata=about)
+        found = verdict(
+            [v for _, v in given], [n for n, _ in given], levels=levels, positive=positive, fit=fit
+        )
+        said = ", ".join(f"{name}: {vote}" for name, vote in given)
+        return Score(
+            value=found["value"], answer=answer, explanation=said, metadata=about | {"probability": found}
+        )
+
+    return reduce
+
+
+@metric
+def panel_quality(levels: Sequence[str] | None = None, positive: str | None = None) -> Metric:
+    """Fit the panel to all samples: share of good ones, effective number of judges, reliability of each.
+
+    Of scores by :func:`panel` or :func:`committee`; of several epochs Inspect hands on the first. The values are those
+    of :func:`.panel.quality`.
+    """
+
+    def compute(scores: list[SampleScore]) -> dict[str, float]:
+        rows = []
+        for at, one in enumerate(scores):
+            said = (one.score.metadata or {}).get("panel") or {}
+            votes = zip(said.get("judges", ()), said.get("votes", ()), strict=True)
+            rows += [(judge, str(one.sample_id or at), vote) for judge, vote in votes if vote is not None]
+        return quality(rows, levels=levels, positive=positive)
+
+    return compute
+
+
+@scorer(metrics=[panel_quality()])
+def committee(
+    models: Sequence[str | Model],
+    template: str | None = None,
+    instructions: str | None = None,
+    grade_pattern: str | None = None,
+    partial_credit: bool = False,
+    fact: bool = False,
+    fit: str | None = None,
+) -> Scorer:
+    """Ask several models to grade each sample, and give the probability that it is good.
+
+    Parameters
+    ----------
+    models : sequence of str or Model
+        The graders, two at least; each goes through Inspect's ``get_model``.
+    template, instructions, grade_pattern, partial_credit
+        As of Inspect's ``model_graded_qa``, which asks and reads the answers: grades are C and I (and P).
+    fact : bool
+        Whether the template is that of ``model_graded_fact``.
+    fit : path, optional
+        As of :func:`panel`.
+
+    Raises
+    ------
+    InputError
+        There are fewer than two models.
+    """
+    if isinstance(models, str) or len(models) < 2:
+        raise InputError(f"models {models!r} are no committee; give a list of two at least")
+    ask = model_graded_fact if fact else model_graded_qa
+    levels = ["C", "P", "I"] if partial_credit else ["C", "I"]
+    graders = [
+        ask(template, instructions, grade_pattern, partial_credit=partial_credit, model=one) for one in models
+    ]
+    return multi_scorer(graders, panel([str(one) for one in models], levels, "C", fit))
+
+
+def _model_of(score: Score, at: int) -> str:
+    """The model that graded, as Inspect keeps it with the answer; else the place."""
+    grading: Any = (score.metadata or {}).get("grading")
+    last = grading[-1] if isinstance(grading, list) and grading else None
+    return str(getattr(last, "model", None) or f"grader {at + 1}")

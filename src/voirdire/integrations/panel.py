@@ -1,0 +1,223 @@
+"""Answers of a panel about one item, or about all items of an evaluation, as numbers with their intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.fit.store import load
+from voirdire.fit.verb import fit as fit_table
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.labels.predict import classify_draws
+from voirdire.kinds.labels.success import success
+from voirdire.settings import PROB
+from voirdire.tables.rated import known_names
+
+#: Labels that need not be named, the good one first.
+LABELS = (("C", "I"), ("C", "P", "I"), ("pass", "fail"), ("yes", "no"), ("True", "False"), ("1", "0"))
+#: Of one item, also where labels are in order: its answers are too few for chains to pay.
+ALONE: dict[str, Any] = {"model": "hierarchical-dawid-skene", "method": "laplace"}
+
+Found = tuple[float, float | None, float | None]
+
+
+def verdict(
+    answers: Sequence[object],
+    judges: Sequence[str] | None = None,
+    *,
+    levels: Sequence[object] | None = None,
+    positive: object = None,
+    scale: Sequence[float] | None = None,
+    fit: Fit | str | Path | None = None,
+    prob: float = PROB,
+) -> dict[str, Any]:
+    """Probability that an item is good, or its score, by the answers of a panel to it.
+
+    Parameters
+    ----------
+    answers : sequence of str, bool or float
+        A label of each judge, or with ``scale`` a score.
+    judges : sequence of str, optional
+        Their names, which a ``fit`` must know.
+    levels : sequence, optional
+        The labels there may be; by default those of the fit, or the first of `LABELS` that hold the answers.
+    positive : str, optional
+        The good label, by default the one that is known by its word.
+    scale : (float, float), optional
+        Lowest and highest score: answers are scores.
+    fit : Fit or path, optional
+        A fit of labels of the same judges, or where it was saved: what is known of them. Without it these answers alone
+        are fitted by the Laplace approximation, of judges of whom only the prior is known; intervals are wide then.
+    prob : float
+        Probability of the interval.
+
+    Returns
+    -------
+    dict
+        value (a probability, or a score), low, high, prob, judges (number). The interval of a probability is over what
+        the fit leaves open about the judges (None where people's answers are in the fit); that of a score is cut at the
+        scale's ends.
+
+    Raises
+    ------
+    InputError
+        There are no answers, one is no label or off the scale, a judge is not in the fit, or which labels there are or
+        which one is good is not known.
+
+    Examples
+    --------
+    >>> found = verdict(["pass", "pass", "fail"])
+    >>> bool(found["low"] < 0.5 < found["value"] < 0.7)
+    True
+    """
+    names = [f"judge {at}" for at in range(1, len(answers) + 1)] if judges is None else list(map(str, judges))
+    if isinstance(answers, str) or not answers or len(names) != len(answers):
+        raise InputError(
+            f"a panel gave {answers!r} and its judges are {names!r}; give a list with an answer of each judge, one at "
+            "least"
+        )
+    if scale is not None:
+        ends = _number("the scale's lowest score", scale[0]), _number("the scale's highest score", scale[1])
+        scores = [_number(f"the answer of {name!r}", one) for name, one in zip(names, answers, strict=True)]
+        if fit is not None or any(not ends[0] <= one <= ends[1] for one in scores):
+            raise InputError(
+                f"scores {scores} with the scale {ends}: they must be between its ends, and without a fit"
+            )
+        found = _of_scores(tuple(scores), ends, prob)
+    else:
+        words = [_word(name, one) for name, one in zip(names, answers, strict=True)]
+        known = fit if isinstance(fit, Fit) or fit is None else _loaded(Path(fit))
+        labels = _labels(words) if levels is None and known is None else tuple(map(str, levels or ()))
+        labels = labels if known is None else tuple(dict.fromkeys(known.shares()["class"]))
+        good = _good(labels, positive)
+        if known is None:  # the prior takes judges alike, so that names do not matter
+            of = sorted(
+                tuple(sorted(w for n, w in zip(names, words, strict=True) if n == one)) for one in {*names}
+            )
+            pairs = [(f"judge {at}", word) for at, some in enumerate(of) for word in some]
+        else:
+            pairs = list(zip(names, words, strict=True))
+        found = _of_labels(tuple(pairs), labels, good, known, prob)
+    return dict(zip(("value", "low", "high"), found, strict=True)) | {"prob": prob, "judges": len({*names})}
+
+
+def quality(
+    rows: Sequence[tuple[str, str, object]],
+    *,
+    levels: Sequence[object] | None = None,
+    positive: object = None,
+    prob: float = PROB,
+) -> dict[str, float]:
+    """Share of good items, effective number of judges and reliability of each, by the ordinary fit of labels.
+
+    Parameters
+    ----------
+    rows : sequence of (judge, item, label)
+    levels, positive, prob
+        As of :func:`verdict`.
+
+    Returns
+    -------
+    dict of float
+        good, good_low, good_high (share of items that are good); effective_judges (missing of one judge);
+        reliability_JUDGE, with _low and _high.
+
+    Raises
+    ------
+    InputError
+        There are no rows, or labels are wrong as in :func:`verdict`.
+
+    Examples
+    --------
+    >>> rows = [(judge, f"q{n}", "CI"[n % 2]) for judge in "abc" for n in range(8)]
+    >>> sorted(quality(rows))[:4]
+    ['effective_judges', 'good', 'good_high', 'good_low']
+    """
+    if not rows:
+        raise InputError("no sample has answers of a panel; score with voirdire's reducer or committee")
+    words = [_word(judge, said) for judge, _, said in rows]
+    labels = _labels(words) if levels is None else tuple(map(str, levels))
+    good = _good(labels, positive)
+    table = [(judge, item, word) for (judge, item, _), word in zip(rows, words, strict=True)]
+    found = fit_table(_frame(table, "label"), levels=labels, positive=good, prob=prob)
+    share = found.shares().set_index("class").loc[good]
+    checks = found.checks().set_index("check")["value"]
+    result = {"good": share["share"], "good_low": share["low"], "good_high": share["high"]}
+    if "dependence" in checks:
+        result["effective_judges"] = checks["dependence"]
+    for row in found.judges().to_dict("records"):
+        result |= {
+            f"reliability_{row['judge']}{end}": row[f"reliability{end}"] for end in ("", "_low", "_high")
+        }
+    return {name: float(value) for name, value in result.items()}
+
+
+@lru_cache(maxsize=1024)
+def _of_labels(
+    pairs: tuple[tuple[str, str], ...], labels: tuple[str, ...], good: str, known: Fit | None, prob: float
+) -> Found:
+    table = _frame([(judge, "item", label) for judge, label in pairs], "label")
+    fit = known.in_pandas if known else fit_table(table, levels=labels, positive=good, **ALONE)
+    value = float(fit.predict(table)[f"p_{good}"][0])
+    draws = classify_draws(fit.problem, fit.posterior, table)  # type: ignore[arg-type]
+    if draws is None:
+        return value, None, None
+    low, high = np.quantile(draws[:, 0, labels.index(good)], [0.5 * (1 - prob), 0.5 * (1 + prob)])
+    return value, float(low), float(high)
+
+
+@lru_cache(maxsize=1024)
+def _of_scores(scores: tuple[float, ...], scale: tuple[float, float], prob: float) -> Found:
+    table = _frame([(f"judge {at}", "item", score) for at, score in enumerate(scores)], "score")
+    row = fit_table(table, levels=scale, model="rating-continuous", prob=prob).ranking().iloc[0]
+    value, low, high = np.clip(row[["score", "low", "high"]].astype(float), *scale)
+    return float(value), float(low), float(high)
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: Path) -> Fit:
+    return load(path)
+
+
+def _frame(rows: list[tuple[Any, ...]], answer: str) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=["judge", "item", answer])
+
+
+def _labels(words: Sequence[str]) -> tuple[str, ...]:
+    for some in LABELS:
+        if {*words} <= {*some}:
+            return some
+    raise InputError(
+        f"the labels {known_names(sorted({*words}))} are none of those known, such as pass and fail; name all "
+        "labels there may be (levels=), or the ends of the scale of scores (scale=)"
+    )
+
+
+def _good(labels: tuple[str, ...], positive: object) -> str:
+    good = success(labels, positive)
+    if good is None:
+        raise InputError(
+            f"of the labels {known_names(labels)} none is known to be the good one; name it (positive=)"
+        )
+    return good
+
+
+def _word(judge: str, said: object) -> str:
+    """A label as text; a whole number without its point, as labels of tables are read."""
+    if isinstance(said, str | bool) and str(said).strip():
+        return str(said).strip()
+    return f"{_number(f'the answer of {judge!r}', said):g}"
+
+
+def _number(what: str, said: object) -> float:
+    if isinstance(said, bool) or not isinstance(said, int | float) or not math.isfinite(said):
+        raise InputError(f"{what} is {said!r}; give a label, true, false or a number")
+    return float(said)

@@ -1,0 +1,45 @@
+"""Votes of a panel in a log of Inspect are answers of its graders, by their names, their models or their places."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import voirdire
+
+VOTES = ["C", None, "I"]
+
+
+def log(panel: dict, options: dict, roles: dict) -> dict:
+    about = {
+        "task": "t",
+        "model": "openai/gpt",
+        "model_roles": roles,
+        "scorers": [{"name": "model_graded_qa", "options": options}],
+    }
+    score = {"value": 0.6, "metadata": {"panel": panel}}
+    samples = [{"id": at, "epoch": 1, "scores": {"model_graded_qa": score}} for at in ("q1", "q2")]
+    return {"version": 2, "status": "success", "eval": about, "samples": samples}
+
+
+@pytest.mark.parametrize(
+    ("panel", "options", "roles", "judges"),
+    [
+        ({"judges": ["a", "b", "c"]}, {"model": ["x", "y", "z"]}, {}, ["a", "c"]),
+        ({}, {"model": ["x", "y", "z"]}, {}, ["x", "z"]),
+        ({}, {"model": "x"}, {"grader": [{"model": "u"}, {"model": "v"}, {"model": "w"}]}, ["u", "w"]),
+        ({"judges": ["a"]}, {}, {}, ["model_graded_qa grader 1", "model_graded_qa grader 3"]),
+    ],
+)
+def test_votes_of_a_panel(tmp_path, panel, options, roles, judges) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log({"votes": VOTES, **panel}, options, roles)))
+    found = voirdire.read(path)
+    assert found.scores is None
+    assert found.labels[["judge", "label", "context"]].to_numpy().tolist() == [
+        [judge, label, sample]
+        for sample in ("q1", "q2")
+        for judge, label in zip(judges, ["C", "I"], strict=True)
+    ]
+    assert found.refused["reason"].tolist() == ["unscored (NaN)"] * 2

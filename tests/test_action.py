@@ -108,6 +108,7 @@ def test_other_verdicts_and_errors_end_the_job(folder: Path, tables: Path) -> No
     assert (wrong.returncode, "none.csv" in wrong.stderr) == (1, True)
 
 
+@pytest.mark.slow
 def test_what_is_installed_is_the_source_or_what_is_asked_for(
     folder: Path, tables: Path, project: Path
 ) -> None:

@@ -93,6 +93,7 @@ def test_json_has_the_keys_of_the_documented_shape(votes: Path) -> None:
     assert len(found["notes"]) == 3
 
 
+@pytest.mark.slow
 def test_quick_stops_at_the_first_answer_and_seconds_bound_the_chains(votes: Path) -> None:
     assert json.loads(run("fit", votes, "--quick", "--json").stdout)["method"] == "laplace"
     assert json.loads(run("fit", votes, "--seconds", "60", "--json").stdout)["method"] == "hmc"
@@ -119,6 +120,7 @@ def test_json_has_null_where_nothing_is_estimated(votes: Path) -> None:
     assert all(row["reliability"] is None for row in found["judges"])
 
 
+@pytest.mark.slow
 def test_tables_for_people(votes: Path) -> None:
     result = run("fit", votes)
     assert (result.exit_code, result.stderr) == (0, "")

@@ -54,6 +54,7 @@ def test_it_asks_until_the_best_is_known(tmp_path: Path) -> None:
     assert (tmp_path / "o/rounds.svg").read_text().startswith("<svg")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_anywhere_ends_with_the_same_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +138,7 @@ def test_a_protocol_whose_questions_depend_on_each_other_is_refused(tmp_path: Pa
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path) -> None:
     items(5).to_csv(tmp_path / "items.csv", index=False)
     text = "\n".join(

@@ -29,6 +29,7 @@ def votes(
     return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["adaptive", "cyclic"])
 def test_it_stops_once_enough_is_known_and_not_before(design: str) -> None:
     course, asked = reveal(votes(), until="p_best >= 0.9", design=design, model="crowd-bt")

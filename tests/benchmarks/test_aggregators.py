@@ -58,6 +58,7 @@ def rows_of(out: Path) -> pd.DataFrame:
     return pd.DataFrame(json.loads((out / "rows.json").read_text()))
 
 
+@pytest.mark.slow
 def test_a_table_outside_the_repository_needs_no_code(run: ModuleType, tmp_path: Path) -> None:
     labels(tmp_path / "mine")
     given = ["--tables", str(tmp_path / "mine"), "--draws", "2", "--out", str(tmp_path / "out")]
@@ -153,6 +154,7 @@ def test_votes_scores_and_halves_are_pairs(run: ModuleType, tmp_path: Path) -> N
     assert set(halves[0].votes["winner"]) <= {"first", "second", "tie"}
 
 
+@pytest.mark.slow
 def test_every_shipped_table_reads(run: ModuleType, shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VOIRDIRE_SHARED", str(shared))
     found = {table.name: table.task() for table in run.tables(run.HERE / "tables")}

@@ -111,7 +111,8 @@ def test_signals_are_heard_before_anything_heavy_is_imported(project: Path, fold
     assert not {"numpy", "pandas", "typer", "scipy", "jax"} & set(command.imported)
 
 
-@pytest.mark.parametrize("tries", [6, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("tries", [40])
 def test_a_signal_in_the_first_second_prints_one_line(project: Path, folder: Path, tries: int) -> None:
     rng = np.random.default_rng(tries)
     whole = {verb: written(project, folder, verb) for verb in VERBS}
@@ -157,6 +158,7 @@ def removed(run: Path) -> set[str]:
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("door", "verb"), [("script", "fit"), ("module", "models")])
 def test_a_signal_in_the_last_moment_leaves_no_traceback(
     project: Path, folder: Path, door: str, verb: str

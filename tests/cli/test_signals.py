@@ -204,6 +204,7 @@ def running(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_no_worker_outlives_a_killed_study_and_nobody_else_writes_to_its_folder(zygote: Zygote) -> None:
     """Workers end within ten seconds of a kill; meanwhile a second run on the folder says why it does not begin."""
     words = [*COMMANDS["simulate"][:-1], "shared", "--jobs", "2"]

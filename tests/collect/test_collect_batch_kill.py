@@ -116,6 +116,7 @@ def bench(tell: Callable[[dict[str, Any]], int], tmp_path_factory: pytest.TempPa
     return Bench(tell, tmp_path_factory.mktemp("bench"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after", "late", "later"])
 def test_a_run_killed_while_it_begins_its_first_batches(bench: Bench, when: str) -> None:
     # calls 1 and 2 upload, 3 and 4 begin the batches of both judges

@@ -41,6 +41,7 @@ def until(server: BatchServer, folder: Path, how: dict[str, bool], **settings: A
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_round_is_a_batch_of_each_judge_and_the_tables_are_the_same(
     tmp_path: Path, server: BatchServer
 ) -> None:

@@ -154,6 +154,7 @@ def test_a_text_without_a_key_stays_as_it_is(text: str) -> None:
     assert Redactor(["EMPTY"]).text(f"EMPTY {text}") == f"EMPTY {text}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["\\", "%", "&", "\\u00", "&#x0", "s", " ", "sk-", "\\u0073"])
 def test_looking_for_keys_takes_time_that_grows_as_the_text(unit: str) -> None:
     assert grows_as_its_input(lambda size: Redactor([KEY]).text(unit * (size // len(unit))), 1_000_000)

@@ -153,6 +153,7 @@ def ordinary(size: int) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ordinary(100))
 def test_ordinary_texts_stay_as_they_are_and_take_little_time(kind: str) -> None:
     text = ordinary(1_000_000)[kind]

@@ -118,6 +118,7 @@ def survive(tmp_path: Path, serve: Callable[..., Any], count: int) -> None:
     assert again.tables == found.tables
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("toy_protocol")
 def test_odd_replies_are_errors_of_the_answers_they_came_for(
     tmp_path: Path, serve: Callable[..., Any]

@@ -94,6 +94,7 @@ def render(folder: Path, text: str) -> str:
     return Prompts([folder]).render("toy/compare", GIVEN).user
 
 
+@pytest.mark.slow
 def test_templates_that_would_not_end_are_refused_with_a_message(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -298,6 +298,7 @@ def test_what_is_wrong_is_refused(people: pd.DataFrame, message: str) -> None:
         voirdire.audit(labels({"gpt": 0.9})[0], covariates="size")
 
 
+@pytest.mark.slow
 def test_the_judges_of_a_fit_have_verdicts() -> None:
     table, _ = labels({"a": 0.95, "b": 0.9, "c": 0.9, "coin": 0.5}, items=300)
     fitted = voirdire.fit(table, method="laplace")
@@ -311,6 +312,7 @@ def test_the_judges_of_a_fit_have_verdicts() -> None:
     assert found["a"]["information"] == pytest.approx(np.log(2) - entropy, abs=0.12)
 
 
+@pytest.mark.slow
 def test_information_of_fit_and_audit_agree_where_people_are_right_and_only_there() -> None:
     """By one formula, of what is right and of what people say: alike but where people err themselves."""
     table, people = labels({"a": 0.95, "b": 0.8, "c": 0.7}, items=3000)

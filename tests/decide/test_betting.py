@@ -69,6 +69,7 @@ def test_the_number_of_values_until_it_is_decided_decides_it() -> None:
     assert values_until(np.full(60, 0.5), 0.5, ALPHA, PLANNED) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "mean"), [("two", 0.5), ("two", 0.05), ("two", 0.95), ("any", 0.3)])
 def test_bounds_are_wrong_at_any_of_1000_looks_in_at_most_5_percent(kind: str, mean: float) -> None:
     """2,000 sequences, looked at after each value; Monte Carlo error of 5%: 0.5%."""

@@ -195,6 +195,7 @@ def test_a_few_contexts_with_most_votes_hide_no_cycle() -> None:
     assert clear_wins(read_votes(table.astype({"context": str}))).tolist() == [[0, 1], [2, 0], [1, 2]]
 
 
+@pytest.mark.slow
 def test_one_context_that_decides_the_first_place_is_named() -> None:
     """Item 0 wins everything in one of eight prompts, and is behind item 1 in the others: who is first hangs on it."""
     theta = np.repeat(np.array([0.4, 0.8, 0.0, -0.6])[:, None], 8, axis=1)

@@ -147,7 +147,7 @@ def contradictions(fit: Fit) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k != "votes")) for k in KINDS])
 def test_all_places_say_the_same(kind: str) -> None:
     rng = np.random.default_rng([46, KINDS.index(kind)])
     for _ in range(2):
@@ -164,6 +164,7 @@ def test_125_fits_of_each_kind_say_the_same_everywhere(kind: str) -> None:
         assert contradictions(voirdire.fit(table, **how)) == [], seed
 
 
+@pytest.mark.slow
 def test_the_command_line_says_what_json_says(tmp_path: Path) -> None:
     for seed in range(2):
         answers("votes", np.random.default_rng(seed))[0].to_csv(tmp_path / "votes.csv", index=False)

@@ -181,6 +181,7 @@ def test_of_votes_the_better_of_every_pair_is_claimed_whatever_the_order_people_
     assert (both["answer"] == both["winner"])[both["do"] == "accept"].mean() >= 0.8
 
 
+@pytest.mark.slow
 def test_answers_that_taught_the_fit_check_nothing() -> None:
     votes, gold = pairs(np.random.default_rng(8), 80)
     taught, known = gold.head(20), gold.iloc[20:50]

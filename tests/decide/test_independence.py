@@ -58,6 +58,7 @@ def own(table: pd.DataFrame, people: pd.DataFrame | None = None) -> tuple[dict[s
     return values, found["panel"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["votes", "scores", "labels", "words"])
 def test_an_exact_copy_and_what_it_is_a_copy_of_have_none(kind: str) -> None:
     values, worth = own(panel(kind, 1.0))

@@ -122,6 +122,7 @@ def test_the_promised_precision_is_reached_in_most_tables() -> None:
     assert np.mean([np.mean(one) > 0.5 for one in found]) >= 0.9
 
 
+@pytest.mark.slow
 def test_more_of_the_panel_does_not_settle_it_and_people_do() -> None:
     for kind in ("votes", "scores"):
         target, alone = (fitted(panel(1, kind), judges=judges) for judges in ("models", "people"))
@@ -138,6 +139,7 @@ def test_more_of_the_panel_does_not_settle_it_and_people_do() -> None:
         assert all("more_people" not in row for row in alone.board()["next"])
 
 
+@pytest.mark.slow
 def test_people_answer_as_the_model_says() -> None:
     rng = np.random.default_rng(0)
     of_scores = fitted(panel(0, "scores")).kind

@@ -48,6 +48,7 @@ def test_gpt35_leans_to_the_first_answer_and_gpt4_hardly_to_the_second(by_laplac
     assert np.isfinite(by_laplace.ranking()[["score", "low", "high"]].to_numpy(dtype=float)).all()
 
 
+@pytest.mark.slow
 def test_predicted_and_observed_shares_of_answers_agree(by_laplace: Fit, votes: Votes) -> None:
     """The two judges' shares of first, second and tied answers, as the table's description gives them."""
     chances = by_laplace.predict(votes)

@@ -56,6 +56,7 @@ def assert_orientation(panel: str, result: Fit) -> None:
         assert 0.09 < mass < 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("panel", PANELS)
 def test_the_mode_recovers_every_reliability(panel: str, seed: int) -> None:

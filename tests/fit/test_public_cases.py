@@ -125,6 +125,7 @@ def test_with_and_without_ties_the_mode_is_the_maximum_of_the_likelihood(flat: P
     assert found[names].to_numpy() == pytest.approx(best - best.mean(), abs=2e-4)
 
 
+@pytest.mark.slow
 def test_judges_who_always_say_yes_do_not_decide(cases: Path) -> None:
     gold = pd.read_csv(cases / "l1_gold.csv").set_index("item")["label"].to_dict()
     found = fitted(cases / "l1.csv")
@@ -135,6 +136,7 @@ def test_judges_who_always_say_yes_do_not_decide(cases: Path) -> None:
     assert sum(item["label"] == gold[item["item"]] for item in found["items"]) == 6
 
 
+@pytest.mark.slow
 def test_raters_without_a_common_item_are_warned_about(cases: Path) -> None:
     found = fitted(cases / "s1.csv")
     assert levels(found)["connectivity"] == "warn"

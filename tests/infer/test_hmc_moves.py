@@ -90,6 +90,7 @@ def test_moved_draws_are_those_of_the_posterior(
     assert worst_gap(shown(posed, plain), exact) > 1.5 * band
 
 
+@pytest.mark.slow
 def test_moves_forget_a_poor_start(
     posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:

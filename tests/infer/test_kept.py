@@ -43,6 +43,7 @@ def compiled(**variables: str) -> tuple[int, int, str | None]:
     return hits, misses, folder
 
 
+@pytest.mark.slow
 def test_the_second_process_compiles_nothing(tmp_path: Path) -> None:
     here = {"VOIRDIRE_CACHE": str(tmp_path)}
     hits, misses, folder = compiled(**here)

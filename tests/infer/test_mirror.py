@@ -168,6 +168,7 @@ def test_mass_from_draws_of_one_orientation() -> None:
     assert mirror.mass_from_oriented(ratio) == pytest.approx(0.25, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_upper", [0, 1, 20, 40])
 def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
     """How many of 40 chains sit in the likely half must not matter."""

@@ -76,6 +76,7 @@ def panel(request: pytest.FixtureRequest) -> tuple[VotesProblem, Mode]:
     return problem, find_mode(problem)
 
 
+@pytest.mark.slow
 def test_the_highest_of_several_modes_is_found(panel: tuple[VotesProblem, Mode]) -> None:
     problem, mode = panel
     reached = modes_by_scipy(problem, starts=12)
@@ -127,6 +128,7 @@ def test_a_search_cut_short_says_so() -> None:
     assert not mode.converged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, modes.FEW])
 def test_a_batch_of_tables_finds_what_each_finds_alone(few: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of different lengths in one batch, compiled or not; alone, their missing outcomes weigh nothing."""

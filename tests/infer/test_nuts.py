@@ -66,6 +66,7 @@ def test_it_converges_in_few_steps(problem: VotesProblem, run: Draws) -> None:
     assert run.steps.mean() < 16
 
 
+@pytest.mark.slow
 def test_with_many_votes_it_agrees_with_laplace(
     problem: VotesProblem, approximation: Laplace, run: Draws
 ) -> None:

@@ -112,6 +112,7 @@ def test_answers_are_drawn_by_their_probabilities() -> None:
         assert np.abs(counts.mean(axis=0) - want).max() < 5 * np.sqrt(total.max() / 4 / len(counts))
 
 
+@pytest.mark.slow
 def test_a_fit_generates_in_pymc() -> None:
     import pymc as pm
 

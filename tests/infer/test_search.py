@@ -47,6 +47,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_are_those_of_jax(name: str) -> None:
     x = np.array([0.3, -1.2, 2.0, 0.7, -0.4, 1.1])

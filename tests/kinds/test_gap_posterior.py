@@ -220,6 +220,7 @@ def test_a_fit_says_what_people_teach(tmp_path: Path) -> None:
         voirdire.fit(pd.concat([judges, of_people]), anchors=people, judges="models")
 
 
+@pytest.mark.slow
 def test_scores_of_people_on_a_scale_of_their_own() -> None:
     rng = np.random.default_rng(0)
     _, _, people, theta = panel()

@@ -80,7 +80,12 @@ def make(name: str) -> voirdire.Fit:
 KINDS = ["votes", "criteria", "scores", "continuous", "labels", "joint", "rankings"]
 
 
-@pytest.fixture(scope="module", params=KINDS)
+QUICK = ("votes", "scores")
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(k, marks=[pytest.mark.slow] * (k not in QUICK)) for k in KINDS]
+)
 def fit(request: pytest.FixtureRequest) -> voirdire.Fit:
     return make(request.param)
 

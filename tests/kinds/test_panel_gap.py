@@ -67,7 +67,15 @@ def widths(fit: Any, more: str = "") -> np.ndarray:
     return np.asarray(found[f"high{more}"] - found[f"low{more}"])
 
 
-@pytest.mark.parametrize("table", [votes()[0], scored(), ranked()], ids=["votes", "scores", "rankings"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        votes()[0],
+        pytest.param(scored(), marks=pytest.mark.slow),
+        pytest.param(ranked(), marks=pytest.mark.slow),
+    ],
+    ids=["votes", "scores", "rankings"],
+)
 def test_both_answers_stand_beside_each_other(table: pd.DataFrame) -> None:
     plain, target = fitted(table).as_dict(), fitted(table, about="target")
     panel = fitted(table, judges="people").as_dict()
@@ -97,6 +105,7 @@ def test_more_judges_do_not_tell_what_people_would_say() -> None:
     assert wide[""][1] > 0.75 * wide[""][0]
 
 
+@pytest.mark.slow
 def test_what_all_judges_like_and_people_do_not_is_in_the_intervals() -> None:
     inside, panel = [], []
     for seed in range(8):

@@ -205,6 +205,7 @@ def bt_sigma_position(card: dict[str, Any], table: pd.DataFrame) -> Values:
     return named(mode_of(log_density, 13))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("written", "table"),
     [(crowd_bt_position, votes), (hierarchical_dawid_skene, labels), (bt_sigma_position, votes)],

@@ -113,6 +113,7 @@ def test_the_density_is_its_equation_cell_by_cell(make: Any) -> None:
         assert draws.shape == (2, CELLS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [scored, ranked])
 def test_jax_agrees_and_its_gradient_is_that_of_differences(make: Any) -> None:
     import jax

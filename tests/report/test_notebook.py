@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import voirdire
 from voirdire.research.plan import Plan
@@ -71,6 +72,7 @@ def test_labels_are_shown() -> None:
     assert "<th>answers</th>" in shown
 
 
+@pytest.mark.slow
 def test_figures_are_shown_after_the_first(tmp_path: Path) -> None:
     """A notebook's backend turns interactive drawing on when it is first used: plot() must not turn it off again."""
     (tmp_path / "inline.py").write_text(

@@ -24,12 +24,12 @@ from voirdire.report.verb import check_format, render, report
 
 FITS = ("llmfao", "many", "one_judge", "hostile", "scored", "hostile_scores")
 PAGES = (*FITS, "labelled", "hostile_labels", "study", "metaeval", "hostile_rows", "compared")
-LARGE = ("llmfao", "many")  # pages of hundreds of items
+SLOW = ("llmfao", "many", "hostile_labels", "hostile_scores", "hostile_rows", "scored", "compared")
 HOSTILE = ("hostile", "hostile_scores", "hostile_labels", "hostile_rows", "compared")
 
 
-def large_ones_slow(names: tuple[str, ...]) -> list[Any]:
-    return [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in names]
+def most_are_slow(names: tuple[str, ...]) -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in names]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def made(run: Any, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", large_ones_slow(PAGES))
+@pytest.mark.parametrize("name", most_are_slow(PAGES))
 def test_a_page_is_quiet_keeps_to_itself_and_fits(
     name: str, page: Path, browser: Any, artefacts: Path
 ) -> None:
@@ -96,7 +96,7 @@ def test_a_page_is_quiet_keeps_to_itself_and_fits(
             browser.screenshot(artefacts / f"{name}-{width}{'-dark' * dark}.png", whole=True)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", most_are_slow(PAGES))
 def test_axe_finds_nothing_serious(name: str, page: Path, browser: Any, axe: str) -> None:
     for dark in (False, True):
         browser.open(page, dark=dark)
@@ -112,7 +112,7 @@ def rows(browser: Any, table: str) -> list[list[str]]:
     return browser.run(code)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("name", large_ones_slow(FITS))
+@pytest.mark.parametrize("name", most_are_slow(FITS))
 def test_the_first_row_is_that_of_the_ranking(
     name: str, page: Path, browser: Any, request: pytest.FixtureRequest
 ) -> None:
@@ -128,7 +128,7 @@ def test_the_first_row_is_that_of_the_ranking(
     assert first["item"][:20] in browser.run("document.querySelector('.lead').textContent")
 
 
-@pytest.mark.parametrize("name", large_ones_slow(FITS))
+@pytest.mark.parametrize("name", most_are_slow(FITS))
 def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: pytest.FixtureRequest) -> None:
     found = request.getfixturevalue(name)
     judges = found.judges()
@@ -154,7 +154,7 @@ def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: py
         assert left == sum(all(word in text for word in name_.lower().split()) for text in texts) >= 1
 
 
-@pytest.mark.parametrize("name", large_ones_slow(FITS))
+@pytest.mark.parametrize("name", most_are_slow(FITS))
 def test_a_copy_holds_every_digit_and_no_formula(
     name: str, page: Path, browser: Any, request: pytest.FixtureRequest
 ) -> None:
@@ -172,7 +172,7 @@ def test_a_copy_holds_every_digit_and_no_formula(
         assert row["item"] == ("'" if risky else "") + asked["item"]
 
 
-@pytest.mark.parametrize("name", large_ones_slow(PAGES))
+@pytest.mark.parametrize("name", most_are_slow(PAGES))
 def test_a_page_prints_on_several_sheets(name: str, page: Path, browser: Any, artefacts: Path) -> None:
     browser.open(page)
     pdf = browser.pdf()
@@ -194,7 +194,7 @@ def test_everything_can_be_read_without_scripts(browser: Any, hostile: Fit, tmp_
     assert browser.run("document.querySelectorAll('figure svg').length") >= 6
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", most_are_slow(HOSTILE))
 def test_names_do_not_act(name: str, page: Path, browser: Any) -> None:
     browser.open(page)
     assert browser.run("window.hit") is None
@@ -253,6 +253,7 @@ def engine() -> str:
     pytest.skip("no LaTeX: install Debian's texlive-latex-base and texlive-latex-recommended, or tectonic")
 
 
+@pytest.mark.slow
 def test_tables_with_hostile_names_compile(
     engine: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -269,7 +270,7 @@ def test_tables_with_hostile_names_compile(
     assert (tmp_path / "all.pdf").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", most_are_slow(HOSTILE))
 def test_hostile_names_are_escaped_everywhere(
     name: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

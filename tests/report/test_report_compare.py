@@ -139,6 +139,7 @@ def test_fits_of_labels_are_refused(small: Fit) -> None:
         compare({"votes": small, "labels": fit(labels, method="map")})
 
 
+@pytest.mark.slow
 def test_the_verb(small: Fit, mode: Fit, study: Path, tmp_path: Path) -> None:
     def run(*arguments: object) -> Any:
         return CliRunner().invoke(app, ["compare", *map(str, arguments)], catch_exceptions=False)

@@ -26,6 +26,7 @@ def pages(project: Path) -> list[Path]:
     return sorted((project / "docs").rglob("*.md"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [

@@ -84,6 +84,7 @@ def test_in_the_same_contexts_more_votes_do_not_help_for_ever() -> None:
     assert of["votes in the same contexts"]["probability"] < of["contexts"]["probability"]
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "pilot.csv"
     votes(np.array([0.6, 0.3, 0.0, -1.0]), 200, np.random.default_rng(3)).to_csv(path, index=False)

@@ -15,6 +15,7 @@ from voirdire.research.plan_rankings import plan_rankings
 from voirdire.simulate import simulate_rankings
 
 
+@pytest.mark.slow
 def test_intervals_narrow_with_the_root_of_the_number_of_rankings() -> None:
     found = plan_rankings(4, items=6, size=4, width=0.8, replicates=3, seed=1)
     table = found.table
@@ -27,6 +28,7 @@ def test_intervals_narrow_with_the_root_of_the_number_of_rankings() -> None:
     assert "log-odds wide" in str(found)
 
 
+@pytest.mark.slow
 def test_the_width_is_that_of_such_a_collection() -> None:
     """A table that was not used to plan has intervals of about the width that was planned."""
     found = plan_rankings(4, items=6, size=4, width=1.2, taste_spread=0.3, replicates=4)
@@ -38,6 +40,7 @@ def test_the_width_is_that_of_such_a_collection() -> None:
     assert (ranking["high"] - ranking["low"]).mean() == pytest.approx(best["width"], rel=0.3)
 
 
+@pytest.mark.slow
 def test_tastes_of_few_judges_are_a_floor() -> None:
     found = plan_rankings(2, items=5, width=0.3, taste_spread=1.0, most=8, replicates=2)
     assert found.best is None
@@ -58,6 +61,7 @@ def test_what_is_wrong_is_said_at_once() -> None:
     assert len(caught.value.problems) == 7
 
 
+@pytest.mark.slow
 def test_the_command_line() -> None:
     words = ["plan", "--rankings", "3", "--judges", "3", "--items", "4"]
     words += ["--width", "3", "--replicates", "2", "--json"]

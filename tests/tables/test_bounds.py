@@ -225,6 +225,7 @@ def test_the_bound_is_named_and_can_be_set(tmp_path: Path, monkeypatch: pytest.M
         read_scores(path)
 
 
+@pytest.mark.slow
 def test_a_table_that_packs_a_hundred_times_is_read(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     wins = rng.random(300_000) < 0.5
@@ -279,6 +280,7 @@ def test_objects_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         read(path)
 
 
+@pytest.mark.slow
 def test_rows_that_are_kept_take_a_few_bytes_a_cell() -> None:
     """Texts that recur are kept once; as tuples rows of three cells take above a hundred bytes."""
     rows, count = Rows("scores"), 200_000

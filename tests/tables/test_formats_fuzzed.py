@@ -328,6 +328,7 @@ def damaged_tables(folder: Path, number: int) -> tuple[list[str], int]:
     return found, read
 
 
+@pytest.mark.slow
 def test_damaged_spreadsheets_and_parquet_end_in_a_table_or_an_error(tmp_path: Path) -> None:
     found, read = damaged_tables(tmp_path, 12)
     assert not found, "\n".join(found[:5])

@@ -38,6 +38,7 @@ def test_no_new_tool_takes_the_files_of_the_others(shared: Path) -> None:
                     assert registry.tool_of(source.head) is None, path
 
 
+@pytest.mark.slow
 def test_every_format_is_imported_by_one_command(tool_files: Files, tmp_path: Path) -> None:
     for tool, files in tool_files.items():
         for number, (name, text) in enumerate(files):

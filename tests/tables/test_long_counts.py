@@ -43,6 +43,7 @@ def crowd() -> pd.DataFrame:
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["columns", "rows"])
 def test_raters_whom_nobody_named_look_alike(crowd: pd.DataFrame, layout: str) -> None:
     if layout == "columns":

@@ -102,6 +102,7 @@ def write_jsonl(path: Path, table: dict[str, list[object]]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(table=tables())
 def test_every_format_gives_the_same_votes(tmp_path: Path, table: dict[str, list[object]]) -> None:

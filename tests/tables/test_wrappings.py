@@ -220,6 +220,7 @@ def differences(folder: Path, number: int) -> tuple[list[str], int]:
     return found, read
 
 
+@pytest.mark.slow
 def test_random_tables_are_the_same_in_every_wrapping(tmp_path: Path) -> None:
     found, read = differences(tmp_path, FAST)
     assert not found, f"{len(found)}:\n" + "\n".join(found[:3])

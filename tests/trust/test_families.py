@@ -108,6 +108,7 @@ def test_judges_who_share_few_items_are_no_family() -> None:
     assert not alike(scores(0, copies=3, items=12))
 
 
+@pytest.mark.slow
 def test_families_of_real_judges_are_those_of_their_models(shared: Path) -> None:
     """58 prompts of six language models, whose names say which model it is; 239 pairs in both orders."""
     fit = voirdire.fit(shared / "data" / "llmbar_votes.csv", method="map")
@@ -126,6 +127,7 @@ def check(table: pd.DataFrame, name: str) -> Any:
     return found.loc[name]
 
 
+@pytest.mark.slow
 def test_a_judge_who_scores_at_random_is_named() -> None:
     said = [check(scores(seed, noise=1, items=100), "noise") for seed in range(10)]
     assert sum(one["message"].startswith("j0 is ") for one in said) >= 9

@@ -87,6 +87,7 @@ def test_intervals_of_one_and_three_are_pivots_of_the_f_distribution() -> None:
         )
 
 
+@pytest.mark.slow
 def test_intervals_cover_as_promised() -> None:
     rng, hits = np.random.default_rng(5), {"icc_2_1": 0, "fleiss_kappa": 0}
     for _ in range(200):

@@ -90,6 +90,7 @@ def test_fleiss_kappa_is_statsmodels_where_nothing_is_missing(tables, point) -> 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])
 def test_alpha_is_krippendorffs_on_scores(tables, point, metric) -> None:
     for name in (

@@ -188,6 +188,7 @@ def test_without_a_correlation_they_are_those_of_independent_groups() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", [(0.5, 0.5, 0.6), (0.9, 0.8, 0.4), (0.97, 0.9, 0.0)])
 def test_their_intervals_cover(rates: tuple[float, float, float]) -> None:
     p, q, phi = rates

@@ -203,6 +203,7 @@ def simulate(kind: str, n: int, replicates: int, others: int = 400) -> dict[str,
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "n", "narrower"),
     [
@@ -223,6 +224,7 @@ def test_intervals_cover_and_informative_judges_make_them_narrower(
     assert found["ratio"] < narrower, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "n"), [("mean, noise", 30), ("rate, noise", 40), ("mean, noise", 100)])
 def test_judges_that_guess_leave_the_width_as_it_is(kind: str, n: int) -> None:
     found = simulate(kind, n, 1000)

@@ -138,6 +138,7 @@ def test_what_cannot_be_done_is_refused_with_the_reason(fit: Any) -> None:
         voirdire.fit(votes, model="bradley-terry").next_rankings()
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "rankings.csv"
     MADE.rankings.to_csv(path, index=False)

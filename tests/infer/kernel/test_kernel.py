@@ -167,6 +167,7 @@ def test_points_side_by_side_come_back() -> None:
         np.testing.assert_array_equal(as_rows(side_by_side(rows), points), rows)
 
 
+@pytest.mark.slow
 def test_without_a_kernel_chains_say_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """And give what they give with it, up to their noise."""
     table = pd.DataFrame({"judge": "a", "first": ["x"] * 12, "second": "y", "winner": ["x"] * 8 + ["y"] * 4})

@@ -133,6 +133,7 @@ def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> N
     assert hidden.max() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_the_search_ends_at_the_mode_of_the_compiled_one(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = posed(model, known=False)

@@ -45,6 +45,7 @@ def scores(fit: voirdire.Fit, truth: Ints) -> tuple[float, float]:
     return float((p.argmax(axis=1) == truth).mean()), float(-np.log(p[np.arange(ITEMS), truth]).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_copies_leave_accuracy_and_log_loss_as_they_are(seed: int) -> None:
     """Three copies of one of eight honest judges, found; none of the panels is one of the benchmark's."""

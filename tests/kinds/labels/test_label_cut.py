@@ -119,6 +119,7 @@ def test_coins_are_drawn_from_their_mixture_of_betas() -> None:
     assert stats.kstest(drawn, law).pvalue > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["hierarchical-dawid-skene", pytest.param("dawid-skene-pooled", marks=pytest.mark.slow)]
 )
@@ -204,6 +205,7 @@ def test_a_clique_drags_joint_along_and_cut_is_right(
     assert (judges["reliability_low"][:6] < 0.55).all()
 
 
+@pytest.mark.slow
 def test_judges_of_the_cut_do_not_hear_what_others_say_elsewhere(
     clique: tuple[pd.DataFrame, pd.Series, pd.DataFrame],
 ) -> None:

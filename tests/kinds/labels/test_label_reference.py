@@ -62,6 +62,7 @@ def test_the_mode_under_flat_priors_is_the_maximum_that_em_finds(
         assert rates[judge, of, label] == pytest.approx(rate, abs=1e-3), (judge, of, label)
 
 
+@pytest.mark.slow
 def test_em_finds_a_local_maximum_of_the_anesthesia_table_and_the_mode_is_higher(
     reference: dict[str, Any], textbook: ModuleType
 ) -> None:
@@ -125,6 +126,7 @@ def anchored(
     return helped, alone, majority
 
 
+@pytest.mark.slow
 def test_with_known_items_one_matrix_beats_the_majority_of_dices(
     dices: tuple[pd.DataFrame, pd.Series],
 ) -> None:

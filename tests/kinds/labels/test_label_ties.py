@@ -27,7 +27,7 @@ TIED = {"q": ["C", "I"], "s": ["C", "I", "P"], "t": ["I", "P"]}
 
 
 @pytest.mark.parametrize("method", ["map", "laplace"])
-@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("seed", [0, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_tie_of_labels_is_a_tie(method: str, seed: int) -> None:
     fit = voirdire.fit(split(seed), model="majority-label", method=method, seed=seed)
     found = fit.classes().set_index("item")

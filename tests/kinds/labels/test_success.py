@@ -59,12 +59,12 @@ BEST_FIRST = ["s4", "s3", "s2", "s1", "s0"]
     ("good", "bad", "others"),
     [
         ("right", "wrong", ()),
-        ("correct", "incorrect", ()),
-        ("pass", "fail", ()),
-        ("C", "I", ()),
-        ("Yes", "No", ("Unsure",)),
+        pytest.param("correct", "incorrect", (), marks=pytest.mark.slow),
+        pytest.param("pass", "fail", (), marks=pytest.mark.slow),
+        pytest.param("C", "I", (), marks=pytest.mark.slow),
+        pytest.param("Yes", "No", ("Unsure",), marks=pytest.mark.slow),
         ("1", "0", ()),
-        ("right", "made up", ()),
+        pytest.param("right", "made up", (), marks=pytest.mark.slow),
     ],
 )
 def test_the_best_is_first_whatever_the_words(good: str, bad: str, others: tuple[str, ...]) -> None:
@@ -79,7 +79,8 @@ def test_the_best_is_first_whatever_the_words(good: str, bad: str, others: tuple
     )
 
 
-@pytest.mark.parametrize(("good", "bad"), [("ham", "spam"), pytest.param("2", "1", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("good", "bad"), [("ham", "spam"), ("2", "1")])
 def test_unknown_words_are_refused_and_named_ones_taken(good: str, bad: str) -> None:
     table = answered(good, bad)
     fit = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")
@@ -96,6 +97,7 @@ def test_unknown_words_are_refused_and_named_ones_taken(good: str, bad: str) -> 
         fit.board(positive="Ham")
 
 
+@pytest.mark.slow
 def test_a_word_can_be_overruled(tmp_path: Path) -> None:
     """Is the answer toxic? Yes is no success, which only the question says."""
     table = answered("no", "yes")

@@ -50,7 +50,7 @@ def test_mistakes_that_all_share_make_the_panel_surer_than_its_target() -> None:
     assert "experts or people would agree in" in note
 
 
-@pytest.mark.parametrize("count", [1, 3, 20, 50])
+@pytest.mark.parametrize("count", [1, 20, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 50))])
 def test_known_items_scale_certainty_from_the_first_one_on(count: int) -> None:
     table, truth = copies()
     before = loss(voirdire.fit(table, method="map").classes(), truth)

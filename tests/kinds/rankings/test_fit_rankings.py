@@ -50,7 +50,7 @@ TABLE, WORTH = simulated(0)
 
 @pytest.fixture(scope="module")
 def fit() -> Any:
-    return voirdire.fit(TABLE)
+    return voirdire.fit(TABLE, method="laplace")
 
 
 def test_the_columns_choose_the_terms(fit: Any) -> None:

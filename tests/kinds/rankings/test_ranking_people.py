@@ -53,6 +53,7 @@ def scores(fit: Any) -> pd.Series[float]:
     return fit.ranking().set_index("item")["score"].sort_index()
 
 
+@pytest.mark.slow
 def test_items_are_worth_what_they_are_to_people(tmp_path: Path) -> None:
     fit = voirdire.fit(TABLE, people=["ann"])
     alone = voirdire.fit(PANEL)

@@ -92,6 +92,7 @@ def test_walks_of_several_periods_stand_without_other_terms(terms: str) -> None:
     assert len([row for row in found["terms"] if row["term"] == "item:time"]) == 7 * PERIODS
 
 
+@pytest.mark.slow
 def test_covariates_are_terms_of_the_default_model() -> None:
     found = voirdire.fit(TABLE, covariates="length", by="category", method="map")
     assert [row.words for row in found.model.terms] == ["length", "judge:length", "item:category"]

@@ -66,6 +66,7 @@ def mode() -> Any:
     return voirdire.fit(TABLE, method="map")
 
 
+@pytest.mark.slow
 def test_items_in_several_contexts_get_a_term_of_their_own(fit: Any, tmp_path: Path) -> None:
     assert fit.model.name == "rating-contexts"
     assert "the same items in several contexts" in fit.notes[0]
@@ -201,6 +202,7 @@ def test_copies_of_a_judge_are_found_beside_contexts(fit: Any) -> None:
     assert "j9" in checks.loc["dependence", "message"]
 
 
+@pytest.mark.slow
 def test_contexts_are_held_out_whole() -> None:
     found = voirdire.cross_validate(TABLE, ["rating-contexts", "rating-severity"], by=["context"], folds=3)
     assert np.isfinite(found["log_loss"]).all()
@@ -290,6 +292,7 @@ def held(seeds: range, model: str | None = None, **truth: Any) -> float:
     return float(np.mean(found))
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_items_are_worth_over_contexts_like_these() -> None:
     """Of 40 items 90%; three standard errors, .047 each were they independent."""
     assert held(range(4)) > 0.9 - 3 * 0.047

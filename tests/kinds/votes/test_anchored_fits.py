@@ -38,9 +38,9 @@ ANCHORS = pd.DataFrame([("x", "y", "x"), ("x", "z", "tie")], columns=["first", "
     ("model", "anchors"),
     [
         ("crowd-bt-position", ANCHORS),
-        ("maple-position", ANCHORS),
-        ("maple", ANCHORS.assign(criterion="d")),
-        ("bt-sigma", ANCHORS),
+        pytest.param("maple-position", ANCHORS, marks=pytest.mark.slow),
+        pytest.param("maple", ANCHORS.assign(criterion="d"), marks=pytest.mark.slow),
+        pytest.param("bt-sigma", ANCHORS, marks=pytest.mark.slow),
     ],
 )
 def test_all_engines_have_the_density_of_the_equation(

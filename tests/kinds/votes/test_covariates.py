@@ -127,6 +127,7 @@ def test_fits_are_kept_whole(fitted: Any, tmp_path: Path) -> None:
         again.update(panel(1, 10)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["crowd-bt-position", "bradley-terry", "crowd-bt"])
 def test_models_without_contexts_agree(model: str, given: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     table, items = given

@@ -88,6 +88,7 @@ def fit() -> Any:
     return voirdire.fit(TABLE, terms=SUM, method="laplace", **FAMILIES)
 
 
+@pytest.mark.slow
 def test_every_term_is_estimated_and_shown(fit: Any, covered: Any, tmp_path: Path) -> None:
     found = fit.as_dict()
     assert fit.covariates()["name"].tolist() == ["length", "own-family"]

@@ -111,6 +111,7 @@ def test_scale_and_reliability_are_learned_together() -> None:
     assert scale["low"] < 2.0 < scale["high"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.5, 2.0])
 def test_the_mode_is_that_of_the_integrated_likelihood(learned: Any, sd: float) -> None:
     """Three items: their two differences are integrated out on a grid."""
@@ -142,6 +143,7 @@ def test_the_mode_is_that_of_the_integrated_likelihood(learned: Any, sd: float) 
     assert abs(log_spread(problem) - scales[marginal.argmax()]) < 0.4 * width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.5, 2.0, 6.0])
 def test_the_mode_is_that_of_laplace_at_every_scale_in_sparse_tables(learned: Any, sd: float) -> None:
     """Sixty items with four votes each: all but the scale are integrated out by Laplace at fixed scales."""

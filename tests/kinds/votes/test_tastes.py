@@ -68,6 +68,7 @@ def test_few_votes_of_each_taste_are_integrated_out_by_propagation_and_said_so()
     assert "a judge's taste for it" in note
 
 
+@pytest.mark.slow
 def test_a_few_good_judges_among_many_that_guess_settle_the_orientation() -> None:
     """The control: of a population that is not skewed the few are nearly as likely to be always wrong."""
     table, _ = votes(2, 0.0, np.array([0.99, 0.95, *[0.5] * 6]), 1500)

@@ -47,10 +47,10 @@ def votes(
     ("has", "model"),
     [
         ({}, "learned-crowd-bt"),
-        ({"criteria": 1}, "unordered-maple-tastes"),
-        ({"criteria": 3}, "unordered-maple-tastes"),
-        ({"contexts": 8}, "unordered-crowd-bt-contexts"),
-        ({"contexts": 8, "criteria": 2}, "unordered-maple-contexts"),
+        pytest.param({"criteria": 1}, "unordered-maple-tastes", marks=pytest.mark.slow),
+        pytest.param({"criteria": 3}, "unordered-maple-tastes", marks=pytest.mark.slow),
+        pytest.param({"contexts": 8}, "unordered-crowd-bt-contexts", marks=pytest.mark.slow),
+        pytest.param({"contexts": 8, "criteria": 2}, "unordered-maple-contexts", marks=pytest.mark.slow),
     ],
 )
 def test_the_default_has_one_coin_a_judge(has: dict[str, int], model: str) -> None:
@@ -74,6 +74,7 @@ def inside(table: pd.DataFrame, low: str, high: str, truth: np.ndarray) -> np.nd
     return np.asarray((table[low] < truth) & (truth < table[high]))
 
 
+@pytest.mark.slow
 def test_the_scale_is_learned() -> None:
     """Of items 0.5 apart a scale of 4 makes five times as much."""
     table, worth, _ = votes(2, 0.5, 1200)

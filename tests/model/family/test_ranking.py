@@ -123,6 +123,7 @@ def test_the_information_is_never_negative() -> None:
         assert np.linalg.eigvalsh(total).min() > -1e-9
 
 
+@pytest.mark.slow
 def test_jax_and_numpy_agree_in_single_precision_too() -> None:
     import jax.numpy as jnp
 

@@ -62,7 +62,7 @@ def test_parts_that_are_held_still_count() -> None:
     assert slope[0] == 0.0
 
 
-@pytest.mark.parametrize("criteria", [2, 6])
+@pytest.mark.parametrize("criteria", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_however_many_criteria_the_scale_is_exponential(criteria: int) -> None:
     """As drawn for calibration studies; the total under a criterion is as far apart as of one criterion alone."""
     density = VotesDensity(load_model("maple-tastes"), 3, criteria, 4, False)

@@ -33,6 +33,7 @@ def reproduce(project: Path, system: str) -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", FIGURES)
 def test_figures_are_drawn(
     system: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -35,6 +35,7 @@ def parts(system: str, name: str) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("system", "name"), RUNS)
 def test_the_collector_takes_every_configuration(
     system: str, name: str, project: Path, monkeypatch: pytest.MonkeyPatch

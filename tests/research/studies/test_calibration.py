@@ -118,6 +118,7 @@ def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
         assert shapes[0] == shapes[1] == shapes[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "ties"), [("bradley-terry", False), pytest.param("crowd-bt", True, marks=pytest.mark.slow)]
 )

@@ -149,6 +149,7 @@ def test_the_variance_of_strengths_is_divided_between_what_criteria_share_and_wh
     assert sd[0.6] ** 2 == pytest.approx(0.4 * sd[0.0] ** 2 + 0.6 * 4.0, rel=0.05)
 
 
+@pytest.mark.slow
 def test_what_good_judges_of_items_far_apart_claim_is_right(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     given = (

@@ -57,6 +57,7 @@ def first_cell(folder: Path, **narrow: Any) -> tuple[pd.DataFrame, pd.DataFrame]
     return kept, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder",
     # 5,000 epochs take a while

@@ -111,6 +111,7 @@ def test_batches_and_single_fits_find_the_same(small):
     np.testing.assert_allclose(one.table["mean"], single.table["mean"], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_processes_find_the_same(small):
     pd.testing.assert_frame_equal(run_study(small, jobs=2).table, run_study(small).table)
 

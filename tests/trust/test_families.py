@@ -11,6 +11,7 @@ import pytest
 
 import voirdire
 from voirdire.fit.answer_weight import unnamed_families
+from voirdire.trust.families import divided
 
 JUDGES = 7
 
@@ -61,9 +62,47 @@ def test_three_copies_of_seven_are_found(make: Any) -> None:
     assert sum("j0, j1 and j2 answering alike" in one or "j0, j1, j2" in one for one in said) >= 9
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "least"), [(lambda seed: scores(seed, 4, items=30), 9), (lambda seed: votes(seed, 4, 90), 8)]
+)
+def test_a_family_that_is_most_of_its_panel_is_found(make: Any, least: int) -> None:
+    """One judge who sees nearly all beside three who see little explains four copies, too, but is less probable."""
+    said = [alike(make(300 + seed)) for seed in range(10)]
+    assert sum("j0, j1, j2 and j3 answering" in one or "j0, j1, j2, j3" in one for one in said) >= least
+
+
+def correlated(load: np.ndarray, questions: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Correlations of judges who see what all see with these loads, and err by themselves."""
+    rng = np.random.default_rng(seed)
+    y = load[:, None] * rng.normal(size=questions) + np.sqrt(1 - load[:, None] ** 2) * rng.normal(
+        size=(len(load), questions)
+    )
+    return np.corrcoef(y), np.full((len(load), len(load)), float(questions))
+
+
+@pytest.mark.parametrize(
+    "load",
+    [[0.93, 0.93, *[0.6] * 5], [0.95, *[0.5] * 6], [0.0, *[0.65] * 6], [0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9]],
+    ids=["two better", "one better", "one noise", "all sorts"],
+)
+@pytest.mark.parametrize("questions", [30, 100])
+def test_judges_who_see_more_or_less_than_others_are_no_family(load: list[float], questions: int) -> None:
+    found = [divided(*correlated(np.array(load), questions, seed)) for seed in range(40)]
+    assert sum(len(np.unique(group)) < len(load) for group in found) <= 1
+
+
 @pytest.mark.parametrize("make", [votes, scores])
 def test_independent_judges_are_no_family(make: Any) -> None:
     assert not [said for seed in range(10) if (said := alike(make(100 + seed)))]
+
+
+def test_copies_count_as_one_though_they_are_most_of_the_panel() -> None:
+    """An answer of one of four near copies is a quarter of an independent one: their consensus is not taken out."""
+    table = scores(1, copies=4, items=60)
+    weights = voirdire.fit(table, method="map").problem.answer_weight
+    assert weights[4:].tolist() == [1.0, 1.0, 1.0]
+    assert np.all(weights[:4] < 0.33)
 
 
 def test_judges_who_share_few_items_are_no_family() -> None:

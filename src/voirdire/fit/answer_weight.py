@@ -14,7 +14,7 @@ from voirdire.kinds.registry import kind_of
 from voirdire.model.check import listed
 from voirdire.model.problem import Problem
 from voirdire.tables.families import read_families
-from voirdire.trust.answer_weight import family_answer_weight
+from voirdire.trust.answer_weight import family_answer_weight, one_each
 from voirdire.trust.families import families_of, tells_apart, without_items
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
@@ -81,9 +81,17 @@ def weigh_answers(
     else:
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
-    left = kind.residuals(problem, Posterior(problem.density, first, None))
     groups = named or unnamed_families(problem, first)
-    answer_weight = family_answer_weight(problem, groups, left) if groups else np.ones(len(problem.judges))
+    answer_weight = np.ones(len(problem.judges))
+    if groups:
+        consensus = first
+        if (
+            mode is not None
+        ):  # copies that all count in full are the consensus, and have nothing left to share
+            alone = kind.reposed(problem, answer_weight=one_each(problem, groups))
+            consensus = find_mode(alone, start=first, chains=chains).x
+        left = kind.residuals(problem, Posterior(problem.density, consensus, None))
+        answer_weight = family_answer_weight(problem, groups, left)
     if named is None:
         # alike in what items are worth alone, such as two who see something beside others who guess: no family
         less = answer_weight < COUNTS

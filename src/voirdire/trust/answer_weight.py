@@ -2,8 +2,9 @@
 
 The answers of m judges whose residuals correlate by rho hold as much information about their mean as
 m / (1 + (m - 1) rho) independent ones (Kish 1965, the design effect), so each counts for 1 / (1 + (m - 1) rho) of
-one in the likelihood. rho is the mean residual correlation within the family at the mode of the unweighed model,
-where the panel's consensus has been taken out; below zero it counts as none.
+one in the likelihood. rho is the mean residual correlation within the family at the mode where each family counts as
+one judge: where its members counted in full, they would be the consensus that is taken out, with all that they share.
+Below zero rho counts as none.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 
+def one_each(problem: Problem, families: dict[str, str]) -> Floats:
+    """Answer weight of each judge with which every family counts as one judge, shape (judges,)."""
+    codes = family_codes(families, problem.judges)
+    return np.asarray(1.0 / np.bincount(codes)[codes])
+
+
 def family_answer_weight(
     problem: Problem, families: dict[str, str], found: Residuals | SharedErrors
 ) -> Floats:
@@ -27,7 +34,7 @@ def family_answer_weight(
     families : dict
         Family of every judge.
     found : Residuals or SharedErrors
-        At the mode of the unweighed posterior.
+        At the mode where each family counts as one judge.
 
     Examples
     --------

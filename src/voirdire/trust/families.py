@@ -2,18 +2,26 @@
 
 Answers of two judges to the same questions correlate by
 
-    R_jk = load_j load_k + shared_jk ((1 - load_j^2) (1 - load_k^2))^(1/2),
+    R_jk = load_j load_k + shared_f ((1 - load_j^2) (1 - load_k^2))^(1/2),      load_j = tanh(u_j),
 
-one factor for what all see (principal factors: Thurstone 1931; loads are drawn to the panel's middle one where a judge
-shares few questions with others), and shared_jk of their errors, which is small of strangers (``STRANGERS``, evenly)
-and large within a family (``FAMILY``). arctanh R has the variance 1 / (n - 3), n questions in common (Fisher 1915): so
-every division of the judges into families has a marginal likelihood, with loads found from judges of different
-families. A division is taken where its evidence exceeds that of strangers by the number of families that could have
-been named: ``DOUBT`` and the number of judges for each member. Divisions that are tried join judges by average linkage.
-Two judges with fewer than ``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
+one factor for what all see (Thurstone 1931), and shared_f of the errors of family f, 0 of strangers, evenly one of
+``FAMILY`` within a family. Given a division of the judges into families, with arctanh R of n questions in common
+(Fisher 1915),
+
+    z_jk ~ Normal(arctanh R_jk, 1 / (n - 3) + slack^2),   slack = APART of strangers, WITHIN of one family,
+    u_j ~ Normal(u, spread^2),   u ~ Normal(MIDDLE, WIDTH^2),   spread evenly one of ``SPREADS``,
+
+loads about a common one: that all see alike and some copy is more probable than that these see nearly all and the
+others little, which explains the same correlations of a family that is large in its panel. u_j are integrated out by
+Laplace's method, from pairs of different families; those within have the likelihood at its mode. The prior odds against
+a family of m among K judges are ``DOUBT`` times the number of sets of m, K! / (m! (K - m)!). A division is taken where
+its evidence is the largest. Divisions that are tried join judges by average linkage. Two judges with fewer than
+``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
 """
 
 from __future__ import annotations
+
+from math import lgamma
 
 import numpy as np
 
@@ -21,11 +29,13 @@ from voirdire.infer.posterior import Posterior
 from voirdire.model.problem import Problem
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
-from voirdire.typing import Bools, Floats, Ints
+from voirdire.typing import Floats, Ints
 
 LEAST = 20  # questions in common
-STRANGERS = np.linspace(-0.1, 0.25, 8)
 FAMILY = np.linspace(0.4, 0.98, 13)
+APART, WITHIN = 0.15, 0.35
+MIDDLE, WIDTH = 0.6, 0.5
+SPREADS = (0.2, 0.5)
 DOUBT = 3.0  # odds against any family
 JOINED = 0.4  # mean correlation from which groups of judges are tried as a family
 TRIED = 40  # divisions
@@ -35,6 +45,8 @@ CLOSE = 1e-6  # a change of loads that is none
 NEAR = 0.05  # a correlation within that of what the factor explains is explained by it
 PULL = 16.0  # information with which a load is drawn to the middle one, in numbers of questions
 HIGHEST = 0.995
+LARGEST = 3.0  # u of a load
+SMALL = 0.01  # a step of u that is none
 
 
 def tells_apart(problem: Problem) -> bool:
@@ -123,33 +135,31 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
     if not usable.any():
         return best
     one_way = turned(np.where(usable, correlation, 0.0))
-    alike = correlation * np.outer(one_way, one_way)
-    first, second = np.nonzero(np.triu(usable, 1))
-    z = np.arctanh(np.clip(correlation[first, second], -HIGHEST, HIGHEST))
-    variance = 1.0 / np.maximum(shared[first, second] - 3.0, 1.0)
+    z = np.arctanh(np.clip(correlation * np.outer(one_way, one_way), -HIGHEST, HIGHEST))
+    variance = 1.0 / np.maximum(shared - 3.0, 1.0)
+    start = np.full((len(SPREADS), judges), MIDDLE)
 
-    def loads_of(of: Ints) -> Floats:
-        if not explained:
-            return np.zeros(judges)
-        return one_way * loads(alike, np.where(usable & (of[:, None] != of), shared, 0.0))
-
-    def likelihood(pairs: Bools, load: Floats, errors: Floats) -> float:
-        a, b = load[first[pairs]], load[second[pairs]]
-        return float(_log_likelihood(z[pairs], variance[pairs], a, b, errors).sum())
-
-    def evidence(of: Ints, load: Floats) -> float:
-        within = of[first] == of[second]
+    def evidence(of: Ints) -> float:
+        same = of[:, None] == of
+        between = np.where(usable & ~same, 1.0 / (variance + APART**2), 0.0)
+        within = np.where(usable & same, 1.0 / (variance + WITHIN**2), 0.0)
+        if explained:
+            ways = [factor(z, between, spread, u) for spread, u in zip(SPREADS, start, strict=True)]
+            start[:] = [u for _, u in ways]
+        else:
+            ways = [(_log_normal(z, between), np.zeros(judges))]
         size = np.bincount(of)
-        size = size[size > 1]
-        odds = float(len(size) * np.log(DOUBT) + size.sum() * np.log(judges))
-        return likelihood(within, load, FAMILY) + likelihood(~within, load, STRANGERS) - odds
+        odds = sum(np.log(DOUBT) + _log_sets(judges, int(m)) for m in size[size > 1])
+        families = [np.flatnonzero(of == code) for code in np.flatnonzero(size > 1)]
+        log = [
+            known + sum(_log_family(z[np.ix_(f, f)], within[np.ix_(f, f)], np.tanh(u[f])) for f in families)
+            for known, u in ways
+        ]
+        return float(np.logaddexp.reduce(log) - odds)
 
-    apart = loads_of(best)
-    most = evidence(best, apart)
-    total, pairs = (
-        np.where(usable, correlation, 0.0),
-        usable.astype(float),
-    )  # between groups, by their first judge
+    most = evidence(best)
+    # between groups, by their first judge
+    total, pairs = np.where(usable, correlation, 0.0), usable.astype(float)
     for _ in range(TRIED):
         mean = np.divide(total, pairs, out=np.full(pairs.shape, -1.0), where=pairs > 0)
         one, other = sorted(int(at) for at in np.unravel_index(mean.argmax(), mean.shape))
@@ -161,13 +171,77 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
             between[[one, other], [one, other]] = between[other] = between[:, other] = 0.0
         group = np.where(group == other, one, group)
         joined = group == one
-        inside = joined[first] & joined[second]
-        if likelihood(inside, apart, FAMILY) < likelihood(inside, apart, STRANGERS):
-            continue  # what strangers see explains it better
-        for tried in (group, np.where(joined, one, best)):
-            if (found := evidence(tried, loads_of(tried))) > most:
+        if not usable[joined][:, ~joined].any():
+            continue  # nobody else says what they see
+        alone = np.where(joined, one, best)
+        for tried in (group, alone) if (group != alone).any() else (group,):
+            if (found := evidence(tried)) > most:
                 best, most = tried, found
     return best
+
+
+def factor(z: Floats, information: Floats, spread: float, start: Floats) -> tuple[float, Floats]:
+    """Log evidence of correlations that one factor explains, and the mode of u, shape (judges,).
+
+    Parameters
+    ----------
+    z, information : array, shape (judges, judges)
+        arctanh of correlations, and one over their variance; 0 of pairs that are not explained.
+    spread : float
+        Of u about the common one.
+    start : array, shape (judges,)
+        From where the mode is sought, by Gauss and Newton's method.
+    """
+    judges = len(z)
+    shrunk = WIDTH**2 / (spread**2 + judges * WIDTH**2)
+    prior = (np.eye(judges) - shrunk) / spread**2
+
+    def fit_of(u: Floats) -> tuple[float, Floats, Floats]:
+        """Log density of u without constants, explained correlations, and what is left of z."""
+        load = np.tanh(u)
+        explained = np.clip(np.outer(load, load), -HIGHEST, HIGHEST)
+        left = z - np.arctanh(explained)
+        log = -0.25 * (information * left**2).sum() - 0.5 * (u - MIDDLE) @ prior @ (u - MIDDLE)
+        return float(log), explained, left
+
+    u, (log, explained, left) = start, fit_of(start)
+    while True:
+        load = np.tanh(u)
+        slope = np.outer(1.0 - load**2, load) / (1.0 - explained**2)
+        weighed = information * slope
+        hessian = prior + weighed * slope.T + np.diag((weighed * slope).sum(axis=1))
+        step = np.linalg.solve(hessian, (weighed * left).sum(axis=1) - prior @ (u - MIDDLE))
+        there = np.clip(u + step, -LARGEST, LARGEST)
+        while np.abs(there - u).max() > SMALL and (found := fit_of(there))[0] <= log:
+            there = 0.5 * (u + there)
+        if np.abs(there - u).max() <= SMALL:
+            break
+        u, (log, explained, left) = there, found
+    log += _log_normal(np.zeros_like(z), information)
+    of_prior = 2.0 * (judges - 1) * np.log(spread) + np.log(spread**2 + judges * WIDTH**2)
+    return log - 0.5 * float(np.linalg.slogdet(hessian)[1] + of_prior), u
+
+
+def _log_normal(left: Floats, information: Floats) -> float:
+    """Log density of pairs, each of which stands there twice, by what is left of them."""
+    known = information > 0.0
+    precision = information[known] / (2.0 * np.pi)
+    return float(0.25 * (np.log(precision) - information[known] * left[known] ** 2).sum())
+
+
+def _log_family(z: Floats, information: Floats, load: Floats) -> float:
+    """Log marginal likelihood of the correlations within a family."""
+    explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
+    log = [
+        _log_normal(z - np.arctanh(np.clip(explained + shared * left, -HIGHEST, HIGHEST)), information)
+        for shared in FAMILY
+    ]
+    return float(np.logaddexp.reduce(log) - np.log(len(FAMILY)))
+
+
+def _log_sets(judges: int, members: int) -> float:
+    """Log number of sets of so many judges."""
+    return lgamma(judges + 1) - lgamma(members + 1) - lgamma(judges - members + 1)
 
 
 def turned(correlation: Floats) -> Floats:
@@ -182,16 +256,6 @@ def turned(correlation: Floats) -> Floats:
         if (sign == before).all():
             break
     return sign
-
-
-def _log_likelihood(z: Floats, variance: Floats, one: Floats, other: Floats, errors: Floats) -> Floats:
-    """Log marginal likelihood of the correlations of pairs by their loads, errors evenly among those given."""
-    explained, left = one * other, np.sqrt((1.0 - one**2) * (1.0 - other**2))
-    log = [
-        -0.5 * (z - np.arctanh(np.clip(explained + error * left, -HIGHEST, HIGHEST))) ** 2 / variance
-        for error in errors
-    ]
-    return np.asarray(np.logaddexp.reduce(log, axis=0) - np.log(len(errors)))
 
 
 def loads(correlation: Floats, shared: Floats) -> Floats:

@@ -92,7 +92,7 @@ def in_words(anchored: Anchored, asked: str | None, default: str, answers: str =
     elif anchored.chosen == default:
         why = "no other way predicts left-out anchors clearly better"
     else:
-        why = "it predicts left-out anchors better than the default"
+        why = "it predicts left-out anchors clearly better than the default"
     judges = "the anchors alone" if anchored.mode == CUT else f"{answers} and anchors together"
     shown = "items and judges"
     if anchored.chosen == STACKING and not anchored.pairs:
@@ -114,12 +114,6 @@ def compare(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[st
     >>> found = {"joint": LeftOut(half, half, half), "cut": LeftOut(good, 1 - good, half + 0.5)}
     >>> compare(found, "joint")[0]
     'cut'
-
-    Nor is the default kept where it predicts no better than a coin:
-
-    >>> found = {"joint": LeftOut(half, half, half), "cut": LeftOut(half + 0.01, half - 0.01, half + 0.5)}
-    >>> compare(found, "joint")[0]
-    'cut'
     """
     rows, losses = [], {}
     for name, left_out in found.items():
@@ -133,8 +127,7 @@ def compare(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[st
                 "accuracy": float(left_out.right.mean()) if len(loss) else None,
             }
         )
-    usable = {name: loss for name, loss in losses.items() if found[name].usable}
-    chosen = _best(usable, default, float(np.log(found[default].answers)))
+    chosen = _best({name: loss for name, loss in losses.items() if found[name].usable}, default)
     return chosen, tuple({**row, "chosen": row["method"] == chosen} for row in rows)
 
 
@@ -143,26 +136,20 @@ def _if_wrong(doubt: Floats) -> float:
     return float(np.mean(-np.log(np.clip(doubt, 1e-12, 1.0)))) if len(doubt) else 0.0
 
 
-def _best(losses: dict[str, Floats], default: str, coin: float) -> str:
+def _best(losses: dict[str, Floats], default: str) -> str:
     """The default method, unless another's log loss is lower by more than twice the noise of the difference.
 
     The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
     whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
     imagined anchor that it gets wrong (as the rule of succession counts one failure more), the last of ``losses``.
-
-    A default that is no better than ``coin``, the loss of who knows nothing, has nothing to be preferred for: then the
-    method with the lowest loss is used.
     """
     base = losses[default]
     if len(base) < LEAST + 1:
         return default
-    if not _better(base, np.full(len(base), coin)):
-        return min(losses, key=lambda name: float(losses[name].mean()))
-    better = [name for name, loss in losses.items() if _better(loss, base)]
-    return min(better, key=lambda name: float(losses[name].mean()), default=default)
-
-
-def _better(loss: Floats, than: Floats) -> bool:
-    """True if a loss is lower by more than ``CLEAR`` times the noise of the difference."""
-    gain = than - loss
-    return bool(gain.mean() > CLEAR * float(gain.std(ddof=1)) / np.sqrt(len(gain)))
+    best, lead = default, 0.0
+    for name, loss in losses.items():
+        gain = base - loss
+        noise = float(gain.std(ddof=1)) / np.sqrt(len(gain))
+        if gain.mean() > max(lead, CLEAR * noise):
+            best, lead = name, float(gain.mean())
+    return best

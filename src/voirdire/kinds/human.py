@@ -62,15 +62,12 @@ class LeftOut:
         1 where the likeliest answer is people's, its share where several are equally likely.
     usable : bool
         Whether the method can be chosen; others are shown only.
-    answers : int
-        How many answers there are to each: who knows nothing gives every one the same probability.
     """
 
     p: Floats
     doubt: Floats
     right: Floats
     usable: bool = True
-    answers: int = 2
 
     @classmethod
     def of_several(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
@@ -90,9 +87,7 @@ class LeftOut:
         """
         rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIED
         doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
-        return cls(
-            chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable, chance.shape[1]
-        )
+        return cls(chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
 
 
 def folds(count: int) -> list[Ints]:

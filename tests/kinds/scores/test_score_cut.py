@@ -154,7 +154,7 @@ def test_left_out_anchors_choose_the_cut_where_the_consensus_is_about_something_
     fitted = voirdire.fit(scores, anchors=people, method="map", **HOW)
     assert fitted.anchor_methods()["chosen"].tolist() == [False, False, True]
     assert fitted.notes[-1] == (
-        "Anchors: cut, because it predicts left-out anchors better than the default; items and judges are "
+        "Anchors: cut, because it predicts left-out anchors clearly better than the default; items and judges are "
         "shown as the anchors alone have them."
     )
 

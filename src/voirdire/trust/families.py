@@ -171,7 +171,7 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
             between[[one, other], [one, other]] = between[other] = between[:, other] = 0.0
         group = np.where(group == other, one, group)
         joined = group == one
-        if not usable[joined][:, ~joined].any():
+        if explained and not usable[joined][:, ~joined].any():
             continue  # nobody else says what they see
         alone = np.where(joined, one, best)
         for tried in (group, alone) if (group != alone).any() else (group,):

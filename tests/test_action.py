@@ -97,6 +97,7 @@ def test_a_pass_is_shown_and_its_files_are_named(folder: Path, tables: Path) -> 
     assert "<svg" in (tables / "gate.svg").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_other_verdicts_and_errors_end_the_job(folder: Path, tables: Path) -> None:
     assert run(folder, tables, install="none", new="old.csv", old="new.csv").returncode == 4

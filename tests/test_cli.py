@@ -223,6 +223,7 @@ def test_usage_errors_exit_with_2(votes: Path, arguments: tuple[str, ...], messa
     assert message in " ".join(result.stderr.replace("│", " ").split())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_nuts_prints_one_object_even_on_the_first_import_of_arviz_of_a_day(votes: Path) -> None:
     home = votes.parent / "home"
@@ -498,6 +499,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
         return folder, run("demo")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_demo_is_turned_by_answers_of_people(demo: tuple[Path, Result], project: Path) -> None:
     _, result = demo
@@ -546,6 +548,7 @@ def test_the_majority_of_the_demo_is_counted_pair_by_pair() -> None:
     assert demo.measures()["majority"] == 0.25
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_demo_saves_tables_that_can_be_fitted_and_the_fit(demo: tuple[Path, Result]) -> None:
     folder, result = demo
@@ -569,6 +572,7 @@ def test_the_demo_saves_tables_that_can_be_fitted_and_the_fit(demo: tuple[Path, 
     pd.testing.assert_frame_equal(again.ranking(), loaded.ranking())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_demo_replaces_its_own_folder_and_no_other(
     demo: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch

@@ -23,6 +23,7 @@ def blocks(project: Path, language: str, document: str = "README.md") -> list[st
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_readme_prints_what_it_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Lines that are shown are printed, in their order; numbers may differ in the second decimal between machines."""
@@ -58,6 +59,7 @@ def test_the_python_of_the_guide_runs(
     assert voirdire.load("runs/first").model.name == "crowd-bt-position"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("document", ["README.md", "docs/guide.md"])
 def test_the_commands_of_the_documents_run(

@@ -106,6 +106,7 @@ def editable(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(built, folder / "env")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["models", "simulations", "paper_repro"])
 def test_an_installed_wheel_finds_the_specifications_it_carries(

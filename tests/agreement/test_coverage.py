@@ -117,6 +117,7 @@ def test_coverage_in_short() -> None:
     assert all(share <= 0.86 for share in by_unit["item"].values()), by_unit
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [50, pytest.param(250, marks=pytest.mark.long)])
 def test_intervals_cover_93_to_97_percent(n: int) -> None:

@@ -111,6 +111,7 @@ def test_signals_are_heard_before_anything_heavy_is_imported(project: Path, fold
     assert not {"numpy", "pandas", "typer", "scipy", "jax"} & set(command.imported)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("tries", [40])
 def test_a_signal_in_the_first_second_prints_one_line(project: Path, folder: Path, tries: int) -> None:

@@ -176,6 +176,7 @@ def test_a_signal_ends_a_verb(zygote: Zygote, verb: str, moment: float | str, nu
     assert (KEPT[1] in (zygote.folder / "said").read_text()) == (verb == "simulate")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("signals", [20, pytest.param(200, marks=pytest.mark.long)])
 def test_signals_at_any_moment(zygote: Zygote, signals: int) -> None:

@@ -123,6 +123,7 @@ def test_a_run_killed_while_it_begins_its_first_batches(bench: Bench, when: str)
     assert bench.killed(f"first-{when}", [(3, when), (4, when)]) == 2
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("calls", "times"), [(7, 4), pytest.param(20, 12, marks=pytest.mark.long)])
 def test_runs_killed_at_random_points(bench: Bench, calls: int, times: int) -> None:

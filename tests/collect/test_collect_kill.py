@@ -50,6 +50,7 @@ def answered(folder: Path) -> set[tuple[str, str, str, str]]:
     return {(judge, *(str(part) for part in json.loads(key)[1:])) for judge, key in rows}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 @pytest.mark.slow
 def test_a_run_that_is_killed_at_random_moments_ends_as_one_that_was_not(

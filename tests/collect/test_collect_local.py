@@ -24,6 +24,7 @@ needs_extra = pytest.mark.skipif(
 ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "sky the blue blue"]})
 
 
+@pytest.mark.long
 @needs_extra
 @pytest.mark.usefixtures("toy_protocol")
 @pytest.mark.slow

@@ -117,6 +117,7 @@ def test_damaged_journals_are_refused_with_one_message(tmp_path: Path, serve: Ca
     assert survive(tmp_path, run, np.random.default_rng(1), 50) >= 10
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_hundred_and_fifty_damaged_journals(tmp_path: Path, serve: Callable[..., Any]) -> None:
     run = whole(tmp_path, serve)

@@ -126,6 +126,7 @@ def test_odd_replies_are_errors_of_the_answers_they_came_for(
     survive(tmp_path, serve, 60)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.usefixtures("toy_protocol")
 def test_five_hundred_odd_replies(tmp_path: Path, serve: Callable[..., Any]) -> None:
@@ -207,6 +208,7 @@ def test_an_answer_is_unpacked_up_to_a_bound(packed: Callable[[bytes], bytes]) -
             unpack(data, name)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",

@@ -156,6 +156,7 @@ def test_judges_of_a_hundred_clean_panels_are_silent(pairs: bool) -> None:
     assert np.mean(alarms) <= 0.05
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("pairs", [False, True])
 def test_clean_judges_are_silent(pairs: bool) -> None:

@@ -213,6 +213,7 @@ def planted(rng: np.random.Generator) -> tuple[Fit, np.ndarray]:
     return voirdire.fit(table, model="bradley-terry", method="laplace", priors={"strength.sd": 0.7}), worth
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_planted_boards_are_not_contradicted_and_the_leaders_score_is_covered() -> None:
     """The leader's interval needs no correction for its having been chosen: of 200 boards it covers 90% or so."""

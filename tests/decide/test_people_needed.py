@@ -114,6 +114,7 @@ def promise(seed: int) -> list[bool]:
     return reached
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_promised_precision_is_reached_in_most_tables() -> None:
     found = [one for one in map(promise, range(40)) if one]
@@ -165,7 +166,9 @@ def test_answers_in_contexts_of_their_own_say_less() -> None:
         )
 
 
-@pytest.mark.parametrize("model", [pytest.param(None, marks=pytest.mark.slow), "rating-continuous"])
+@pytest.mark.parametrize(
+    "model", [pytest.param(None, marks=[pytest.mark.slow, pytest.mark.long]), "rating-continuous"]
+)
 def test_systems_differ_from_context_to_context(model: str | None) -> None:
     rng = np.random.default_rng(3)
     away = rng.normal(0.0, 0.8, (30, 3))

@@ -228,6 +228,7 @@ def test_intervals_of_twelve_settings_cover() -> None:
     assert found[:, 1].max() <= 1.05, found
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_shares_of_real_tables_are_covered_and_told_better_than_by_people_alone(shared: Path) -> None:
     """Five crowds with gold: 60 random gold labels are people's answers, all others are left out; twelve times."""

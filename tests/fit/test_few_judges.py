@@ -31,6 +31,7 @@ def drawn(judges: int, rng: np.random.Generator) -> tuple[Floats, pd.DataFrame]:
     return theta, table.assign(winner=np.where(says_first, "first", "second"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "judges", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(3, marks=pytest.mark.long)]

@@ -35,6 +35,7 @@ print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["votes", "scores", "labels"])
 def test_five_thousand_judges_within_a_gigabyte(kind: str) -> None:

@@ -52,6 +52,7 @@ def test_where_laplace_holds_nothing_else_is_done() -> None:
     assert "approximation" not in found.checks()["check"].tolist()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_where_it_does_not_its_draws_are_moved_until_they_are_the_posteriors() -> None:
     """A sparse table of 79 scores and 20 coins: a third to a half is missing of Laplace's standard deviations."""
@@ -65,6 +66,7 @@ def test_where_it_does_not_its_draws_are_moved_until_they_are_the_posteriors() -
     assert sd(problem, auto) == pytest.approx(sd(problem, nuts), rel=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_where_moves_do_not_arrive_nuts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hmc_moves, "FORGOTTEN", -1.0)

@@ -74,6 +74,7 @@ def worst_gap(found: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> float:
     return max(gaps)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_moved_draws_are_those_of_the_posterior(
     posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]

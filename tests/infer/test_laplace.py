@@ -223,6 +223,7 @@ print(size, peak() - before, memory(size, 4000))
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_peak_memory_stays_within_what_is_promised() -> None:
     for _ in range(2):  # what the first compiles is kept: the promise is of fits that compile nothing

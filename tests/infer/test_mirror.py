@@ -112,6 +112,7 @@ def check_value(result: Fit) -> float:
     return float(result.checks().set_index("check").loc["orientation", "value"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("panel", ["two judges, one coin each", "one judge, two coins"])
 @pytest.mark.slow
 def test_mass_by_nuts_is_the_integral(panel: str) -> None:

@@ -85,6 +85,7 @@ def test_with_many_votes_it_agrees_with_laplace(
     assert (np.abs(exact["reliability"].mean(axis=0) - logit) / exact["reliability"].std(axis=0)).max() < 3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_without_votes_it_draws_from_the_prior(problem: VotesProblem, approximation: Laplace) -> None:
     """The same shapes with weights of zero: theta normal, coins of their mixture with the mirrored half folded over.

@@ -35,6 +35,7 @@ def table() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["pymc", "nutpie"])
 def test_they_draw_from_the_same_posterior(sampler: str) -> None:

@@ -133,6 +133,7 @@ def test_what_judges_are_is_recovered(fitted: voirdire.Fit, panel: Any) -> None:
     assert set(fitted.checks()["check"]) >= {"connectivity", "link", "constant-judges", "dependence"}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_together_they_say_more_than_either_alone_and_not_too_much() -> None:
     """4 panels of 20 items: 90% intervals hold 80 strengths; of 20 with a common scale each, an error near 0.04."""
@@ -156,6 +157,7 @@ def test_together_they_say_more_than_either_alone_and_not_too_much() -> None:
     assert right > max(by_votes, by_scores)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_nuts_agrees_with_laplace() -> None:
     votes, scores, _ = simulated(12, seed=3)

@@ -96,6 +96,7 @@ def learned(drawn: np.ndarray, answers: TargetAnswers) -> GapPosterior:
     return GapPosterior(answers, {name: place for place, name in enumerate(NAMES)}, drawn, *PRIOR)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["votes", "scores"])
 def test_what_people_make_of_items_is_covered_and_known_better(kind: str) -> None:
@@ -285,6 +286,7 @@ def test_answers_are_read_again_as_they_were() -> None:
     assert answers_from(None) is None
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_claims_about_people_are_right_where_all_judges_like_long_answers() -> None:
     claims = {False: 0, True: 0}
@@ -307,6 +309,7 @@ def test_claims_about_people_are_right_where_all_judges_like_long_answers() -> N
     assert wrong[True] <= 0.08 * claims[True]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_statements_about_people_hold_together_and_are_some() -> None:
     """The unknown scale that all differences share in a draw does not keep all items in the first place."""

@@ -44,6 +44,7 @@ def test_the_spread_follows_the_items(sd: float) -> None:
     assert high / low < 8
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.3, 0.7, 2.0, 4.0])
 def test_scores_are_covered_whatever_the_spread(sd: float) -> None:

@@ -254,10 +254,10 @@ COMPILED = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What compiles for seconds is among the longer tests, and among the longest where no answer is tied."""
+    """What compiles for seconds is among the longer tests for some of each kind of data, and among the longest for all."""
     for item in items:
         name, _, case = item.name.rstrip("]").partition("[")
         if name in COMPILED:
             item.add_marker(pytest.mark.slow)
-            if case not in QUICK and case.endswith("-decided"):
+            if case not in QUICK:
                 item.add_marker(pytest.mark.long)

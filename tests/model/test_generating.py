@@ -39,6 +39,7 @@ def statistics(drawn: dict[str, np.ndarray]) -> dict[str, float]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "ties"), ONE_OF_EACH_FAMILY)
 def test_ranks_of_what_pymc_generates_are_uniform(

@@ -15,6 +15,7 @@ from voirdire.planning.rankings import plan_rankings
 from voirdire.simulate import simulate_rankings
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_narrow_with_the_root_of_the_number_of_rankings() -> None:
     found = plan_rankings(4, items=6, size=4, width=0.8, replicates=3, seed=1)
@@ -28,6 +29,7 @@ def test_intervals_narrow_with_the_root_of_the_number_of_rankings() -> None:
     assert "log-odds wide" in str(found)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_width_is_that_of_such_a_collection() -> None:
     """A table that was not used to plan has intervals of about the width that was planned."""
@@ -61,6 +63,7 @@ def test_what_is_wrong_is_said_at_once() -> None:
     assert len(caught.value.problems) == 7
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_command_line() -> None:
     words = ["plan", "--rankings", "3", "--judges", "3", "--items", "4"]

@@ -51,6 +51,7 @@ def test_every_notebook_asks_and_answers_and_is_checked(project: Path) -> None:
         assert "\n# alt: " in text, path
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAST)
 def test_a_notebook_shows_its_pictures_and_says_what_is_so(

@@ -24,12 +24,16 @@ from voirdire.report.verb import check_format, render, report
 
 FITS = ("llmfao", "many", "one_judge", "hostile", "scored", "hostile_scores")
 PAGES = (*FITS, "labelled", "hostile_labels", "study", "metaeval", "hostile_rows", "compared")
-SLOW = ("llmfao", "many", "hostile_labels", "hostile_scores", "hostile_rows", "scored", "compared")
+LONG = ("llmfao", "many")  # pages of hundreds of items
+SLOW = (*LONG, "hostile_labels", "hostile_scores", "hostile_rows", "scored", "compared")
 HOSTILE = ("hostile", "hostile_scores", "hostile_labels", "hostile_rows", "compared")
 
 
 def most_are_slow(names: tuple[str, ...]) -> list[Any]:
-    return [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in names]
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW) + [pytest.mark.long] * (name in LONG))
+        for name in names
+    ]
 
 
 @pytest.fixture(scope="module")

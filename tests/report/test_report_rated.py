@@ -71,6 +71,7 @@ def test_shares_of_labels_are_those_of_the_table(labelled: Fit) -> None:
     np.testing.assert_allclose(found.share[0], said.loc[found.rows, found.columns].to_numpy())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["alike", "repeated", "labelled"])
 def test_tables_drawn_have_the_shares_that_the_model_expects(
@@ -116,7 +117,9 @@ def test_a_judge_with_limits_of_its_own_stands_out_and_is_explained() -> None:
     assert "misses" not in drawn.caption
 
 
-@pytest.mark.parametrize("name", ["alike", pytest.param("repeated", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["alike", pytest.param("repeated", marks=[pytest.mark.slow, pytest.mark.long])]
+)
 def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
     name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -249,6 +252,7 @@ def test_figures_show_the_shares(scored: Fit) -> None:
     plt.close(ax.figure)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_models_without_such_probabilities_say_so(scored: Fit, labelled: Fit) -> None:
     before = plt.get_fignums()

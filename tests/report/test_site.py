@@ -26,6 +26,7 @@ def pages(project: Path) -> list[Path]:
     return sorted((project / "docs").rglob("*.md"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
@@ -134,6 +135,7 @@ def site(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_site_needs_no_other_host(site: Path) -> None:
     for page in sorted(site.rglob("*.html")):

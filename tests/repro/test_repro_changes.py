@@ -217,6 +217,7 @@ def test_a_rerun_simulates_no_other_cells() -> None:
         assert wanted <= set(labels)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_verdicts_of_a_rerun_rest_on_what_was_simulated(tmp_path: Path) -> None:
     """Of one study, with few replicates: figures differ from the kept ones by Monte Carlo error, verdicts do not."""

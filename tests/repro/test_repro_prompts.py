@@ -424,10 +424,14 @@ ASKED_WITH: dict[str, dict[str, dict[str, Any]]] = {
 }
 #: Runs that take a second or so a piece; the others are many prompts.
 FAST = ("masa/masa",)
-_PARAMS = [
-    pytest.param(one, marks=[] if "/".join(one) in FAST else [pytest.mark.slow], id="/".join(one))
-    for one in RUNS
-]
+LONG = ("debate/summeval", "maple/asap2", "mareval/topical-chat")
+
+
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.slow] * (name not in FAST) + [pytest.mark.long] * (name in LONG)
+
+
+_PARAMS = [pytest.param(one, marks=_marks("/".join(one)), id="/".join(one)) for one in RUNS]
 
 
 @pytest.fixture(scope="module", params=_PARAMS)

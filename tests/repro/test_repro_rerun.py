@@ -80,11 +80,11 @@ def path_of(study: str) -> str | Path:
 
 FRESH = [
     Fresh("rq1", 2, 1001, slow=False, panels=("60-100",), optimiser="map"),
-    Fresh("rq1", 3, 1002, panels=("10-100", "0-90"), optimiser="map"),
+    Fresh("rq1", 3, 1002, long=True, panels=("10-100", "0-90"), optimiser="map"),
     Fresh("rq1", 2, 1003, long=True, optimiser="adam", only="eta"),
-    Fresh("ablation", 4, 1004),
+    Fresh("ablation", 4, 1004, long=True),
     Fresh(
-        "rq3", 3, 1005, model="maple", added=("random", "always-first", "always-second"), counts=(2, 5)
+        "rq3", 3, 1005, long=True, model="maple", added=("random", "always-first", "always-second"), counts=(2, 5)
     ),
     Fresh(
         "maple/position", 2, 1006, model="maple", panels=("coins 0.85 to 0.97",),

@@ -98,6 +98,7 @@ def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
     assert said in str(caught.value)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "places",

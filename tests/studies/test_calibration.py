@@ -118,6 +118,7 @@ def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
         assert shapes[0] == shapes[1] == shapes[2]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "ties"), [("bradley-terry", False), pytest.param("crowd-bt", True, marks=pytest.mark.slow)]
@@ -136,6 +137,7 @@ def test_right_models_pass(study: Study, model: str, ties: bool) -> None:
         assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_votes_and_scores_pass(study: Study) -> None:
     """Coverage over 60 tables, within 3.5 Monte Carlo errors of nominal."""
@@ -291,6 +293,7 @@ def test_right_models_of_labels_pass(study: Study) -> None:
         assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_right_models_of_scores_pass(study: Study) -> None:
     """As for votes, on a panel large enough for Laplace draws."""
@@ -318,6 +321,7 @@ def test_votes_in_contexts_come_from_the_model() -> None:
     assert on_criteria is None
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["laplace", "auto"])
 def test_draws_of_learned_spreads_are_ranked(study: Study, method: str) -> None:

@@ -57,6 +57,7 @@ def first_cell(folder: Path, **narrow: Any) -> tuple[pd.DataFrame, pd.DataFrame]
     return kept, found
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "folder",
@@ -71,6 +72,7 @@ def test_a_cell_of_each_study_comes_out_again(folder: Path) -> None:
     assert found["value"].tolist() == pytest.approx(kept["value"].tolist(), abs=0.002)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_papers_own_procedure_ranks_the_criteria() -> None:
     """Without priors the weights run away from each other, and the least are all but 0 in proportion."""

@@ -33,6 +33,7 @@ copies = 2
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_small_study_counts_what_classes_are_worth(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"

@@ -96,6 +96,7 @@ def test_worths_are_held_against_intervals_counted_by_hand() -> None:
     assert (other["coverage"], other["claims"], other["wrong"]) == (0.0, 3, 1)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_small_study_has_what_was_counted(tmp_path: Path) -> None:
     result = run_study(load_study(written(tmp_path, SMALL)))

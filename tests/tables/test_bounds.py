@@ -187,6 +187,7 @@ def test_packed_texts_of_gigabytes(tmp_path: Path, pack: Callable[..., Path]) ->
 LONGEST = [(zstandard, "rows"), (gzipped, "records"), (gzipped, "lines")]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("pack", "name"),
@@ -200,6 +201,7 @@ def test_packed_rows_of_gigabytes(tmp_path: Path, pack: Callable[..., Path], nam
     refused_within_memory([pack(tmp_path / "table", *SLOW[name])])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_archives_spreadsheets_and_parquet_of_gigabytes(tmp_path: Path) -> None:
     refused_within_memory([make(tmp_path / name) for name, make in BINARY.items()])

@@ -270,6 +270,7 @@ def test_damaged_files_end_in_a_table_or_an_error(shared: Path, tmp_path: Path) 
     assert read > 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_damaged_files_end_in_a_table_or_an_error(shared: Path, tmp_path: Path) -> None:
     found, read = failures(shared, tmp_path, FULL)
@@ -335,6 +336,7 @@ def test_damaged_spreadsheets_and_parquet_end_in_a_table_or_an_error(tmp_path: P
     assert read > 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [80, pytest.param(400, marks=pytest.mark.long)])
 def test_many_damaged_spreadsheets_and_parquet(tmp_path: Path, count: int) -> None:

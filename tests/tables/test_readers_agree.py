@@ -226,6 +226,7 @@ def test_a_csv_is_the_same_under_any_name(tmp_path: Path) -> None:
     through_both_doors(tmp_path, 60)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_thousand_csvs_are_the_same_under_any_name(tmp_path: Path) -> None:
     through_both_doors(tmp_path, 1000)
@@ -236,6 +237,7 @@ def test_random_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monkey
     agree(tmp_path, monkeypatch, 25)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [250, pytest.param(2000, marks=pytest.mark.long)])
 def test_many_random_tables_are_read_alike(
@@ -368,6 +370,7 @@ def test_a_path_is_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     paths(tmp_path, monkeypatch, 12)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [120, pytest.param(1000, marks=pytest.mark.long)])
 def test_many_paths_are_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:

@@ -115,6 +115,7 @@ def test_a_dask_cluster_counts(table: pd.DataFrame) -> None:
         same(read_votes(frames.from_pandas(table, npartitions=3), rows=False), read_votes(table))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_spark_counts(table: pd.DataFrame) -> None:
@@ -245,6 +246,7 @@ print(votes.rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) 
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_memory_stays_bounded_on_a_file_of_ten_times_the_limit(tmp_path: Path) -> None:
     limit, rows = 70, 9_000_000  # megabytes; the file has ten times as many

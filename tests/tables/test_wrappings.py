@@ -227,6 +227,7 @@ def test_random_tables_are_the_same_in_every_wrapping(tmp_path: Path) -> None:
     assert FAST / 4 < read < FAST
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_random_tables_are_the_same_in_every_wrapping(tmp_path: Path) -> None:
     found, read = differences(tmp_path, FULL)

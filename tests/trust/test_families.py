@@ -62,6 +62,7 @@ def test_three_copies_of_seven_are_found(make: Any) -> None:
     assert sum("j0, j1 and j2 answering alike" in one or "j0, j1, j2" in one for one in said) >= 9
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "least"), [(lambda seed: scores(seed, 4, items=30), 9), (lambda seed: votes(seed, 4, 90), 8)]

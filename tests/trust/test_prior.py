@@ -69,6 +69,7 @@ def test_without_draws_there_is_nothing_to_say() -> None:
     assert not said(voirdire.fit(rows, method="map"))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_planted_priors_are_found_and_many_answers_leave_it_silent() -> None:
     planted = sum(bool(said(panel(seed, 400, 2))) for seed in range(20))

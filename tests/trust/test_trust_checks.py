@@ -120,6 +120,7 @@ def test_a_family_of_copies_counts_about_once() -> None:
     assert weight == pytest.approx(answer_weight.mean())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_copies_of_the_worst_judge_hardly_change_the_answer() -> None:
     """Share of pairs ordered rightly in 30 panels: ten good judges, without and with two copies of the worst."""
@@ -215,6 +216,7 @@ def llmbar(shared) -> pd.DataFrame:
     return pd.read_csv(shared / "data" / "llmbar_votes.csv")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_fooled_panels_are_not_to_be_trusted_without_anchors(llmbar: pd.DataFrame) -> None:
     entry = check(voirdire.fit(llmbar, method="map"), "dependence")
@@ -223,6 +225,7 @@ def test_fooled_panels_are_not_to_be_trusted_without_anchors(llmbar: pd.DataFram
     assert "58 judges, worth about 7 independent ones" in entry["message"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_anchors_say_what_the_consensus_is_worth(llmbar: pd.DataFrame, shared) -> None:
     """Adversarial pairs alone: the majority is right on fewer than half of them."""

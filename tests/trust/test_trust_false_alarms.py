@@ -18,6 +18,7 @@ ADVERSARIES = {f"adversary-{n}": OneCoin(0.1) for n in (1, 2)}
 LONGEST = (pytest.mark.slow, pytest.mark.long)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "count"),
@@ -37,6 +38,7 @@ def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> No
         assert levels[check, "warn"] <= 0.05 * count, check
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("planted", "model", "check", "count"),

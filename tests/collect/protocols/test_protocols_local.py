@@ -127,6 +127,7 @@ def run(name: str, judges: tuple[str, ...], options: dict[str, Any], folder: Pat
     return collect({"seed": 3, "judges": panel}, ITEMS, name, folder, options=options)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long) if name in TALKATIVE else name for name in RUNS]

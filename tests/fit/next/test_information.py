@@ -242,6 +242,7 @@ def rounds(informed: bool, runs: int, items: int = 15) -> np.ndarray:
     return right
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_chosen_batches_order_more_pairs_rightly_than_random_ones() -> None:
     informed, chance = (rounds(kind, RUNS) for kind in (True, False))

@@ -114,6 +114,7 @@ def test_questions_of_contexts_that_are_new_may_be_offered(fitted: Any) -> None:
     assert set(found["context"]) == {"prompt 0", None}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_form_names_the_context_and_comes_back(votes: pd.DataFrame, tmp_path: Path) -> None:
     votes.to_csv(tmp_path / "votes.csv", index=False)

@@ -233,6 +233,7 @@ def test_wrong_requests(plain: Fit) -> None:
         replace(plain, posterior=replace(plain.posterior, draws=None)).next_comparisons(3)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     table, out, folder = tmp_path / "votes.csv", tmp_path / "ask.csv", tmp_path / "run"

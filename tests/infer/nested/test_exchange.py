@@ -140,6 +140,7 @@ def by_quadrature(counts: Any) -> tuple[Floats, Floats, Floats]:
     return own, taste, posterior / posterior.sum()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_chains_that_began_in_one_mode_come_to_have_the_posterior() -> None:
     """What items are worth may be theirs or their judges': the approximation is about the former alone."""
@@ -157,6 +158,7 @@ def test_chains_that_began_in_one_mode_come_to_have_the_posterior() -> None:
     assert np.mean(found[:, 0] < -1.1) == pytest.approx(none, abs=0.03)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_chains_go_to_and_fro_between_what_items_are_worth_and_tastes() -> None:
     """Of sharp answers of two judges who agree by half: without these moves chains stay where they are."""

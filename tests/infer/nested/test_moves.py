@@ -144,6 +144,7 @@ def by_nuts(nested: Nested) -> Floats:
     return run.x[..., -2:]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("drawn_by", [by_moves, pytest.param(by_nuts, marks=pytest.mark.slow)])
 def test_draws_have_the_moments_of_quadrature(drawn_by: Callable[[Nested], Floats]) -> None:

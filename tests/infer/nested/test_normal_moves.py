@@ -98,6 +98,7 @@ def test_answers_at_ends_that_count_for_less_than_one_have_no_such_chains() -> N
     assert not is_normal(made(0.2, 0.5))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_chains_have_the_posterior_of_the_exact_density() -> None:
     """Means and standard deviations of the three logarithms, one of which hardly is told from none."""
@@ -156,6 +157,7 @@ def given_spreads(model: Field, hyper: Floats) -> tuple[Floats, Floats]:
     return first, np.sqrt(second - first**2)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_judge_that_hardly_scatters_lets_chains_meet() -> None:
     """Whose noise joint chains cannot follow; one seed, one result."""

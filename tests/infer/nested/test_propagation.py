@@ -176,6 +176,7 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
     assert with_it(hyper)[1][at] == pytest.approx(differences, abs=0.3)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() -> None:
     """3,600 votes on 60 items: the spread is within two standard deviations (a fifth of itself each) of the truth."""

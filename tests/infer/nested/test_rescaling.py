@@ -64,6 +64,7 @@ def test_where_nothing_is_answered_spreads_come_to_have_their_prior() -> None:
         assert stats.kstest(found, "expon").pvalue > 1e-3
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.1])
 def test_the_posterior_stays_as_it_is(share: float) -> None:

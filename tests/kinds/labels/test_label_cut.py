@@ -178,6 +178,7 @@ def clique() -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
     return table_of(rows), classes, classes.head(30).reset_index()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical-dawid-skene", "one-coin-label"])
 def test_a_clique_drags_joint_along_and_cut_is_right(

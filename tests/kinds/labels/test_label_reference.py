@@ -126,6 +126,7 @@ def anchored(
     return helped, alone, majority
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_with_known_items_one_matrix_beats_the_majority_of_dices(
     dices: tuple[pd.DataFrame, pd.Series],
@@ -136,6 +137,7 @@ def test_with_known_items_one_matrix_beats_the_majority_of_dices(
     assert np.std(helped - majority) == pytest.approx(0.0052, abs=5e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
     dices: tuple[pd.DataFrame, pd.Series],
@@ -147,6 +149,7 @@ def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
     assert np.std(helped - majority) == pytest.approx(0.0086, abs=5e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "joint", "cut"),

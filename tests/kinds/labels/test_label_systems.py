@@ -61,6 +61,7 @@ def test_judges_who_err_hardly_leave_what_contexts_leave_open() -> None:
     assert here.to_numpy() == pytest.approx(truth.to_numpy() / 40, abs=0.02)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_systems_are_drawn_less_to_what_all_share() -> None:
     """Where judges err often, the plain mean of beliefs is drawn in; the systems' own shares much less."""

@@ -76,6 +76,7 @@ def test_without_known_items(tables: dict[str, tuple[pd.DataFrame, pd.Series]]) 
     assert np.mean(gaps) <= 0.1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("count", "most"), [(20, 0.475), (50, 0.468)])
 def test_with_known_items(tables: dict[str, tuple[pd.DataFrame, pd.Series]], count: int, most: float) -> None:

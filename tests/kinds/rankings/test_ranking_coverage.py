@@ -38,6 +38,7 @@ def held(ranks: tuple[int, ...], model: str | None) -> float:
     return float(np.mean(found))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "ranks",
@@ -55,6 +56,7 @@ def test_intervals_hold_the_truth(ranks: tuple[int, ...]) -> None:
     assert 0.87 <= share <= 0.93
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_model_without_contexts_and_tastes_is_too_sure() -> None:
     """Negative control: what the terms are there for."""

@@ -26,6 +26,7 @@ def simulated(seed: int, context: float, taste: float, runs: int = 2) -> pd.Data
     return pd.DataFrame(rows, columns=["judge", "context", "run", "item", "rank"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_model_that_made_the_rankings_predicts_them_best() -> None:
     found = voirdire.cross_validate(simulated(0, 1.5, 1.0), folds=4)

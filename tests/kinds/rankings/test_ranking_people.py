@@ -130,6 +130,7 @@ def test_what_is_not_known_is_said() -> None:
     assert "(20 rankings)" in notes
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_hold_the_truth_where_the_panel_errs_together() -> None:
     """90% intervals of 24 tables of ten items, of which people ranked six; without people they fail."""

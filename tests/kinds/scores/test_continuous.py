@@ -121,6 +121,7 @@ def test_severity_noise_and_items_are_recovered() -> None:
     assert fit.cutpoints().empty
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_nuts_agrees_with_laplace() -> None:
     """40 items of four judges; noises by both within a quarter of their standard deviation (error of draws 0.05)."""

@@ -115,6 +115,7 @@ def test_flat_vectors_and_latent_values_are_the_same_answers(fit: Any) -> None:
     np.testing.assert_allclose(field.flat(*back), flat, atol=1e-10)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_know_tastes_and_judges_of_strong_ones_count_less(table: pd.DataFrame, fit: Any) -> None:
     plain = fitted(table, model="rating-continuous").ranking()["sd"].mean()
@@ -142,6 +143,7 @@ def test_units_of_judges_under_each_criterion_are_no_noise() -> None:
     np.testing.assert_allclose(one, both, rtol=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_verbs_know_it(table: pd.DataFrame, fit: Any, tmp_path: Any) -> None:
     rows = table.drop(columns="truth")
@@ -159,6 +161,7 @@ def test_verbs_know_it(table: pd.DataFrame, fit: Any, tmp_path: Any) -> None:
     assert np.corrcoef(drawn.score, fit.problem.table.score)[0, 1] > 0.5
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_opinions_that_were_not_seen_are_predicted_with_their_uncertainty(table: pd.DataFrame) -> None:
     rows = table.drop(columns="truth")

@@ -168,6 +168,7 @@ def test_human_scores_leave_shared_errors_in(table: pd.DataFrame) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("severe", [pytest.param(0.0, marks=pytest.mark.long), 1.0])
 def test_intervals_cover_beside_human_scores(severe: float) -> None:

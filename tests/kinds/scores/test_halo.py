@@ -123,6 +123,7 @@ def test_human_scores_are_answers_of_the_field(table: pd.DataFrame) -> None:
     np.testing.assert_allclose(field.flat(*field.latent(flat)), flat, atol=1e-10)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_cover_beside_human_scores() -> None:
     """Without tastes they cover 0.7 of what items are worth."""
@@ -158,6 +159,7 @@ def test_verbs_know_tastes(table: pd.DataFrame, tmp_path: object) -> None:
     assert fitted.judges()["p_right"].mean() < plain
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_it_draws_what_nuts_draws() -> None:
     rows = panel(7, 1.0, judges=5).drop(columns="truth")

@@ -51,6 +51,7 @@ def test_scores_that_say_nothing_make_no_claims(seed: int) -> None:
     assert told_apart(voirdire.fit(table, model="rating-severity", method="laplace")) > 0.01
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", TRUTHS)
 def test_intervals_hold_truths_that_no_normal_prior_draws(truth: str) -> None:

@@ -159,6 +159,7 @@ def test_judges_that_are_turned_round_are_found() -> None:
     assert set(discrimination.index[discrimination < 0]) == {"j03", "j11"}
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["rating-severity", "rating-cutpoints", pytest.param("rating-maple", marks=pytest.mark.slow)]
@@ -168,6 +169,7 @@ def test_other_models_of_levels_take_odd_tables(model: str) -> None:
         fitted(make(), levels, model)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_modes_of_large_odd_tables(name: str) -> None:

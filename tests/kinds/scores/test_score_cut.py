@@ -116,6 +116,7 @@ def test_only_anchored_items_and_the_judge_itself_teach_its_discrimination() -> 
     assert not np.allclose(one[0], two[0])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_consensus_about_something_else_is_cut() -> None:
     """Mean correlation with quality over three panels of which five of eight judges agree about something else."""
@@ -159,6 +160,7 @@ def test_left_out_anchors_choose_the_cut_where_the_consensus_is_about_something_
     )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_cut_fit_has_intervals_and_is_kept_whole(tmp_path: Path) -> None:
     scores, people, _ = misled(0, items=8, anchored=6)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_examples_of_the_page_run(project: Path) -> None:
     page = project / "docs" / "scores.md"

@@ -311,6 +311,7 @@ def test_intervals_hold_whatever_contexts_do(truth: dict[str, Any], tables: int,
     assert abs(share - 0.9) <= 3 * error
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_model_without_contexts_is_too_sure() -> None:
     """Negative control, of many judges in few contexts: what the term is there for."""

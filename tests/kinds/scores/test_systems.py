@@ -126,6 +126,7 @@ def test_what_is_not_about_systems_is_refused() -> None:
         fitted(items, over="these")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_half_of_the_contexts_tells_the_other_half(shared: Any) -> None:
     """Six systems in 60 dialogues, people's scores under six criteria: 8 splits of the dialogues."""

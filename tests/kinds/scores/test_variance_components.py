@@ -38,6 +38,7 @@ def fitted(table: pd.DataFrame, model: str, seed: int, method: str = "auto") -> 
     return voirdire.fit(table, model=model, levels=levels, seed=seed, method=method).judges()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_components_are_near_the_moments_of_the_table() -> None:
     """Of means over runs m_k,i: cov(m_k, m_l) = item, var(m_k) = item + judge_item_k + run_k / 3.

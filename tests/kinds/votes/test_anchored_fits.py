@@ -98,8 +98,8 @@ def wrong_panel(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         ("joint", 0.95, 2),
         pytest.param(None, 0.95, 1, marks=pytest.mark.slow),
         ("cut", 0.8, 1),
-        pytest.param("joint", 0.95, 20, marks=pytest.mark.slow),
-        pytest.param(None, 0.95, 5, marks=pytest.mark.slow),
+        pytest.param("joint", 0.95, 20, marks=[pytest.mark.slow, pytest.mark.long]),
+        pytest.param(None, 0.95, 5, marks=[pytest.mark.slow, pytest.mark.long]),
     ],
 )
 def test_ten_anchors_turn_a_panel_that_is_wrong_as_a_whole(
@@ -144,6 +144,7 @@ def linked() -> tuple[pd.DataFrame, pd.DataFrame]:
     return made.votes, pd.DataFrame(rows, columns=["first", "second", "winner"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_left_out_anchors_choose_between_joint_and_cut(linked) -> None:
     votes, anchors = linked
@@ -156,6 +157,7 @@ def test_left_out_anchors_choose_between_joint_and_cut(linked) -> None:
         fitted.pairs()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_cut_posterior_forgets_what_the_panel_thinks_of_its_judges(linked) -> None:
     """Cut reliabilities depend on anchored comparisons alone: other votes may be turned round without effect."""
@@ -178,6 +180,7 @@ def test_the_cut_posterior_forgets_what_the_panel_thinks_of_its_judges(linked) -
     np.testing.assert_allclose(one["reliability_low"], two["reliability_low"], rtol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_fit_with_anchors_is_kept_whole(linked, tmp_path) -> None:
     votes, anchors = linked

@@ -90,6 +90,7 @@ def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(
     assert "contexts" not in set(these.checks()["check"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_out() -> None:
     few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
@@ -123,6 +124,7 @@ def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.Monkey
     assert not any("expectation propagation" in note for note in few.notes)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_small_tables_are_moved_until_chains_meet() -> None:
     table = panel(1.0, votes=240, contexts=4)
@@ -272,6 +274,7 @@ def random_table(seed: int) -> pd.DataFrame:
     return table.assign(criterion=rng.choice(["a", "b"], votes)) if seed % 3 == 0 else table
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("tables", [20, pytest.param(60, marks=pytest.mark.long)])
 def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped(tables: int) -> None:

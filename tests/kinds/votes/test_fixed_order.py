@@ -63,6 +63,7 @@ def test_the_check_claims_no_bias_that_the_design_cannot_show(model: str) -> Non
     assert "cannot be told" not in some_in_both["message"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_human_answers_tell_position_from_strength() -> None:
     people = pd.DataFrame({"first": ["r"] * 4, "second": list("wxyz"), "winner": "second"})

@@ -236,6 +236,7 @@ def test_intervals_of_planted_effects_hold_what_they_say(covered: Any) -> None:
         assert abs(share.mean() - PROB) < max(0.03, 3.0 * error), (name, share.mean(), error)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_next_takes_terms(tmp_path: Path) -> None:
     from typer.testing import CliRunner

@@ -94,6 +94,7 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
             np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_scale_and_reliability_are_learned_together() -> None:
     """Eight judges all right on .85, items of sd 2: 90% intervals hold scale, scores and reliability."""

@@ -66,6 +66,7 @@ def test_coins_that_are_held_stay_and_the_rest_is_at_its_mode(problem: VotesProb
             point[at] = mode.x[at]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_votes_do_not_teach_the_coins_of_the_cut(problem: VotesProblem) -> None:
     evidence = gather(problem)
@@ -81,6 +82,7 @@ def test_votes_do_not_teach_the_coins_of_the_cut(problem: VotesProblem) -> None:
     assert spreads.std() > 0.05  # what is not held keeps its uncertainty
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["joint", "cut", None])
 def test_a_wrong_panel_is_turned(mode: str | None) -> None:
@@ -91,6 +93,7 @@ def test_a_wrong_panel_is_turned(mode: str | None) -> None:
     assert np.corrcoef(scores, theta)[0, 1] > 0.85
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("sd", [pytest.param(0.7, marks=pytest.mark.long), 2.0])
 @pytest.mark.parametrize("right", [GOOD, pytest.param(WRONG, marks=pytest.mark.long)], ids=["good", "wrong"])

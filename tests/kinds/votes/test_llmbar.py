@@ -34,7 +34,7 @@ def panel(shared) -> tuple[VotesProblem, np.ndarray, pd.DataFrame]:
 @pytest.mark.parametrize(
     ("size", "wanted", "draws"),
     [
-        pytest.param(20, 0.89, 6, marks=pytest.mark.slow),
+        pytest.param(20, 0.89, 6, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param(10, 0.87, 100, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param(20, 0.89, 100, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param(40, 0.90, 100, marks=[pytest.mark.slow, pytest.mark.long]),

@@ -116,6 +116,7 @@ def test_information_and_its_bend_are_means_over_answers() -> None:
         np.testing.assert_allclose(bend[k], slope, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_they_teach_weights_and_the_scale_is_learned() -> None:
     votes, said, worth, _ = tables(3, 1.0, people=400)

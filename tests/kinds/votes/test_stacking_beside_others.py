@@ -32,6 +32,7 @@ def llmbar(shared) -> tuple[np.ndarray, np.ndarray]:
     return found.mean_answers.T, np.array([1.0 if votes.items[one] in better else -1.0 for one in found.one])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "draws", "accuracy"),

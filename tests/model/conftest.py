@@ -254,7 +254,7 @@ COMPILED = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What compiles for seconds is among the longer tests for some of each kind of data, and among the longest for all."""
+    """What compiles for seconds is among the longer tests for a model of each kind, for all among the longest."""
     for item in items:
         name, _, case = item.name.rstrip("]").partition("[")
         if name in COMPILED:

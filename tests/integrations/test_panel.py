@@ -27,6 +27,7 @@ def fitted() -> voirdire.Fit:
     return voirdire.fit(pd.DataFrame(rows(), columns=["judge", "item", "label"]), method="laplace")
 
 
+@pytest.mark.slow
 def test_a_panel_alone_is_its_ordinary_fit_whatever_its_names_and_order() -> None:
     table = pd.DataFrame({"judge": ["a", "b", "c"], "item": "x", "label": ["fail", "pass", "pass"]})
     fit = voirdire.fit(
@@ -56,6 +57,7 @@ def test_a_saved_fit_says_whom_to_believe(fitted: voirdire.Fit, tmp_path) -> Non
         verdict(["pass"], ["dan"], fit=run)
 
 
+@pytest.mark.slow
 def test_a_fit_with_answers_of_people_has_no_interval() -> None:
     table = pd.DataFrame(rows(), columns=["judge", "item", "label"])
     people = pd.DataFrame({"item": [f"q{at}" for at in range(12)], "label": ["pass", "fail"] * 6})

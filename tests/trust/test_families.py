@@ -56,7 +56,7 @@ def alike(table: pd.DataFrame, **how: Any) -> str:
     return next((note for note in notes if note.startswith("Duplicate judges")), "")
 
 
-@pytest.mark.parametrize("make", [votes, scores])
+@pytest.mark.parametrize("make", [votes, pytest.param(scores, marks=pytest.mark.slow)])
 def test_three_copies_of_seven_are_found(make: Any) -> None:
     said = [alike(make(seed, copies=3)) for seed in range(10)]
     assert sum("j0, j1 and j2 answering alike" in one or "j0, j1, j2" in one for one in said) >= 9

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.mode import find_modes
-from voirdire.infer.posterior import scores
+from voirdire.infer.mode import find_mode, find_modes
+from voirdire.infer.posterior import Posterior, scores
 from voirdire.kinds.fit import Fit
+from voirdire.kinds.registry import kind_of
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.trust import item_moments
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
@@ -106,8 +107,13 @@ def test_a_family_of_copies_counts_about_once() -> None:
     made = simulate_votes(judges, 15, 1, truth=NormalTruth(sd=1.0), seed=0)
     family = {"a": "one", **{f"copy-{n}": "one" for n in range(3)}}
     found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families={})
-    left = residuals(found.problem, found.posterior)
-    answer_weight = family_answer_weight(found.problem, {**family, "b": "b", "c": "c"}, left)
+    groups = {**family, "b": "b", "c": "c"}
+    counted_once = kind_of(found.problem).reposed(
+        found.problem,
+        answer_weight=np.array([1.0 / 4 if name in family else 1.0 for name in found.problem.judges]),
+    )
+    consensus = Posterior(found.problem.density, find_mode(counted_once).x, None)
+    answer_weight = family_answer_weight(found.problem, groups, residuals(found.problem, consensus))
     by_name = dict(zip(found.problem.judges, answer_weight, strict=True))
     assert by_name["b"] == by_name["c"] == 1.0
     assert 0.25 <= by_name["a"] == by_name["copy-0"] < 0.45

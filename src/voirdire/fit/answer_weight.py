@@ -85,11 +85,10 @@ def weigh_answers(
     answer_weight = np.ones(len(problem.judges))
     if groups:
         consensus = first
-        if (
-            mode is not None
-        ):  # copies that all count in full are the consensus, and have nothing left to share
-            alone = kind.reposed(problem, answer_weight=one_each(problem, groups))
-            consensus = find_mode(alone, start=first, chains=chains).x
+        # copies that all count in full are the consensus, and have nothing left to share
+        if mode is not None:
+            counted_once = kind.reposed(problem, answer_weight=one_each(problem, groups))
+            consensus = find_mode(counted_once, start=first, chains=chains).x
         left = kind.residuals(problem, Posterior(problem.density, consensus, None))
         answer_weight = family_answer_weight(problem, groups, left)
     if named is None:

@@ -147,7 +147,7 @@ class Journal:
         try:
             with self._used("cannot be used"):
                 self._open()
-        except InputError:
+        except BaseException:
             self.close()
             raise
 
@@ -388,13 +388,15 @@ def _layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
 
 def _lock(folder: Path) -> sqlite3.Connection:
     """Hold a lock for as long as the process lives, however it ends."""
-    path = folder / ".lock"
+    path, lock = folder / ".lock", None
     try:
         if path.exists() and not path.is_file():
             raise InputError(f"output folder {folder}: {path.name} is no file; name another folder")
         lock = sqlite3.connect(path, isolation_level=None, timeout=0)
         lock.execute("begin exclusive")
     except (sqlite3.Error, OSError) as error:
+        if lock is not None:
+            lock.close()
         busy = "locked" in str(error)
         reason = "another run is writing to it; wait for its end"
         raise InputError(

@@ -43,7 +43,7 @@ VERBS = {
     "fit scores": (["fit", "{scores}", "--quick"], [*JUDGES, *ITEMS, *CRITERIA]),
     "fit labels": (["fit", "{labels}", "--quick"], [*JUDGES, *ITEMS, "acceptable-answer"]),
     "board": (["board", "{plain}", "--method", "laplace"], ITEMS),
-    "next": (["next", "{plain}", "--who", "judge", "--count", "3", "--repeats", "--method", "laplace"], []),
+    "next": (["next", "{plain}", "--who", "judge", "--count", "3", "--repeats"], []),
     "agree": (["agree", "{plain}", "--resamples", "200"], JUDGES),
     "agree scores": (["agree", "{scores}", "--resamples", "200"], JUDGES),
     "metaeval": (["metaeval", "{scores}", "--human", "anna", "--resamples", "200"], [*JUDGES[:2], *CRITERIA]),
@@ -55,11 +55,11 @@ VERBS = {
 
 
 QUICK = ("agree", "agree scores", "metaeval", "doctor", "audit", "rate")
+MARKS = {verb: [pytest.mark.slow] for verb in VERBS if verb not in QUICK}
+MARKS["next"].append(pytest.mark.long)
 
 
-@pytest.mark.parametrize(
-    "verb", [pytest.param(verb, marks=() if verb in QUICK else pytest.mark.slow) for verb in VERBS]
-)
+@pytest.mark.parametrize("verb", [pytest.param(verb, marks=MARKS.get(verb, [])) for verb in VERBS])
 def test_names_are_whole_at_any_width(
     verb: str, tables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -82,22 +82,19 @@ def weigh_answers(
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
     groups = named or unnamed_families(problem, first)
-    answer_weight = np.ones(len(problem.judges))
-    if groups:
-        consensus = first
-        # copies that all count in full are the consensus, and have nothing left to share
-        if mode is not None:
-            counted_once = kind.reposed(problem, answer_weight=one_each(problem, groups))
-            consensus = find_mode(counted_once, start=first, chains=chains).x
-        left = kind.residuals(problem, Posterior(problem.density, consensus, None))
-        answer_weight = family_answer_weight(problem, groups, left)
-    if named is None:
+    if groups and named is None:
         # alike in what items are worth alone, such as two who see something beside others who guess: no family
-        less = answer_weight < COUNTS
-        answer_weight = np.where(less, answer_weight, 1.0)
+        less = _weights_at(problem, groups, first) < COUNTS
         groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
     if not groups:
         return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
+    everyone = {judge: groups.get(judge, judge) for judge in problem.judges}
+    consensus = first
+    # copies that all count in full are the consensus, and have nothing left to share
+    if mode is not None:
+        counted_once = kind.reposed(problem, answer_weight=one_each(problem, everyone))
+        consensus = find_mode(counted_once, start=first, chains=chains).x
+    answer_weight = _weights_at(problem, everyone, consensus)
     weighed = kind.reposed(problem, answer_weight=answer_weight)
     note = (
         _families_note(problem, groups, answer_weight)
@@ -105,6 +102,12 @@ def weigh_answers(
         else _duplicates_note(problem, groups, answer_weight)
     )
     return Panel(weighed, find_mode(weighed, start=first, chains=chains), named, (note,))
+
+
+def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
+    """Answer weight of each judge, shape (judges,), by the residuals at a point of the posterior."""
+    left = kind_of(problem).residuals(problem, Posterior(problem.density, x, None))
+    return family_answer_weight(problem, families, left)
 
 
 def unnamed_families(problem: Problem, x: Floats) -> dict[str, str]:

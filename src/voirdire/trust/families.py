@@ -15,8 +15,9 @@ loads about a common one: that all see alike and some copy is more probable than
 others little, which explains the same correlations of a family that is large in its panel. u_j are integrated out by
 Laplace's method, from pairs of different families; those within have the likelihood at its mode. The prior odds against
 a family of m among K judges are ``DOUBT`` times the number of sets of m, K! / (m! (K - m)!). A division is taken where
-its evidence is the largest. Divisions that are tried join judges by average linkage. Two judges with fewer than
-``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
+its evidence is the largest, if judges of different families agree with each other: two who are alike beside others who
+guess may be the two who see something. Divisions that are tried join judges by average linkage. Two judges with fewer
+than ``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ NEAR = 0.05  # a correlation within that of what the factor explains is explaine
 PULL = 16.0  # information with which a load is drawn to the middle one, in numbers of questions
 HIGHEST = 0.995
 LARGEST = 3.0  # u of a load
+AGREE = 3.0  # standard errors by which judges of different families must agree
 SMALL = 0.01  # a step of u that is none
 
 
@@ -177,7 +179,11 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
         for tried in (group, alone) if (group != alone).any() else (group,):
             if (found := evidence(tried)) > most:
                 best, most = tried, found
-    return best
+    # of those who answer alike beside others who guess nobody can say that they are copies
+    between = np.where(usable & (best[:, None] != best), 1.0 / variance, 0.0)
+    told = 0.5 * (between * np.where(usable, correlation, 0.0)).sum() > AGREE * np.sqrt(0.5 * between.sum())
+    apart = explained and not told
+    return np.arange(judges) if apart else best
 
 
 def factor(z: Floats, information: Floats, spread: float, start: Floats) -> tuple[float, Floats]:

@@ -15,9 +15,9 @@ loads about a common one: that all see alike and some copy is more probable than
 others little, which explains the same correlations of a family that is large in its panel. u_j are integrated out by
 Laplace's method, from pairs of different families; those within have the likelihood at its mode. The prior odds against
 a family of m among K judges are ``DOUBT`` times the number of sets of m, K! / (m! (K - m)!). A division is taken where
-its evidence is the largest, if judges of different families agree with each other: two who are alike beside others who
-guess may be the two who see something. Divisions that are tried join judges by average linkage. Two judges with fewer
-than ``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
+its evidence is the largest. It counts where judges of different families agree with each other: two who are alike
+beside others who guess may be the two who see something. Divisions that are tried join judges by average linkage. Two
+judges with fewer than ``LEAST`` questions in common say nothing of each other: in a sparse crowd are no families.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NEAR = 0.05  # a correlation within that of what the factor explains is explaine
 PULL = 16.0  # information with which a load is drawn to the middle one, in numbers of questions
 HIGHEST = 0.995
 LARGEST = 3.0  # u of a load
-AGREE = 3.0  # standard errors by which judges of different families must agree
+AGREE = 1.0  # standard errors by which judges of different families must agree
 SMALL = 0.01  # a step of u that is none
 
 
@@ -83,9 +83,19 @@ def families_of(problem: Problem, found: Residuals | SharedErrors) -> dict[str, 
         shared = np.divide(scale**2, variance, out=np.zeros_like(t), where=variance > 0)
         own = divided(correlation, shared, explained=False)
     else:
-        own = divided(*answers_alike(found))
+        correlation, shared = answers_alike(found)
+        own = divided(correlation, shared)
+        # of those who are alike beside others who guess nobody can say that they are copies
+        if not _agree(correlation, shared, own):
+            own = np.arange(len(own))
     group[found.judges] = found.judges[own]
     return named_by_first(problem.judges, group)
+
+
+def _agree(correlation: Floats, shared: Floats, of: Ints) -> bool:
+    """True if answers of judges of different families agree."""
+    known = np.where((shared >= LEAST) & (of[:, None] != of), np.maximum(shared - 3.0, 1.0), 0.0)
+    return bool(0.5 * (known * correlation).sum() > AGREE * np.sqrt(0.5 * known.sum()))
 
 
 def named_by_first(judges: tuple[str, ...], group: Ints) -> dict[str, str]:
@@ -179,11 +189,7 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
         for tried in (group, alone) if (group != alone).any() else (group,):
             if (found := evidence(tried)) > most:
                 best, most = tried, found
-    # of those who answer alike beside others who guess nobody can say that they are copies
-    between = np.where(usable & (best[:, None] != best), 1.0 / variance, 0.0)
-    told = 0.5 * (between * np.where(usable, correlation, 0.0)).sum() > AGREE * np.sqrt(0.5 * between.sum())
-    apart = explained and not told
-    return np.arange(judges) if apart else best
+    return best
 
 
 def factor(z: Floats, information: Floats, spread: float, start: Floats) -> tuple[float, Floats]:

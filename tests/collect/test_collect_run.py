@@ -348,14 +348,28 @@ def test_a_changed_prompt_is_another_setting(tmp_path: Path, serve: Callable[...
         collect(panel(server), table(2), "toy", tmp_path / "o")
 
 
-def test_one_run_writes_to_a_folder_at_a_time(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_one_run_writes_to_a_folder_at_a_time(
+    tmp_path: Path, serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from voirdire.collect.journal import Journal
 
     server = serve(by_length)
     collect(panel(server), table(3), "toy", tmp_path / "o", max_calls=1)
     other = Journal(tmp_path / "o")
-    with pytest.raises(InputError, match="another run is writing to it"):
-        collect(panel(server), table(3), "toy", tmp_path / "o")
+    opened, connect = [], sqlite3.connect
+
+    def noted(*given: Any, **how: Any) -> sqlite3.Connection:
+        opened.append(connect(*given, **how))
+        return opened[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite3, "connect", noted)
+        with pytest.raises(InputError, match="another run is writing to it"):
+            collect(panel(server), table(3), "toy", tmp_path / "o")
+    assert opened
+    for one in opened:  # what could not be locked is closed again
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            one.execute("select 1")
     assert collect(panel(server), table(3), "toy", tmp_path / "o", max_calls=0).tables["votes"] == 1
     other.close()
     assert collect(panel(server), table(3), "toy", tmp_path / "o").tables["votes"] == 3

@@ -149,3 +149,18 @@ def test_scores_at_random_tell_no_items_apart() -> None:
     found = check(scores(0), "reliability")
     assert found["level"] == "ok"
     assert 0.1 < found["value"] < 0.5
+
+
+@pytest.mark.slow
+def test_two_who_see_something_beside_others_who_guess_are_seldom_taken_for_copies() -> None:
+    """Of sixteen panels; fourteen where families count whether or not judges of different ones agree."""
+    taken = 0
+    for seed in range(16):
+        rng = np.random.default_rng([8, seed])
+        theta, rows = rng.normal(size=60), []
+        for k in range(JUDGES):
+            seen = theta + rng.normal(0.0, 0.5, 60) if k < 2 else rng.normal(size=60)
+            given = np.clip(np.round(3.0 + seen), 1, 5)
+            rows += [(f"j{k}", f"i{n}", int(score)) for n, score in enumerate(given)]
+        taken += bool(alike(pd.DataFrame(rows, columns=["judge", "item", "score"])))
+    assert taken <= 4

@@ -51,7 +51,7 @@ $(VENV)/.created:
 # pip compiles modules one by one, the tests of every package too: most of its time. The demo compiles what it imports.
 COMPILE = $(VENV)/bin/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib > /dev/null || true
 
-KERNEL = hatch_build.py src/voirdire/infer/kernel/kernel.c
+KERNEL = hatch_build.py $(wildcard src/voirdire/infer/kernel/*.[ch])
 
 $(VENV)/.installed: pyproject.toml $(KERNEL) | $(VENV)/.created
 	$(VENV)/bin/python -m pip install --quiet --no-compile --editable .

@@ -1,6 +1,6 @@
 """What a wheel holds of what lies outside the package: packages beside their data, and the kernel of chains.
 
-The kernel (src/voirdire/infer/kernel/kernel.c) is built where the package is built or installed for editing. Its
+The kernel (the C files of src/voirdire/infer/kernel) is built where the package is built or installed for editing. Its
 compiler comes as a wheel (ziglang), which only the build needs, and builds for every platform on any: a wheel of
 the package has the kernels of all, an editable install those of the machine. Where nothing can be built the package
 works without, slower.
@@ -19,15 +19,16 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = Path("src") / "voirdire" / "infer" / "kernel" / "kernel.c"
-FOLDER = SOURCE.parent / "built"
+KERNEL = Path("src") / "voirdire" / "infer" / "kernel"
+SOURCES = ("kernel.c", "coordinates.c")  # what they include is named *.h
+FOLDER = KERNEL / "built"
 # one of the sources of pyproject.toml cannot lie in another
 PACKAGES = {
     "simulations/src/voirdire_studies": "voirdire_studies",
     "paper_repro/src/voirdire_repro": "voirdire_repro",
 }
 SHARED = ("-shared", "-fPIC", "-nostdlib", "-g0", "-s")  # no library is called
-FLAGS = ("-O3", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math", *SHARED)
+FLAGS = ("-O3", "-fno-builtin", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math", *SHARED)
 COMPILER = "ziglang>=0.15,<0.18"
 # system and machine as Python's platform names them, with the compiler's names of the target and of processors; the
 # names of files are those that voirdire.infer.kernel.library looks for
@@ -67,18 +68,19 @@ class OutsideHook(BuildHookInterface):  # type: ignore[type-arg]
 def built(root: Path, system: str, machine: str) -> list[Path]:
     """Build the kernels of a platform that are not newer than their source, and return those that there are."""
     target, processors, ending = TARGETS[system, machine]
-    source, found = root / SOURCE, []
+    sources, found = [root / KERNEL / name for name in SOURCES], []
+    newest = max(path.stat().st_mtime for path in [*sources, *(root / KERNEL).glob("*.h")])
     (root / FOLDER).mkdir(exist_ok=True)
     for name, processor in processors.items():
         path = root / FOLDER / f"{system}-{machine}-{name}.{ending}".lower()
-        if not path.exists() or path.stat().st_mtime < source.stat().st_mtime:
+        if not path.exists() or path.stat().st_mtime < newest:
             command = [sys.executable, "-m", "ziglang", "cc", "-target", target, f"-mcpu={processor}", *FLAGS]
             command += ["-mno-stack-arg-probe"] if system == "Windows" else []
             with tempfile.TemporaryDirectory() as folder:  # where compilers leave more than was asked for
                 made = Path(folder) / path.name
                 cache = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), folder)
                 try:
-                    command += ["-o", str(made), str(source)]
+                    command += ["-o", str(made), *map(str, sources)]
                     subprocess.run(command, env=os.environ | cache, check=True, capture_output=True)
                 except (OSError, subprocess.CalledProcessError) as error:
                     said = getattr(error, "stderr", b"") or str(error).encode()

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -16,17 +17,21 @@ import pytest
 import voirdire
 from voirdire.infer.kernel import library as of_library
 from voirdire.infer.kernel.fused import FusedAnswers, fused
-from voirdire.infer.kernel.library import as_rows, library, pointer, side_by_side
+from voirdire.infer.kernel.library import address, as_rows, library, side_by_side
+from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.nested import spread_covariance
+from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.design import COMMON
-from voirdire.model.family.family import Family
+from voirdire.model.family.family import Family, uncounted
 from voirdire.model.family.ordinal import ordinal
+from voirdire.model.family.ranking import ranking
 from voirdire.model.family.sharpness import sharpness
 from voirdire.model.family.two_coin import two_coin
 from voirdire.model.specs import load_model
@@ -50,7 +55,8 @@ def cells(family: Family, number: int, seed: int) -> tuple[Pattern, Answers]:
     predictor = np.repeat(np.arange(kinds), 3)
     index = rng.integers(0, SIZE + 1, (number, len(predictor)))
     coefficients = np.where(index < SIZE, rng.choice([-1.0, 1.0, 0.5], index.shape), 0.0)
-    alternatives = [len(question) for question in family.log_chances(np.zeros((kinds, 1)), np)]
+    chances = [] if family.parts else family.log_chances(np.zeros((kinds, 1)), np)
+    alternatives = [len(question) for question in chances]
     counts = [rng.poisson(0.7, (each, number)).astype(float) for each in alternatives]
     answers = Answers(family.log_chances, counts, family.closed_form, family.name)
     return Pattern(np.full(SIZE, COMMON), index, coefficients, predictor), answers
@@ -69,6 +75,29 @@ def test_answers_are_those_of_the_family(family: Family, number: int) -> None:
     np.testing.assert_allclose(its_value, value, rtol=2e-6, atol=2e-5)
     np.testing.assert_allclose(its_slope, pattern.gather_gradient(slope), rtol=2e-5, atol=2e-4)
     assert np.array_equal(found.value(x), its_value)
+
+
+@needs_kernel
+@pytest.mark.parametrize("places", [2, 3, 10])
+@pytest.mark.parametrize("number", [1, 200])
+def test_rankings_are_those_of_the_family(places: int, number: int) -> None:
+    """Of any number of items; those at the last place may share it."""
+    rng = np.random.default_rng(places)
+    items, untold = rng.integers(0, places + 1, number), rng.integers(1, 4, number)
+    order = np.tile(np.arange(places)[:, None], (1, number))
+    order = np.where(order < items, np.minimum(order, np.maximum(items - untold, 0)), -1)
+    family = ranking(places)
+    pattern, _ = cells(family, number, seed=3)
+    answers = FormedAnswers(uncounted, order, family.closed_form, family.name, parts=family.parts)
+    x = 3.0 * rng.normal(size=(11, SIZE))
+    found = fused(pattern, answers)
+    assert found is not None
+    value, slope = answers.value_gradient(pattern.linear_predictors(x))
+    its_value, its_slope = found.gradient(x)
+    np.testing.assert_allclose(its_value, value, rtol=2e-6, atol=2e-5)
+    np.testing.assert_allclose(its_slope, pattern.gather_gradient(slope), rtol=2e-5, atol=2e-4)
+    tied = ranking(places, tied=((0, 2),)) if places > 2 else family
+    assert (fused(pattern, replace(answers, name=tied.name)) is None) == (places > 2)
 
 
 @needs_kernel
@@ -106,7 +135,7 @@ def posed(kind: str) -> Any:
         for a, b in (rng.choice(6, 2, replace=False) for _ in range(300))
     ]
     table = read_votes(pd.DataFrame(votes, columns=["judge", "context", "first", "second", "winner"]))
-    return pose(load_model("crowd-bt-contexts"), table)
+    return pose(load_model(kind), table)
 
 
 @cache
@@ -119,7 +148,7 @@ def placed(kind: str) -> Coordinates:
 
 
 @needs_kernel
-@pytest.mark.parametrize("kind", ["votes", "scores"])
+@pytest.mark.parametrize("kind", ["crowd-bt-contexts", "learned-crowd-bt-position", "scores"])
 def test_energies_are_those_without_the_kernel(kind: str) -> None:
     where = placed(kind)
     z = np.random.default_rng(1).normal(size=(11, where.size))
@@ -130,25 +159,48 @@ def test_energies_are_those_without_the_kernel(kind: str) -> None:
     assert where.fused is not None
 
 
+HYPERS = (Hyper("a", 2.0), Hyper("b", 1.0, -0.5, 0.7))
+GROUPS = (
+    Group("plain", 3, 0.8, mean=0.5),
+    Group("learned", 4, "a"),
+    Group("coins", 5, "a", "b", reversed=0.2),
+    Group("never reversed", 4, 1.3, "b", reversed=0.0),
+    Group("always skewed", 2, "b", 0.3, reversed=1e-6),
+)
+
+
+@needs_kernel
+def test_priors_are_those_without_the_kernel() -> None:
+    """Of every kind of group, also far from where most values are."""
+    size = sum(group.size for group in GROUPS)
+    index = np.zeros((1, 1), dtype=int)
+    pattern = Pattern(np.full(size, COMMON), index, np.ones((1, 1)), np.zeros(1, dtype=int))
+    rng = np.random.default_rng(0)
+    field = Field(GROUPS, HYPERS, pattern, Answers(two_coin(False).log_chances, []), *2 * [lambda *given: given])  # type: ignore[arg-type]
+    x, hyper = 6.0 * rng.normal(size=(19, size)), 1.5 * rng.normal(size=(19, 2))
+    wanted = field.log_prior(x, hyper) + field.hyper_prior(hyper)[0]
+    np.testing.assert_allclose(Priors(field).log_prior(x, hyper), wanted, rtol=1e-11)
+
+
 @needs_kernel
 def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
     pattern, answers = cells(two_coin(False), 3, seed=0)
     with pytest.raises(ValueError, match="none of this pattern"):
         FusedAnswers(pattern, answers).value(np.zeros((1, SIZE - 1)))
     with pytest.raises(ValueError, match="gaps"):
-        pointer(np.zeros((4, 4))[:, ::2])
+        address(np.zeros((4, 4))[:, ::2])
 
 
 FORKED = """
 import os, signal, time
-from voirdire.infer.kernel.library import each_block
+from voirdire.infer.kernel.library import LARGE, share_blocks
 
-each_block(lambda block: time.sleep(0.1), 2)  # by two threads, which then are idle
+share_blocks(lambda first, blocks: time.sleep(0.1), 2, LARGE)  # by two threads, which then are idle
 time.sleep(0.1)
 child = os.fork()
 if not child:
     signal.alarm(20)  # it would wait for ever for threads that it does not have
-    each_block(lambda block: None, 2)
+    share_blocks(lambda first, blocks: None, 2, LARGE)
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import POINTS, as_rows, each_block, library, pointer, side_by_side
+from voirdire.infer.kernel.library import POINTS, address, as_rows, library, share_blocks, side_by_side
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.typing import Floats
 
-FAMILIES = {"two-coin": 0, "sharpness": 1, "ordinal": 2}  # by their numbers in the kernel
+FAMILIES = {"two-coin": 0, "sharpness": 1, "ordinal": 2, "ranking": 3}  # by their numbers in the kernel
 MOST = 64  # predictors of a cell
 
 
@@ -43,7 +43,7 @@ class FusedAnswers:
         row = (np.arange(len(pattern.index))[:, None] * kinds + pattern.predictor)[used]
         order = np.argsort(row, kind="stable")
         start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(pattern.index) * kinds))])
-        counts = np.concatenate([np.asarray(question) for question in self.answers.counts])
+        counts = np.vstack([np.asarray(question) for question in self.answers.counts])
         return (
             start.astype(np.int32),
             pattern.index[used][order].astype(np.int32),
@@ -78,21 +78,25 @@ class FusedAnswers:
                 f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern"
             )
         (start, place, coefficient, counts), kinds = self._cells, self.pattern.kinds
-        value = np.zeros((len(blocks), POINTS))
+        value = np.empty((len(blocks), POINTS))
+        cells = [address(one) for one in (start, place, coefficient, counts)]
 
-        def compute(block: int) -> None:
+        def compute(first: int, number: int) -> None:
             failed = kernel.voirdire_answers(
                 FAMILIES[self.answers.name],
                 kinds,
                 counts.shape[1],
                 len(counts),
-                *map(pointer, (start, place, coefficient, counts, blocks[block])),
-                pointer(None if slope is None else slope[block]),
-                pointer(value[block]),
+                self.pattern.size,
+                number,
+                *cells,
+                address(blocks, first),
+                address(slope, first),
+                address(value, first),
             )
             assert not failed
 
-        each_block(compute, len(blocks))
+        share_blocks(compute, len(blocks), len(counts) + self.pattern.size)
         return value
 
 
@@ -116,6 +120,6 @@ def fused(pattern: Pattern, answers: Any) -> FusedAnswers | None:
     >>> found is None or found.value(np.zeros((1, 3))).round(4).tolist() == [-2.0794]
     True
     """
-    if library() is None or type(answers) is not Answers or answers.name not in FAMILIES:
+    if library() is None or not isinstance(answers, Answers) or answers.name not in FAMILIES:
         return None
     return FusedAnswers(pattern, answers) if pattern.kinds <= MOST else None

@@ -1,73 +1,15 @@
-// Answers of cells, and coordinates of latent values, at eight points side by side.
+// Answers of cells, at eight points side by side.
 //
 // Arrays of latent values are [value][point]: what is done for one point is done for all eight by the same instructions.
-// Answers are computed in single precision, each cell rounded by some 1e-7 of what it says, and summed in double;
-// coordinates in double. The formulas are those of voirdire.model.family and voirdire.infer.nested.coordinates, which
-// tests compare. Nothing is allocated, and no library is called.
+// Answers are computed in single precision, each cell rounded by some 1e-7 of what it says, and summed in double. The
+// formulas are those of voirdire.model.family, which tests compare. Nothing is allocated, and no library is called.
 
-#define POINTS 8
-#define BOTH (2 * POINTS)  // two cells at eight points each are computed together
-#define MOST 64            // predictors of a cell
-
-typedef float eight __attribute__((vector_size(4 * POINTS), aligned(4)));
-typedef float single __attribute__((vector_size(4 * BOTH)));
-typedef int whole __attribute__((vector_size(4 * BOTH)));
-typedef double dbl __attribute__((vector_size(8 * POINTS), aligned(8)));
-typedef long long wide __attribute__((vector_size(8 * POINTS), aligned(8)));
+#include "numbers.h"
 
 #if defined(_WIN32)
-#define SHOWN __declspec(dllexport)
 int _fltused = 1;  // what libraries there must have
 int __stdcall DllMainCRTStartup(void *library, unsigned reason, void *reserved) { return 1; }
-#else
-#define SHOWN __attribute__((visibility("default")))
 #endif
-
-static inline eight in_eight(float x) { return (eight){x, x, x, x, x, x, x, x}; }
-static inline single joined(eight a, eight b) {
-  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-}
-static inline eight one_of(single x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7); }
-static inline eight other_of(single x) { return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15); }
-static inline single all(float x) { return joined(in_eight(x), in_eight(x)); }
-static inline single greater(single a, single b) { return __builtin_elementwise_max(a, b); }
-static inline single lesser(single a, single b) { return __builtin_elementwise_min(a, b); }
-static inline single within(single x, float far) { return lesser(greater(x, all(-far)), all(far)); }
-static inline single size_of(single x) { return (single)((whole)x & 0x7fffffff); }
-static inline single either(whole which, single a, single b) {
-  return (single)(((whole)a & which) | ((whole)b & ~which));
-}
-
-// exp by x = n log 2 + f, |f| <= log(2) / 2, and Taylor's polynomial of f; below -87 it is exp(-87), above 87 exp(87)
-static inline single exp_of(single x) {
-  x = within(x, 87.0f);
-  single scaled = x * 1.44269504f;
-  whole n = __builtin_convertvector(scaled + either(scaled > 0.0f, all(0.5f), all(-0.5f)), whole);
-  single number = __builtin_convertvector(n, single);
-  single f = (x - number * 0.693359375f) + number * 2.12194440e-4f;
-  single p = 1.0f + f * (1.0f + f * (0.5f + f * (1.66666667e-1f + f * (4.16666667e-2f + f * (8.33333333e-3f +
-             f * (1.38888889e-3f + f * 1.98412698e-4f))))));
-  return p * (single)((n + 127) << 23);
-}
-
-// log by x = (1 + t) 2^e, sqrt(1/2) <= 1 + t < sqrt(2), and log(1 + t) = t - t^2 / 2 + t^3 p(t), p fitted by Chebyshev's
-// polynomials
-static inline single log_of(single x) {
-  whole bits = (whole)x, e = ((bits >> 23) & 255) - 127;
-  single m = (single)((bits & 0x007fffff) | 0x3f800000);
-  whole large = m > 1.41421356f;
-  single t = either(large, m * 0.5f, m) - 1.0f;
-  single number = __builtin_convertvector(e - large, single);
-  single p = 0.333333286f + t * (-0.250002965f + t * (0.200014686f + t * (-0.166422476f + t * (0.142021738f +
-             t * (-0.12972239f + t * (0.127123077f - t * 0.0810155833f))))));
-  return (number * -2.12194440e-4f + (t * t * (t * p - 0.5f) + t)) + number * 0.693359375f;
-}
-
-// 1 - exp(-x) of x >= 0, without loss near 0
-static inline single below_one(single x) {
-  single small = x * (1.0f - x * (0.5f - x * (1.66666667e-1f - x * (4.16666667e-2f - x * 8.33333333e-3f))));
-  return either(x < 0.2f, small, 1.0f - exp_of(-x));
-}
 
 // What is needed of x: exp(-|x|), the logistic function of |x| and of x, and of -x.
 struct logistic {
@@ -163,6 +105,26 @@ static inline single ordinal(int predictors, const single *eta, const single *co
   return value;
 }
 
+// Items in the order in which they were ranked, `count` the place of each, -1 of none. An item is chosen from all that
+// come after it but where it shares its place, which only those at the last one may; as voirdire.model.family.ranking.
+static inline single ranking(int predictors, const single *eta, const single *count, single *slope) {
+  single top = all(-1e30f), left = all(0.0f), value = all(0.0f), odds = all(0.0f), sum[MOST];
+  for (int p = 0; p < predictors; p++) top = greater(top, either(count[p] < 0.0f, top, eta[p]));
+  for (int p = predictors - 1; p >= 0; p--) {
+    slope[p] = either(count[p] < 0.0f, all(0.0f), exp_of(eta[p] - top));
+    left += slope[p];
+    sum[p] = left;
+  }
+  for (int p = 0; p < predictors; p++) {
+    whole chosen = p + 1 < predictors ? (count[p] >= 0.0f) & (count[p + 1] > count[p]) : (whole){0};
+    if (p) chosen &= count[p - 1] != count[p];
+    value += either(chosen, eta[p] - top - log_of(sum[p]), all(0.0f));
+    odds += either(chosen, 1.0f / sum[p], all(0.0f));
+    slope[p] = either(chosen, all(1.0f), all(0.0f)) - slope[p] * odds;
+  }
+  return value;
+}
+
 // Predictors of a cell, of which `start` has where the values of each begin.
 static inline eight sum_of(const int *start, const int *place, const float *coefficient, const eight *x) {
   eight sum = in_eight(0.0f);
@@ -170,14 +132,8 @@ static inline eight sum_of(const int *start, const int *place, const float *coef
   return sum;
 }
 
-// Log likelihood of all cells, added to `value`, and its gradient, added to `by_x` where there is one.
-//   start: of each predictor of each cell its first value in `place` and `coefficient`, and at the end their number
-//   answers: counts of alternatives, [cell][alternative]; x: [value][point]
-SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cells, const int *start, const int *place,
-                           const float *coefficient, const float *answers, const float *x, float *by_x, double *value) {
-  if (predictors < 1 || predictors > MOST || alternatives > MOST + 1 || family < 0 || family > 2) return 1;
-  const eight *from = (const eight *)x;
-  eight *to = (eight *)by_x;
+static dbl answers_of(int family, int predictors, int alternatives, int cells, const int *start, const int *place,
+                      const float *coefficient, const float *answers, const eight *from, eight *to) {
   dbl total = {0};
   for (int cell = 0; cell < cells; cell += 2) {
     const int *at = start + cell * predictors, pair = cell + 1 < cells;
@@ -192,7 +148,8 @@ SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cel
       count[a] = joined(in_eight(counts[a]), in_eight(pair ? counts[alternatives + a] : 0.0f));
     if (family == 0) found = two_coin(predictors, eta, count, slope);
     else if (family == 1) found = sharpness(predictors, eta, count, slope);
-    else found = ordinal(predictors, eta, count, slope);
+    else if (family == 2) found = ordinal(predictors, eta, count, slope);
+    else found = ranking(predictors, eta, count, slope);
     total += __builtin_convertvector(one_of(found), dbl) + __builtin_convertvector(other_of(found), dbl);
     if (!to) continue;
     for (int half = 0; half <= pair; half++)
@@ -202,77 +159,20 @@ SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cel
         for (int k = its[0]; k < its[1]; k++) to[place[k]] += coefficient[k] * own;
       }
   }
-  for (int i = 0; i < POINTS; i++) value[i] += total[i];
+  return total;
+}
+
+// Log likelihood of all cells at blocks of eight points, and its gradient where there is a `by_x`, to which it is added.
+//   start: of each predictor of each cell its first value in `place` and `coefficient`, and at the end their number
+//   answers: counts of alternatives, or places of items, [cell][alternative]; x: [block][value][point]; value: [block][point]
+SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cells, int values, int blocks,
+                           const int *start, const int *place, const float *coefficient, const float *answers,
+                           const float *x, float *by_x, double *value) {
+  if (predictors < 1 || predictors > MOST || alternatives > MOST + 1 || family < 0 || family > 3) return 1;
+  const eight *from = (const eight *)x;
+  eight *to = (eight *)by_x;
+  for (int block = 0; block < blocks; block++, from += values)
+    ((dbl *)value)[block] = answers_of(family, predictors, alternatives, cells, start, place, coefficient, answers, from,
+                                       to ? to + block * values : to);
   return 0;
-}
-
-// x = m 2^e, 1 <= m < 2: m, and e added to `exponent`.
-static inline dbl mantissa_of(dbl x, wide *exponent) {
-  wide bits = (wide)x;
-  *exponent += ((bits >> 52) & 2047) - 1023;
-  return (dbl)((bits & 0xfffffffffffffLL) | 0x3ff0000000000000LL);
-}
-
-// log of 1 <= x < 2 by the series of artanh((x - 1) / (x + 1)), to 1e-12
-static inline dbl log_of_mantissa(dbl x) {
-  dbl r = (x - 1.0) / (x + 1.0), square = r * r, sum = {0};
-  for (int k = 23; k > 0; k -= 2) sum = sum * square + 2.0 / k;
-  return sum * r;
-}
-
-// Latent values of white coordinates; see voirdire.infer.nested.coordinates.
-//   edge: of each group of values with one prior its first value, and at the end their number
-//   of each group, [group][point]: p(phi) / p(phi^), f(phi), 1 / t(phi), m(phi); [group]: m(phi^)
-//   of each value: p(phi^), w, x^ - m(phi^), b, M' [value][spread]; g(phi - phi^): [spread][point]
-// Adds log e and the log prior, but for its constants and log t, to `value`.
-SHOWN void voirdire_forward(int groups, const int *edge, int spreads, const double *narrower, const double *farther,
-                            const double *inverse, const double *mean, const double *first, const double *prior,
-                            const double *told, const double *away, const double *said, const double *moves,
-                            const double *beside, const double *normal, double *x, float *rounded, double *value) {
-  const dbl *n = (const dbl *)narrower, *f = (const dbl *)farther, *inv = (const dbl *)inverse, *m = (const dbl *)mean;
-  const dbl *along = (const dbl *)beside, *z = (const dbl *)normal;
-  dbl square_sum = {0}, product = 1.0 - square_sum;  // of all e^2, with its exponent apart
-  wide exponent = {0};
-  for (int g = 0; g < groups; g++)
-    for (int i = edge[g]; i < edge[g + 1]; i++) {
-      dbl told_here = told[i] * f[g] * f[g], square = (told[i] + prior[i]) / (told_here + prior[i] * n[g]);
-      dbl place = m[g] + (away[i] - said[i] * (m[g] - first[g])) * square * f[g] + z[i] * __builtin_elementwise_sqrt(square);
-      for (int h = 0; h < spreads; h++) place += along[h] * moves[i * spreads + h];
-      dbl far = (place - m[g]) * inv[g];
-      square_sum += far * far;
-      product = mantissa_of(product * mantissa_of(square, &exponent), &exponent);
-      ((dbl *)x)[i] = place;
-      ((eight *)rounded)[i] = __builtin_convertvector(place, eight);
-    }
-  dbl total = log_of_mantissa(product) + __builtin_convertvector(exponent, dbl) * 0.69314718055994531;
-  for (int i = 0; i < POINTS; i++) value[i] += 0.5 * total[i] - 0.5 * square_sum[i];
-}
-
-// The gradient of what voirdire_forward makes, given that of the answers and of skewed priors by x: by white coordinates
-// before L^-1, `by_normal`, [value][point]; by the logarithms of each group's spread and mean, [group][point]; by the
-// changes along M', [spread][point]. kappa: `follow`, [group].
-SHOWN void voirdire_backward(int groups, const int *edge, int spreads, const double *narrower, const double *farther,
-                             const double *inverse, const double *mean, const double *first, const double *follow,
-                             const double *prior, const double *told, const double *away, const double *said,
-                             const double *moves, const double *normal, const double *x, const float *by_answers,
-                             double *by_normal, double *by_spread, double *by_mean, double *by_moves) {
-  const dbl *n = (const dbl *)narrower, *f = (const dbl *)farther, *inv = (const dbl *)inverse, *m = (const dbl *)mean;
-  const dbl *z = (const dbl *)normal;
-  for (int g = 0; g < groups; g++) {
-    dbl spread = {0}, of_mean = {0};
-    for (int i = edge[g]; i < edge[g + 1]; i++) {
-      dbl told_here = told[i] * f[g] * f[g], prior_here = prior[i] * n[g], precision = told_here + prior_here;
-      dbl square = (told[i] + prior[i]) / precision, reach = square * f[g], width = __builtin_elementwise_sqrt(square);
-      dbl share = (follow[g] * told_here + prior_here) / precision;
-      dbl far = (((const dbl *)x)[i] - m[g]) * inv[g];
-      dbl by_x = __builtin_convertvector(((const eight *)by_answers)[i], dbl) - far * inv[g];
-      dbl pulled = (away[i] - said[i] * (m[g] - first[g])) * reach;
-      spread += by_x * ((2.0 * share - follow[g]) * pulled + share * z[i] * width) + share + far * far - 1.0;
-      of_mean += (by_x * (1.0 - said[i] * reach) + far * inv[g]) * m[g];
-      for (int h = 0; h < spreads; h++) ((dbl *)by_moves)[h] += by_x * moves[i * spreads + h];
-      ((dbl *)by_normal)[i] = by_x * width;
-    }
-    ((dbl *)by_spread)[g] = spread;
-    ((dbl *)by_mean)[g] = of_mean;
-  }
 }

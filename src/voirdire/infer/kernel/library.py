@@ -17,7 +17,13 @@ from voirdire.infer.threads import THREADS
 
 POINTS = 8  # that are computed side by side
 ENDINGS = {"Darwin": "dylib", "Windows": "dll"}
-FUNCTIONS = ("voirdire_answers", "voirdire_forward", "voirdire_backward")
+FUNCTIONS = {  # the numbers that each takes, and the arrays after them
+    "voirdire_answers": (6, 7),
+    "voirdire_log_prior": (0, 1, 1, 3),
+    "voirdire_forward": (0, 2, 1, 7),
+    "voirdire_backward": (0, 2, 1, 10),
+}
+LARGE = 20_000  # values and cells of a block from which two threads are quicker than one
 NONE = (
     "The kernel of chains was not built for this machine, so that chains take several times as long. A wheel of "
     "voirdire has it; from source it is built where pip can install ziglang."
@@ -37,11 +43,13 @@ def library() -> ctypes.CDLL | None:
     for name in names(platform.system(), platform.machine(), _has_wide_vectors()):
         try:
             found = ctypes.CDLL(str(Path(__file__).with_name("built") / name))
-            functions = [getattr(found, function) for function in FUNCTIONS]
+            functions = [(getattr(found, function), takes) for function, takes in FUNCTIONS.items()]
         except (OSError, AttributeError):
             continue
-        for function in functions:
+        for function, takes in functions:
+            kinds = (ctypes.c_int, ctypes.c_void_p) * 2
             function.restype = ctypes.c_int
+            function.argtypes = [kind for count, kind in zip(takes, kinds, strict=False) for _ in range(count)]
         return found
     return None
 
@@ -70,20 +78,27 @@ def _has_wide_vectors() -> bool:
     return bool(features.get("AVX2") and features.get("FMA3"))
 
 
-def each_block(compute: Callable[[int], None], blocks: int) -> None:
-    """Call a function of each block, two at a time: the kernel computes outside of Python's lock.
+def share_blocks(compute: Callable[[int, int], None], blocks: int, size: int) -> None:
+    """Call a function of the first of some blocks and their number: of all, or of large ones by two threads.
+
+    The kernel computes outside of Python's lock.
+
+    Parameters
+    ----------
+    size : int
+        Values and cells of a block.
 
     Examples
     --------
-    >>> done = []
-    >>> each_block(done.append, 1)
-    >>> done
-    [0]
+    >>> share_blocks(print, 3, 100)
+    0 3
     """
-    if blocks < 2:
-        list(map(compute, range(blocks)))
-    else:
-        list(_pool(os.getpid()).map(compute, range(blocks)))
+    if blocks < THREADS or size < LARGE:
+        compute(0, blocks)
+        return
+    edges = [share * blocks // THREADS for share in range(THREADS + 1)]
+    counts = [end - start for start, end in zip(edges[:-1], edges[1:], strict=True)]
+    list(_pool(os.getpid()).map(compute, edges[:-1], counts))
 
 
 @lru_cache(maxsize=1)
@@ -91,8 +106,8 @@ def _pool(process: int) -> ThreadPoolExecutor:  # threads do not go along into a
     return ThreadPoolExecutor(THREADS)
 
 
-def pointer(array: Any) -> ctypes.c_void_p:
-    """Address of an array, which the caller keeps; None for None.
+def address(array: Any, first: int = 0) -> int | None:
+    """Address of the ``first`` part of an array along its first axis, which the caller keeps; None for None.
 
     Raises
     ------
@@ -100,10 +115,10 @@ def pointer(array: Any) -> ctypes.c_void_p:
         The array has gaps between its numbers.
     """
     if array is None:
-        return ctypes.c_void_p(None)
+        return None
     if not array.flags.c_contiguous:
         raise ValueError(f"an array of shape {array.shape} has gaps between its numbers")
-    return ctypes.c_void_p(array.ctypes.data)
+    return int(array.__array_interface__["data"][0]) + first * int(array.strides[0])
 
 
 def side_by_side(rows: Any, kind: Any = np.float64) -> Any:

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers
-from voirdire.infer.kernel.library import POINTS, as_rows, library, pointer, side_by_side
+from voirdire.infer.kernel.library import address, as_rows, library, share_blocks, side_by_side
+from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
 
+SCALED = 5  # numbers that the kernel keeps of a group at a point
 
-class Values(NamedTuple):
-    """Input of the kernel for each value, shape (size,) and (size, hypers), and for each group of one prior.
 
-    Attributes
-    ----------
-    edge : int array, shape (groups + 1,)
-    prior, told, away, said, moves : array
-    first, follow : array, shape (groups,)
-    """
+class Ended(ctypes.Structure):
+    """Where a search ended, as the kernel has it; the arrays are kept by who makes it."""
 
-    edge: Any
-    prior: Floats
-    told: Floats
-    away: Floats
-    said: Floats
-    moves: Floats
-    first: Floats
-    follow: Floats
+    _fields_ = tuple(
+        (name, ctypes.c_void_p)
+        for name in ("root", "hyper", "first", "follow", "prior", "told", "away", "said", "moves")
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +35,8 @@ class Mapped:
     Attributes
     ----------
     nested : Nested
+    priors : Priors
+        Of its model.
     root, prior, told, said, moves, follow : array
         R, p at the end of the search, w, b, M' and kappa.
     fused : FusedAnswers or None
@@ -51,6 +46,7 @@ class Mapped:
     """
 
     nested: Nested
+    priors: Priors
     root: Floats
     prior: Floats
     told: Floats
@@ -61,15 +57,23 @@ class Mapped:
     answers: Callable[[Floats], tuple[Floats, Floats]]
 
     @cached_property
-    def _values(self) -> Values:
+    def _known(self) -> tuple[Ended, dict[str, Any]]:
+        """What the kernel is given, with the arrays that it points to."""
         model, found = self.nested.model, self.nested.found
-        edge = np.cumsum([0] + [group.size for group in model.groups])
-        mean = np.broadcast_to(model.prior_means(found.hyper), found.x.shape)
-        spread = model.group_priors(found.hyper).spread_at
-        columns = (self.prior, self.told, found.x - mean, self.said, self.moves)
-        prior, told, away, said, moves = (np.ascontiguousarray(each, dtype=np.float64) for each in columns)
-        first, follow = np.ascontiguousarray(mean[edge[:-1]]), np.append(self.follow, 0.0)[spread]
-        return Values(edge.astype(np.int32), prior, told, away, said, moves, first, follow)
+        here = model.group_priors(found.hyper)
+        arrays = {
+            "root": self.root,
+            "hyper": found.hyper,
+            "first": here.mean,
+            "follow": np.append(self.follow, 0.0)[here.spread_at],
+            "prior": self.prior,
+            "told": self.told,
+            "away": found.x - model.spread_groups(here.mean),
+            "said": self.said,
+            "moves": self.moves,
+        }
+        arrays = {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in arrays.items()}
+        return Ended(**{name: address(array) for name, array in arrays.items()}), arrays
 
     def energy(self, white: Floats, normal: Floats) -> tuple[Floats, Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient by the spreads' white coordinates.
@@ -83,80 +87,47 @@ class Mapped:
         normal : array, shape (points, size)
             L'^-1 z_x.
         """
-        kernel, model, found, values = library(), self.nested.model, self.nested.found, self._values
+        kernel, model = library(), self.nested.model
         assert kernel is not None  # asked before
-        points, groups, hypers = len(white), len(model.groups), white.shape[1]
-        moved = white @ self.root.T
-        hyper = found.hyper + moved
-        here = model.group_priors(hyper)
-        changed = model.group_changes(moved)
-        scalings = [
-            np.exp(-2.0 * changed),
-            np.exp(-values.follow * changed),
-            np.exp(-here.log_spread),
-            here.mean,
-        ]
-        narrower, farther, inverse, mean = (side_by_side(each) for each in scalings)
-        beside = side_by_side(np.where(moved < 0, np.expm1(moved), moved))
-        z = side_by_side(normal)
-        x, rounded, value = np.empty_like(z), np.empty(z.shape, dtype=np.float32), np.zeros((len(z), POINTS))
-        for block in range(len(z)):
-            kernel.voirdire_forward(
-                groups,
-                pointer(values.edge),
-                hypers,
-                *map(pointer, (narrower[block], farther[block], inverse[block], mean[block])),
-                *map(
-                    pointer, (values.first, values.prior, values.told, values.away, values.said, values.moves)
-                ),
-                *map(pointer, (beside[block], z[block], x[block], rounded[block], value[block])),
-            )
-        likelihood, by_answers, by_hyper = self._likelihood(x, rounded, hyper)
-        log_prior, by_hyper = self._skewed(x, by_answers, hyper, by_hyper)
-        by_normal, by_spread, by_mean = np.empty_like(z), np.zeros_like(mean), np.zeros_like(mean)
-        by_moves = np.zeros_like(beside)
-        for block in range(len(z)):
-            kernel.voirdire_backward(
-                groups,
-                pointer(values.edge),
-                hypers,
-                *map(pointer, (narrower[block], farther[block], inverse[block], mean[block])),
-                *map(
-                    pointer,
-                    (values.first, values.follow, values.prior, values.told, values.away, values.said),
-                ),
-                *map(pointer, (values.moves, z[block], x[block], by_answers[block], by_normal[block])),
-                *map(pointer, (by_spread[block], by_mean[block], by_moves[block])),
-            )
-        of_hyper, slope_of_hyper = model.hyper_prior(hyper)
-        each = np.arange(hypers)
-        by_hyper = by_hyper + slope_of_hyper + as_rows(by_spread, points) @ (here.spread_at[:, None] == each)
-        by_hyper += as_rows(by_mean, points) @ (here.mean_at[:, None] == each)
-        by_hyper += as_rows(by_moves, points) * np.exp(np.minimum(moved, 0.0))
-        log_prior = log_prior - here.log_spread @ model.sizes - 0.5 * np.log(2.0 * np.pi) * len(found.x)
-        total = value.ravel()[:points] + likelihood + log_prior + of_hyper
-        return -total, -by_hyper @ self.root, -as_rows(by_normal, points)
+        points, known, size = len(white), ctypes.addressof(self._known[0]), self.nested.model.size
+        r, z = side_by_side(white), side_by_side(normal)
+        beside, hyper, x, rounded = np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f")
+        scaled = np.empty((len(z), len(model.groups), SCALED, z.shape[2]))
 
-    def _likelihood(self, x: Any, rounded: Any, hyper: Floats) -> tuple[Floats, Any, Floats]:
-        """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads."""
-        points, model = len(hyper), self.nested.model
+        def go_forward(first: int, blocks: int) -> None:
+            each = [address(one, first) for one in (r, z, beside, hyper, scaled, x, rounded)]
+            kernel.voirdire_forward(self.priors.address, known, blocks, *each)
+
+        share_blocks(go_forward, len(z), size)
+        likelihood, by_answers, by_hyper = self._likelihood(x, rounded, hyper, points)
+        by_white, by_normal, value = np.empty_like(r), np.empty_like(z), np.empty((len(z), z.shape[2]))
+
+        def go_backward(first: int, blocks: int) -> None:
+            arrays = (beside, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
+            kernel.voirdire_backward(
+                self.priors.address, known, blocks, *(address(one, first) for one in arrays)
+            )
+
+        share_blocks(go_backward, len(z), size)
+        return -(likelihood + value.ravel()[:points]), -as_rows(by_white, points), -as_rows(by_normal, points)
+
+    def _likelihood(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
+        """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads.
+
+        With the division of scales, if any, which the kernel does not have.
+        """
+        model = self.nested.model
+        by_hyper = np.zeros_like(hyper)
         if self.fused is not None:
             value, slope = self.fused.both(rounded)
-            return value.ravel()[:points], slope, np.zeros_like(hyper)
-        rows = as_rows(x, points)
-        likelihood, by_predictors = self.answers(model.predictors(rows, hyper))
-        by_hyper = np.zeros_like(hyper)
-        if model.scales is not None:
-            by_hyper = np.asarray(model.scales.T @ by_predictors.reshape(points, -1).T).T
-        return likelihood, side_by_side(model.pattern.gather_gradient(by_predictors), np.float32), by_hyper
-
-    def _skewed(self, x: Any, by_x: Any, hyper: Floats, by_hyper: Floats) -> tuple[Floats, Floats]:
-        """Add the effect of skewing to ``by_x``; return it for the log prior and for the gradient by the spreads."""
-        model, points = self.nested.model, len(hyper)
-        at = model.skewed
-        if not at.size:
-            return np.zeros(points), by_hyper
-        skew = model.skew_effect(as_rows(np.ascontiguousarray(x[:, at]), points), hyper)
-        by_x[:, at] += side_by_side(skew.of_x, np.float32)
-        spreads, means = model.levels
-        return skew.log.sum(axis=1), by_hyper + skew.of_spread @ spreads[at] + skew.of_mean @ means[at]
+            likelihood = value.ravel()[:points]
+        else:
+            rows, logs = as_rows(x, points), as_rows(hyper, points)
+            likelihood, by_predictors = self.answers(model.predictors(rows, logs))
+            slope = side_by_side(model.pattern.gather_gradient(by_predictors), np.float32)
+            if model.scales is not None:
+                by_hyper = side_by_side((model.scales.T @ by_predictors.reshape(points, -1).T).T)
+        if model.division is not None:
+            more, its_slope = model.division.log_prior(as_rows(hyper, points))
+            likelihood, by_hyper = likelihood + more, by_hyper + side_by_side(its_slope)
+        return likelihood, slope, by_hyper

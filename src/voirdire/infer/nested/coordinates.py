@@ -32,6 +32,7 @@ import numpy as np
 from voirdire.infer.kernel.fused import FusedAnswers, fused, has_kernel
 from voirdire.infer.kernel.library import library
 from voirdire.infer.kernel.mapped import Mapped
+from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
@@ -105,11 +106,16 @@ class Coordinates:
             else self.nested.model.answers.value_gradient
         )
 
-    def log_likelihood(self, x: Floats, hyper: Floats) -> Floats:
-        """Of points, shape (points,)."""
+    def log_density(self, x: Floats, hyper: Floats) -> Floats:
+        """Of answers, latent values and the logarithms of spreads and means, shape (points,)."""
+        model = self.nested.model
+        if library() is None:
+            prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
+        else:
+            prior = self._priors.log_prior(x, hyper)
         if self.fused is not None:
-            return self.fused.value(x)
-        return self.answers(self.nested.model.predictors(x, hyper))[0]
+            return np.asarray(self.fused.value(x) + prior)
+        return np.asarray(self.answers(model.predictors(x, hyper))[0] + prior)
 
     @cached_property
     def fused(self) -> FusedAnswers | None:
@@ -130,7 +136,11 @@ class Coordinates:
     @cached_property
     def _mapped(self) -> Mapped:
         known = (self.root, self.prior, self.told, self.said, self.moves, self.follow)
-        return Mapped(self.nested, *known, self.fused, self.answers)
+        return Mapped(self.nested, self._priors, *known, self.fused, self.answers)
+
+    @cached_property
+    def _priors(self) -> Priors:
+        return Priors(self.nested.model)
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
         """As :meth:`energy_gradient`, where there is no kernel."""

@@ -37,7 +37,7 @@ def rescale_chains(
     """
     model = where.nested.model
     x, hyper = where.to_values(z)
-    began, log = hyper.copy(), _log_density(where, x, hyper)
+    began, log = hyper.copy(), where.log_density(x, hyper)
     for turn in range(TRIES if hyper.size else 0):
         mine, others = np.split(rng.permutation(len(z)), [(len(z) + 1) // 2])
         if exchanging and turn % 2 and where.nests:
@@ -51,7 +51,7 @@ def rescale_chains(
                 x[mine] - model.prior_means(hyper[mine])
             ) * model.spread_groups(np.exp(wider))
             volume = wider @ model.sizes
-        its_log = _log_density(where, its_x, there)
+        its_log = where.log_density(its_x, there)
         # of what is not finite none
         goes = np.log(rng.random(len(mine))) < its_log - log[mine] + volume
         gone = mine[goes]
@@ -70,10 +70,3 @@ def _draw_steps(where: Coordinates, others: Floats, count: int, rng: np.random.G
         one, two = rng.permuted(np.tile(np.arange(len(others)), (count, 1)), axis=1)[:, :2].T
         return np.asarray(length / math.sqrt(2.0) * (others[one] - others[two]))
     return np.asarray((length / math.sqrt(size) * rng.standard_normal((count, size))) @ where.root.T)
-
-
-def _log_density(where: Coordinates, x: Floats, hyper: Floats) -> Floats:
-    """Log density of answers, latent values and the logarithms of spreads and means, shape (points,)."""
-    model = where.nested.model
-    prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
-    return np.asarray(where.log_likelihood(x, hyper) + prior)

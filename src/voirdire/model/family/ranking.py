@@ -68,7 +68,7 @@ def ranking(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
     [0.0833, 0.1667]
     """
     return Family(
-        "ranking",
+        "tied ranking" if tied else "ranking",
         tuple(f"value at place {place}" for place in range(1, places + 1)),
         parts=partial(log_parts, tied),
         cost=1.0 + 0.5 * len(tied) * len(_nodes(places)[0]),

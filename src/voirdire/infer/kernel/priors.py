@@ -1,0 +1,88 @@
+"""Priors of latent values by the kernel: what it needs to know of a field, and the log density of points."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.kernel.library import address, library, share_blocks, side_by_side
+from voirdire.infer.nested.field import Field
+from voirdire.typing import Floats
+
+
+class Described(ctypes.Structure):
+    """A field as the kernel has it; the arrays are kept by who makes it."""
+
+    _fields_ = (
+        *((name, ctypes.c_int) for name in ("groups", "hypers")),
+        *((name, ctypes.c_void_p) for name in ("edge", "spread_at", "mean_at", "log_spread", "mean")),
+        *((name, ctypes.c_void_p) for name in ("reversed", "rate", "middle", "sd")),
+        ("constant", ctypes.c_double),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Priors:
+    """Priors of the latent values of a field and of the logarithms of spreads and means.
+
+    Parameters
+    ----------
+    model : Field
+    """
+
+    model: Field
+
+    @cached_property
+    def _known(self) -> tuple[Described, dict[str, Any]]:
+        """What the kernel is given, with the arrays that it points to."""
+        model = self.model
+        given = model.group_priors(np.zeros(len(model.hypers)))
+        rates, middle, sd = np.array([one[1:] for one in model.hypers]).reshape(-1, 3).T
+        normal = sd > 0
+        of_hypers = np.where(
+            normal,
+            -np.log(np.where(normal, sd, 1.0)) - 0.5 * math.log(2.0 * math.pi),
+            np.log(np.where(normal, 1.0, rates)),
+        )
+        arrays: dict[str, Any] = {
+            "edge": np.cumsum([0, *model.sizes]).astype(np.int32),
+            "spread_at": given.spread_at.astype(np.int32),
+            "mean_at": given.mean_at.astype(np.int32),
+            "log_spread": given.log_spread,
+            "mean": given.mean,
+            "reversed": np.array([group.reversed for group in model.groups]),
+            "rate": rates,
+            "middle": middle,
+            "sd": sd,
+        }
+        arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        addresses = {name: address(array) for name, array in arrays.items()}
+        constant = float(of_hypers.sum()) - 0.5 * math.log(2.0 * math.pi) * model.size
+        sizes = {"groups": len(model.groups), "hypers": len(model.hypers)}
+        return Described(**sizes, **addresses, constant=constant), arrays
+
+    @cached_property
+    def address(self) -> int:
+        """Address of the field as the kernel has it."""
+        return ctypes.addressof(self._known[0])
+
+    def log_prior(self, x: Floats, hyper: Floats) -> Floats:
+        """Log density, shape (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
+        kernel = library()
+        assert kernel is not None  # asked before
+        at, logs = side_by_side(x), side_by_side(hyper)
+        value = np.empty((len(at), at.shape[2]))
+
+        def compute(first: int, blocks: int) -> None:
+            kernel.voirdire_log_prior(
+                self.address, blocks, address(logs, first), address(at, first), address(value, first)
+            )
+
+        share_blocks(compute, len(at), self.model.size)
+        found = value.ravel()[: len(x)]
+        return found if self.model.division is None else found + self.model.division.log_prior(hyper)[0]

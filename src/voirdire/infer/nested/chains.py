@@ -37,6 +37,7 @@ MOST_DRAWS = 4000  # that are kept, evenly spaced
 FEWEST_DRAWS = 8  # of a chain, of which anything can be said
 LEAST_ESS = 0.25  # of chains that never moved
 SPARE = 1.1  # times as many moves as chains seem to need
+QUICK = 3.0  # seconds up to which many chains take no longer than a user waits; few meet sooner
 LEAST_MORE, MOST_TIMES = 0.25, 3.0  # of the moves made, that are worth another look, and are made at once
 
 
@@ -94,7 +95,7 @@ def _run_chains(
     nested, model = mode.nested, mode.nested.model
     alone = by_spreads(model, most_seconds)
     reckoned, warm = (spread_seconds, sum(NORMAL_WARM)) if alone else (moves_seconds, sum(WARM))
-    count = CHAINS if reckoned(model, warm + FEWEST) <= most_seconds else FEW_CHAINS
+    count = CHAINS if reckoned(model, warm + FEWEST) <= min(QUICK, most_seconds) else FEW_CHAINS
     made_by = NormalMoves if alone else Moves
     watching.total = warm + FEWEST
     run = made_by(nested, rng, count, moved=watching.count_move)

@@ -17,7 +17,8 @@ answers tell values but not their scale (items far apart and poor judges, or ite
 they tell goes along with it, f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)) times as far and 1 / f_i^2 times as sharply,
 kappa from 0 to 1 as the mode moves. Where draws are known, R is a root of the covariance of the phi that they have, and
 z = (I + V diag(gain) V') white along the few directions V in which they go much further than normal distributions at a
-mode do: all strengths larger together, say.
+mode do: all strengths larger together, say. Of values whose prior is skewed w is then what draws say that answers tell,
+which at the mode of a judge who is nearly always right is next to nothing, and L'^-1 z_x is bent (:mod:`.skewness`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
+from voirdire.infer.nested.skewness import QUANTILES, Bent, Skewness, no_skewness, skewness_of
 from voirdire.infer.nested.whitening import Whitening, whitening_of
 from voirdire.typing import Floats
 
@@ -43,6 +45,7 @@ DIRECTIONS = 5  # that are stretched, at most
 FURTHER = 2.0  # variance from which a direction is
 FARTHEST = 4.0  # standard deviations of most draws, beyond which one is in another mode
 MAD = 1.4826  # standard deviations in a median absolute deviation of normal draws
+FORGOTTEN = 1 / 3  # of the variance of draws, that means of chains have at most which have forgotten where they began
 LEFT = 1e-3  # of the covariance that spreads had
 TINY = 1e-12
 
@@ -65,6 +68,8 @@ class Coordinates:
     along : array, shape (size of z, directions)
         V.
     gain : array, shape (directions,)
+    skewness : Skewness
+        Of L'^-1 z_x.
     compiled : bool
         Whether likelihoods are compiled.
     """
@@ -77,6 +82,7 @@ class Coordinates:
     follow: Floats
     along: Floats
     gain: Floats
+    skewness: Skewness
     compiled: bool = False
 
     @property
@@ -86,7 +92,7 @@ class Coordinates:
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
-        parts = self._value_parts(z)
+        parts = self._value_parts(z)[1]
         return parts.x, parts.hyper
 
     def from_values(self, x: Floats, hyper: Floats) -> Floats:
@@ -94,7 +100,8 @@ class Coordinates:
         moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
         white = np.asarray(moved, dtype=np.float64)
         middle = self._map_white(white, np.zeros_like(x))
-        z = np.concatenate([white, self._whitening.back((x - middle.x) / middle.width)], axis=1)
+        normal = self.skewness.straighten_values((x - middle.x) / middle.width)
+        z = np.concatenate([white, self._whitening.back(normal)], axis=1)
         return self._stretch_coordinates(z, 1.0 / (1.0 + self.gain) - 1.0)
 
     @property
@@ -129,9 +136,11 @@ class Coordinates:
             return self.energy_by_numpy(z)
         z = self._stretch_coordinates(z, self.gain)
         hypers = len(self.root)
-        value, by_white, by_normal = self._mapped.energy(z[:, :hypers], self._whitening.normal(z[:, hypers:]))
+        bent = self.skewness.bend_values(self._whitening.normal(z[:, hypers:]))
+        value, by_white, by_values = self._mapped.energy(z[:, :hypers], bent.values)
+        by_normal = self.skewness.slope_of(by_values, bent)
         slope = np.concatenate([by_white, self._whitening.white(by_normal)], axis=1)
-        return value, self._stretch_coordinates(slope, self.gain)
+        return value - bent.log, self._stretch_coordinates(slope, self.gain)
 
     @cached_property
     def _mapped(self) -> Mapped:
@@ -145,7 +154,7 @@ class Coordinates:
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
         """As :meth:`energy_gradient`, where there is no kernel."""
         model, found = self.nested.model, self.nested.found
-        parts = self._value_parts(z)
+        bent, parts = self._value_parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
         likelihood, slope = self.answers(model.predictors(x, hyper))
         log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
@@ -160,11 +169,10 @@ class Coordinates:
         if model.scales is not None:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
-        value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1)
-        white = self._whitening.white(by_x * width)
-        return -value, -self._stretch_coordinates(
-            np.concatenate([by_hyper @ self.root, white], axis=1), self.gain
-        )
+        value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1) + bent.log
+        by_white = self._whitening.white(self.skewness.slope_of(-by_x * width, bent))
+        slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
+        return -value, self._stretch_coordinates(slope, self.gain)
 
     @cached_property
     def said(self) -> Floats:
@@ -187,36 +195,48 @@ class Coordinates:
         are those of half of the chains, and stretched as far as the other half goes in them. Draws in another mode,
         where steps would have to be shorter, count as the farthest of this one.
         """
-        hypers = len(self.root)
-        z = _clip_draws(self._stretch_coordinates(points.reshape(-1, self.size), self.gain))
-        moved = z[:, :hypers] @ self.root.T
+        x, hyper = self.to_values(points.reshape(-1, self.size))
         # with a little of what it was, where chains hardly move
-        covariance = np.cov(moved.T).reshape(hypers, hypers) + LEFT * self.root @ self.root.T
-        there = replace(
-            self, root=_cholesky_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0))
-        )
+        covariance = np.cov(_clip_draws(hyper).T).reshape(self.root.shape) + LEFT * self.root @ self.root.T
+        none = np.zeros((self.size, 0)), np.zeros(0)
+        there = replace(self, root=_cholesky_root(covariance), along=none[0], gain=none[1])
+        there = there._follow_skewed(x, hyper, points.shape[1])
         if points.shape[1] < 2:
             return there
-        z = there.from_coordinates(z, replace(self, gain=there.gain, along=there.along)).reshape(points.shape)
+        z = _clip_draws(there.from_values(x, hyper)).reshape(points.shape)
         one, other = (half.reshape(-1, self.size) for half in (z[:, ::2], z[:, 1::2]))
         directions = np.linalg.svd(one - one.mean(axis=0), full_matrices=False)[2][:DIRECTIONS]
         widths = (other @ directions.T).std(axis=0)
         kept = np.flatnonzero(widths**2 > FURTHER)
         return replace(there, along=directions[kept].T, gain=widths[kept] - 1.0)
 
-    def from_coordinates(self, points: Floats, of: Coordinates) -> Floats:
-        """Coordinates here of points, shape (points, size), given in those ``of`` the same search's."""
-        hypers = len(self.root)
-        z = of._stretch_coordinates(points, of.gain).copy()
-        z[:, :hypers] = np.linalg.solve(self.root, of.root @ z[:, :hypers].T).T
-        return self._stretch_coordinates(z, 1.0 / (1.0 + self.gain) - 1.0)
+    def _follow_skewed(self, x: Floats, hyper: Floats, chains: int) -> Coordinates:
+        """The same with what draws say of the values whose prior is skewed: what answers tell of them, and how.
+
+        Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
+        they began stay as they are.
+        """
+        at, prior, told = self.nested.model.skewed, self.prior, self.told.copy()
+        draws = x[:, at].reshape(len(x) // chains, chains, len(at))
+        moved = draws.mean(axis=0).var(axis=0) < FORGOTTEN * draws.var(axis=(0, 1))
+        if not moved.any():
+            return self
+        at, draws = at[moved], draws[..., moved]
+        low, _, high = np.quantile(draws, QUANTILES, axis=(0, 1))
+        told[at] = np.maximum(4.0 / np.maximum(high - low, TINY) ** 2 - prior[at], TINY * prior[at])
+        there = replace(self, told=told)
+        white = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
+        middle = there._map_white(white, np.zeros_like(x))
+        normal = ((x - middle.x) / middle.width)[:, at].reshape(draws.shape)
+        return replace(there, skewness=skewness_of(at, 1.0 / np.sqrt(prior[at] + self.told[at]), normal))
 
     def _stretch_coordinates(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
 
-    def _value_parts(self, z: Floats) -> Parts:
+    def _value_parts(self, z: Floats) -> tuple[Bent, Parts]:
         z = self._stretch_coordinates(z, self.gain)
-        return self._map_white(z[:, : len(self.root)], self._whitening.normal(z[:, len(self.root) :]))
+        bent = self.skewness.bend_values(self._whitening.normal(z[:, len(self.root) :]))
+        return bent, self._map_white(z[:, : len(self.root)], bent.values)
 
     def _map_white(self, white: Floats, normal: Floats) -> Parts:
         """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
@@ -283,7 +303,8 @@ def coordinates_of(nested: Nested, covariance: Floats) -> Coordinates:
     left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
     size = len(prior) + len(found.hyper)
     none = np.zeros((size, 0)), np.zeros(0)
-    return Coordinates(nested, _cholesky_root(covariance), left, prior, whole - prior, follow, *none)
+    root = _cholesky_root(covariance)
+    return Coordinates(nested, root, left, prior, whole - prior, follow, *none, no_skewness())
 
 
 def _clip_draws(z: Floats) -> Floats:

@@ -16,10 +16,10 @@ SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, 
 STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
 MOST_STEPS = 50  # of a trajectory
 GRADIENTS = 2  # of a step
-HALF = 0.3  # of a gradient of all chains, that the density of half of them takes
-CALL = 6e-4  # seconds of a gradient of all chains, however small the table
+CALL = 1.5e-4  # seconds of a gradient of all chains, or of a try of half of them, however small the table
 NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
-CELL, VALUE = 2e-8, 9e-8  # likewise, each, by the kernel
+CELL, VALUE = 1.2e-8, 3.5e-8  # likewise, each, by the kernel
+BESIDE = 1.3e-10  # and a pair of a latent value and a common one
 NORMAL_WARM = (50, 25)  # as WARM, of chains of spreads whose latent values are integrated out
 NORMAL_LENGTHS = (0.7, 2.3)  # as SHORTEST and LONGEST
 NORMAL_CALL = 7e-4  # seconds of a gradient of all of these, however small the table
@@ -40,12 +40,10 @@ def moves_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | 
     """
     size = model.size + len(model.hypers)
     steps = min(0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5, MOST_STEPS)
-    return moves * (steps * GRADIENTS + HALF * TRIES + 1) * _seconds_of_gradient(model, chains)
-
-
-def _seconds_of_gradient(model: Field, chains: int) -> float:
     cell, value = (CELL, VALUE) if has_kernel(model) else (NUMBER, NUMBER)
-    return CALL + chains * (cell * model.answers.size + value * (model.size + len(model.hypers)))
+    whole = chains * (cell * model.answers.size + value * size)
+    gradient = CALL + whole + chains * BESIDE * len(model.pattern.common) * model.size
+    return moves * ((steps * GRADIENTS + 1) * gradient + TRIES * (CALL + 0.5 * whole))
 
 
 def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:

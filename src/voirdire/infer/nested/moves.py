@@ -72,7 +72,7 @@ class Moves:
             return
         self.z[still] = self.z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
         there = self.where.adapt_to(np.stack([z[~still] for z in first[len(first) // 3 :]]))
-        self.z = there.from_coordinates(self.z, self.where)
+        self.z = there.from_values(*self.where.to_values(self.z))
         self.where = there
         self._value, self._slope = self.where.energy_gradient(self.z)
         self._warm_up(warm[1])

@@ -54,7 +54,7 @@ class VotesDensity(VotesLayout):
         if self.ties and model.ties is not None:
             found += TIES[model.ties.kind].parameters(model.ties.numbers)
             if self.contexts and model.ties.kind == DavidsonByContext.kind:
-                found += habits(model.ties.numbers)
+                found += habits(model.ties.numbers, within=self.repeated)
         if self.contexts and model.context is not None:
             found += CONTEXT[model.context.kind].parameters(model.context.numbers)
         if self.tastes and model.taste is not None:

@@ -27,7 +27,7 @@ from voirdire.kinds.votes.human.comparisons import are_unconnected
 from voirdire.kinds.votes.human.table import Anchors, compared_by_people, in_contexts_of, read_anchors
 from voirdire.kinds.votes.outcomes import outcomes
 from voirdire.kinds.votes.over_time import over_time
-from voirdire.kinds.votes.problem import VotesProblem, check_numbers, pose
+from voirdire.kinds.votes.problem import VotesProblem, check_numbers, pose, votes_in_context
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.results import judge_values
 from voirdire.kinds.votes.shares import calibration, shares
@@ -145,6 +145,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
         check_numbers(problem)
         if problem.density.contexts:
             notes.append(over_note(request.over, len(table.contexts)))
+            habits = any(parameter.name == "tie_context" for parameter in problem.density.parameters)
+            if habits and not problem.density.repeated:
+                notes.append(
+                    f"Judges vote {votes_in_context(problem.votes):.1f} times in a context on average: how often each "
+                    "answers ties there is not told apart from how often it does anywhere."
+                )
         elif request.over != "new":
             raise InputError(
                 f"over {request.over!r} is for models with contexts, such as crowd-bt-contexts, and tables with a "

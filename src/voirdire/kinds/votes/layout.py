@@ -34,6 +34,8 @@ class VotesLayout(LogDensity):
         Number of levels of each factor of these that is none of the others.
     compared : float
         Votes on an item under a criterion, on average, where the unit of its strength is made for them.
+    repeated : bool
+        Whether judges vote in one context often enough that the habits that each has there can be told.
     """
 
     ties: bool
@@ -44,6 +46,7 @@ class VotesLayout(LogDensity):
     added: tuple[Term, ...] = ()
     added_levels: tuple[tuple[str, int], ...] = ()
     compared: float = 0.0
+    repeated: bool = True
 
     @cached_property
     def sizes(self) -> dict[str, int]:

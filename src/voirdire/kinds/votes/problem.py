@@ -23,6 +23,7 @@ from voirdire.tables.vote_rows import VoteRows
 from voirdire.typing import Floats, Ints
 
 COLLAPSED = "overall"
+REPEATED = 2.0  # votes of a judge in a context from which its habits there can be told
 _NAMED = 5  # names listed in a message before it only counts
 
 
@@ -129,8 +130,9 @@ def pose(
     sizes = (len(judges), len(criteria), len(votes.items))
     levels = tuple((name, len(names)) for name, names in added.levels.items())
     density = VotesDensity(
-        model, *sizes, ties, anchors is not None, contexts, tastes, over, added.terms, levels
-    )
+        model, *sizes, ties, anchors is not None, contexts, tastes, over, added.terms, levels,
+        repeated=not contexts or votes_in_context(votes) >= REPEATED,
+    )  # fmt: skip
     apart = bool(contexts or tastes or added.terms)
     data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty, apart)}
     if "criteria" in tables:
@@ -151,6 +153,18 @@ def pose(
         answer_weight,
         added=added,
     )
+
+
+def votes_in_context(votes: Votes) -> float:
+    """Votes of a judge in a context in which it votes, on average; also those that a fold does not see.
+
+    Parameters
+    ----------
+    votes : Votes
+        Whose cells are of one context each.
+    """
+    places = np.unique(np.stack([votes.judge, context_of(votes)]), axis=1)
+    return float(len(votes.row_cell) / max(places.shape[1], 1))
 
 
 def check_numbers(problem: VotesProblem) -> None:

@@ -124,14 +124,20 @@ class FamilyItem:
         )
 
 
-def habits(rates: dict[str, float]) -> tuple[Parameter, ...]:
-    """Tie habits of contexts, of judges in them and of items, with their spreads; see :class:`.DavidsonByContext`."""
+def habits(rates: dict[str, float], *, within: bool) -> tuple[Parameter, ...]:
+    """Tie habits of contexts, of judges in them and of items, with their spreads; see :class:`.DavidsonByContext`.
+
+    Of judges in contexts only if ``within``: where each votes about once in a context, what is a habit and what chance
+    cannot be told.
+    """
     found = []
     for name, dims in (
         ("tie_context", ("context",)),
         ("tie_judge_context", ("judge", "context")),
         ("tie_item", ("item",)),
     ):
+        if len(dims) > 1 and not within:
+            continue
         spread = f"log_{name}_spread"
         found += [
             Parameter(name, dims, Spread(spread, axes=len(dims))),

@@ -135,11 +135,12 @@ class Timeline:
     def _series(self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]) -> Series:
         known = ~np.isnan(x)
         x, rows = x[known], rows[known]
-        new = np.append(np.diff(self.cluster[rows]) != 0, True) if len(rows) else np.zeros(0, dtype=bool)
-        ends = np.flatnonzero(new)
-        number = np.diff(np.append(-1, ends))
-        total = np.diff(np.append(0.0, np.cumsum(x)[ends]))
-        return Series(judge, measure, total / number, rows[ends], against)
+        if not len(rows):
+            return Series(judge, measure, x, rows, against)
+        begins = np.flatnonzero(np.append(True, np.diff(self.cluster[rows]) != 0))
+        ends = np.append(begins[1:], len(rows)) - 1
+        means = np.add.reduceat(x, begins) / (ends - begins + 1)
+        return Series(judge, measure, means, rows[ends], against)
 
 
 def timeline_of(table: Any, answers: Answers) -> Timeline:

@@ -64,9 +64,7 @@ def _finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Finding:
     mine = [row for row in rows if row["judge"] == judge]
     changes = [row for row in mine if row["found"]]
     if changes:
-        return Finding(
-            isolate_name(judge), "fail", " ".join(_sentence(row, prob) for row in changes)
-        )
+        return Finding(isolate_name(judge), "fail", " ".join(_sentence(row, prob) for row in changes))
     watched = [row for row in mine if row["found"] is False]
     if not watched:
         return Finding(isolate_name(judge), "warn", "Too few answers to say.")

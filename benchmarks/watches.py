@@ -154,9 +154,9 @@ def main() -> None:
         [
             f"False alarms: part of {watches:,} watches of {LIFE} questions without a change that find one at any of "
             f"the looks, after every {BATCH} questions from {2 * BATCH} on (alpha 0.05 over all judges, measures and "
-            f"looks; standard error {(0.05 * 0.95 / watches) ** 0.5:.4f}). Changes come after {BEGIN} questions; {PLANTED} "
-            f"watches each, looked at after every {EVERY} questions. Of people: they answer every second question, and "
-            "agree with the judge in 9 of 10, then in half.",
+            f"looks; standard error {(0.05 * 0.95 / watches) ** 0.5:.4f}). Changes come after {BEGIN} questions; "
+            f"{PLANTED} watches each, looked at after every {EVERY} questions. Of people: they answer every second "
+            "question, and agree with the judge in 9 of 10, then in half.",
         ],
     )
 

@@ -75,11 +75,11 @@ def people_of(table: pd.DataFrame, rng: np.random.Generator, changed: int) -> pd
     return pd.DataFrame({"item": mine["item"], "label": said})
 
 
-KINDS: dict[str, tuple[Draw, str]] = {
-    "labels: tosses a coin": (labels, "agreement"),
-    "scores: draws its score": (noise, "distance"),
-    "scores: severity shifts by half a standard deviation": (severity, "severity"),
-    "votes: takes the first in 3 of 4 close pairs": (position, "position_bias"),
+KINDS: dict[str, Draw] = {
+    "labels: tosses a coin": labels,
+    "scores: draws its score": noise,
+    "scores: severity shifts by half a standard deviation": severity,
+    "votes: takes the first in 3 of 4 close pairs": position,
 }
 
 
@@ -109,7 +109,7 @@ def false_alarms(draw: Draw, watches: int) -> float:
     )
 
 
-def planted(draw: Draw, measure: str, watches: int, *, people: bool = False) -> dict[str, object]:
+def planted(draw: Draw, watches: int, *, people: bool = False) -> dict[str, object]:
     """How many questions after a change it is found, whether at the right judge, and how often intervals hold."""
     delays, named, dated = [], [], []
     for turn in range(watches):
@@ -139,13 +139,13 @@ def planted(draw: Draw, measure: str, watches: int, *, people: bool = False) -> 
 def main() -> None:
     watches = int(sys.argv[1]) if len(sys.argv) > 1 else WATCHES
     rows: list[dict[str, object]] = []
-    for name, (draw, measure) in KINDS.items():
+    for name, draw in KINDS.items():
         false = {"false alarms": false_alarms(draw, watches)} if draw is not noise else {}
-        rows.append({"change": name, **planted(draw, measure, PLANTED), **false})
+        rows.append({"change": name, **planted(draw, PLANTED), **false})
     rows.append(
         {
             "change": "labels: agreement with people falls",
-            **planted(labels, "people_agreement", PLANTED, people=True),
+            **planted(labels, PLANTED, people=True),
         }
     )
     show(

@@ -30,6 +30,15 @@ def test_false_alarms_at_any_look_are_few(rate: float) -> None:
     assert np.mean(found) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
 
 
+@pytest.mark.slow
+@pytest.mark.long
+def test_false_alarms_of_a_long_life_are_few() -> None:
+    rng = np.random.default_rng(7)
+    rates = np.tile([0.02, 0.5, 0.9], 100)
+    found = [log_evidence((rng.random(5000) < rate).astype(float)).max() >= np.log(20) for rate in rates]
+    assert np.mean(found) <= 0.05
+
+
 def test_the_date_of_shares_is_that_of_integrated_likelihoods() -> None:
     x = np.r_[np.ones(40), np.tile([1.0, 0.0, 0.0], 20)]
     found = change(x, shares=True)

@@ -171,6 +171,19 @@ def test_few_answers_are_not_enough_and_since_begins_anew() -> None:
     assert (again["verdict"], again["answers"]) == ("no change", 4 * (SIZE - BEGIN - 20))
 
 
+def test_what_a_measure_would_take_is_said() -> None:
+    alone = watch(labels(judges=("ann",)))
+    assert alone["verdict"] == "not enough"
+    table = labels()
+    words = table.assign(label=table["label"].map({"pass": "cat", "fail": "dog"}))
+    assert "(--positive)" in row_of(watch(words), "ann", "severity")["note"]
+    assert row_of(watch(words, positive="cat"), "ann", "severity")["found"] is False
+    shown = votes().drop_duplicates(["judge", "context"]).assign(order="unknown")
+    row = row_of(watch(shown), "ann", "position_bias")
+    assert (row["found"], row["n"]) == (None, 0)
+    assert "what was shown first" in row["note"]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -26,8 +26,8 @@ SCHEMA = "watch/1"
 CHANGED, SAME, FEW = "changed", "no change", "not enough"
 ALPHA = 0.05
 RULE = (
-    "Changed where bets that a measure of a judge changes reach what its part of alpha asks for. The probability that "
-    "any change is found where there is none is {alpha:.2g}, over all judges and all looks together."
+    "A change is found where bets on it gained what the judge's part of alpha asks for. The probability that any is "
+    "found where there is none is {alpha:.2g} at most, over all judges and all looks together."
 )
 
 
@@ -127,7 +127,8 @@ def headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
     >>> headline({"verdict": "changed", "judges": ["a", "b"], "answers": 900, "measures": rows})
     'Changed: 1 of 2 judges (b) in 900 answers.'
     """
-    judges = f"{len(found['judges'])} judges"
+    count = len(found["judges"])
+    judges = f"{count} judge{'' if count == 1 else 's'}"
     if found["verdict"] == CHANGED:
         names = list(dict.fromkeys(row["judge"] for row in found["measures"] if row["found"]))
         return f"Changed: {len(names)} of {judges} ({', '.join(map(name, names))}) in {found['answers']:,} answers."

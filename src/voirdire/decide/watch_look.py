@@ -161,7 +161,9 @@ def _needs(series: Series) -> str:
     if series.measure in (PEOPLE_AGREEMENT, PEOPLE_DISTANCE):
         return f"It takes people's answers to {ENOUGH} of its questions (--humans FILE)."
     if series.measure == POSITION:
-        return f"It takes {ENOUGH} answers."
+        return f"It takes {ENOUGH} answers of which it is known what was shown first."
+    if series.measure == SEVERITY:
+        return f"It takes {ENOUGH} questions that other judges answered, too; of labels one that is good (--positive)."
     return f"It takes {ENOUGH} questions that other judges answered, too."
 
 

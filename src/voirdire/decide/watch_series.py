@@ -106,8 +106,10 @@ class Timeline:
             yield self._series(judge, people, mine, _same(a.said, a.people_said[a.unit])[mine], with_people)
         if not a.paired:
             yield self._series(judge, second, mine, (a.value - mean[self.cell])[mine], whom)
-        elif a.side is not None:
-            yield self._series(judge, second, mine, np.where(a.side > 0, a.value, 1.0 - a.value)[mine], ())
+        else:
+            unknown = np.full(len(a.value), np.nan)
+            first = unknown if a.side is None else np.where(a.side > 0, a.value, 1.0 - a.value)
+            yield self._series(judge, second, mine, first[mine], ())
 
     def joined_late(self, first: int) -> Ints:
         """Judges who began after the first so many questions had come, in the order in which they came."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from schema_rules import follow
 from typer.testing import CliRunner
 
 import voirdire
@@ -232,27 +233,6 @@ def test_a_judge_that_changes_with_the_order_is_found() -> None:
         }
         assert (by["a"]["found"], by["b"]["found"]) == (True, False), measure
     assert by["b"]["value"] == 0
-
-
-TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "number": float}
-
-
-def follow(value: Any, schema: dict[str, Any]) -> None:
-    """Hold a value against as much of JSON schema as the committed one uses."""
-    if "const" in schema:
-        assert value == schema["const"]
-    if "enum" in schema:
-        assert value in schema["enum"]
-    if "type" in schema:
-        types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-        assert isinstance(value, tuple(TYPES.get(one, int) for one in types))
-    if isinstance(value, dict):
-        assert set(value) == set(schema["properties"]) == set(schema["required"])
-        for name, one in value.items():
-            follow(one, schema["properties"][name])
-    if isinstance(value, list):
-        for one in value:
-            follow(one, schema["items"])
 
 
 def test_the_command_writes_cards_that_are_escaped_and_follow_the_schema(tmp_path: Path) -> None:

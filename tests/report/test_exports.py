@@ -85,6 +85,32 @@ def test_argilla_and_label_studio_get_scores_with_uncertainty(votes: Fit, tmp_pa
     assert task["meta"]["sd"] == pytest.approx(best["sd"])
 
 
+def test_deepeval_gets_goldens_with_the_label_as_expected_output(
+    grades: Fit, votes: Fit, tmp_path: Path
+) -> None:
+    grades.export("deepeval", tmp_path / "g.json")
+    found = {one["input"]: one for one in json.loads((tmp_path / "g.json").read_text())}
+    assert found["s0/org/model/1"]["expected_output"] == "I"
+    assert found["s0/org/model/1"]["additional_metadata"]["p_I"] > 0.5
+    assert {*found["s0/org/model/1"]} == {"input", "name", "expected_output", "additional_metadata"}
+    votes.export("deepeval", tmp_path / "v.json")
+    best = votes.ranking().iloc[0]
+    golden = json.loads((tmp_path / "v.json").read_text())[0]
+    assert (golden["input"], "expected_output" in golden) == (best["item"], False)
+    assert golden["additional_metadata"]["score"] == pytest.approx(best["score"])
+
+
+def test_openai_evals_gets_samples_whose_ideal_is_the_label(grades: Fit, votes: Fit, tmp_path: Path) -> None:
+    grades.export("openai-evals", tmp_path / "samples.jsonl")
+    found = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
+    assert {one["input"]: one["ideal"] for one in found} == {
+        f"s{at}/org/model/{epoch}": "CI"[(at + epoch) % 2] for at in range(4) for epoch in (1, 2)
+    }
+    with pytest.raises(InputError, match="'openai-evals' is of labels"):
+        votes.export("openai-evals", tmp_path / "v.jsonl")
+    assert not (tmp_path / "v.jsonl").exists()
+
+
 @pytest.mark.parametrize("to", ["csv", "parquet"])
 def test_tables_are_written_by_the_command(votes: Fit, tmp_path: Path, to: str) -> None:
     votes.save(tmp_path / "run")

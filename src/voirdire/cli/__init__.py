@@ -5,8 +5,8 @@ it in ``VERBS``. Raise :class:`~voirdire.errors.InputError` for whatever is wron
 group turns it into a message on stderr and exit code 1. Import heavy libraries inside the functions.
 
 Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``, 4 a gate
-failed, 5 a gate is inconclusive, 130 stopped by Ctrl-C, 143 by SIGTERM (see `signals.py`, and
-`voirdire.early_signals` for the first second).
+failed or a watched judge changed, 5 a gate is inconclusive or a watch has too few answers, 130 stopped by Ctrl-C, 143
+by SIGTERM (see `signals.py`, and `voirdire.early_signals` for the first second).
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from voirdire.cli.replace import replace
 from voirdire.cli.report import report
 from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
+from voirdire.cli.watch import watch
 from voirdire.errors import InputError
 from voirdire.notices import listening
 from voirdire.tables.formats.file_judge import JOIN_FILES
@@ -73,6 +74,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     rate,
     escalate,
     gate,
+    watch,
     replace,
     report,
     compare,

@@ -19,7 +19,7 @@ def export(
         str,
         typer.Option(
             metavar="TOOL",
-            help="inspect (for its precomputed_scores), argilla, label-studio, csv or parquet.",
+            help="inspect (for its precomputed_scores), argilla, label-studio, deepeval, openai-evals, csv or parquet.",
         ),
     ],
     out: Annotated[

@@ -12,10 +12,12 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from voirdire.errors import InputError
+from voirdire.notices import notice
 from voirdire.tables.chosen import chosen
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.source import opened
+from voirdire.tables.rated import known_names
 from voirdire.tables.reading import BESIDE, Reading, fitting, load_reading, read_as
 from voirdire.tables.run_folders import run_folder
 
@@ -201,6 +203,33 @@ class TableOptions:
     def table(self, path: Path, further: Iterable[Path | None] = ()) -> Any:
         """As `tables`, of one."""
         return self.tables([path], further)[0]
+
+    def together(
+        self, path: Path, further: Iterable[Path | None] = (), without: Iterable[Path | None] = ()
+    ) -> Any:
+        """As `table`; of a folder all tables in it as one, by name, but those that are left out.
+
+        Raises
+        ------
+        InputError
+            There are none.
+        """
+        if not path.is_dir() or run_folder(path) is not None:
+            return self.table(path, further)
+        left_out = {os.path.realpath(one) for one in (*without, *further) if one is not None}
+        files = sorted(
+            one for one in path.iterdir() if one.is_file() and os.path.realpath(one) not in left_out
+        )
+        tables = [one for one in files if one.suffix.lower() in _ENDINGS]
+        if not tables:
+            raise InputError(
+                f"folder {str(path)!r} has no table; its files must end in {', '.join(sorted(_ENDINGS))}"
+            )
+        if others := [one.name for one in files if one not in tables]:
+            notice(f"{path}: {known_names(others)} ends as no table does, and is left out.")
+        for one in tables:
+            self._check_role(one, "judges")
+        return read_as(tables, self.how)
 
     def people(self, path: Path | None) -> Any:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""

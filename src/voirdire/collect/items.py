@@ -12,7 +12,7 @@ from voirdire.tables.read import read_columns
 _NAMED = ("context", "system", "source", "reference")
 
 
-def read_items(table: object, *, name: str = "items") -> tuple[Item, ...]:
+def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[Item, ...]:
     """Read and check a table of items, one per row.
 
     Columns: ``id`` and ``text``; optionally ``context``, ``system``, ``source`` and ``reference``. Other columns
@@ -24,6 +24,8 @@ def read_items(table: object, *, name: str = "items") -> tuple[Item, ...]:
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, or any dataframe that narwhals knows.
     name : str
         What the table is called in messages.
+    least : int
+        How many items there must be: 1 or 2.
 
     Returns
     -------
@@ -33,7 +35,7 @@ def read_items(table: object, *, name: str = "items") -> tuple[Item, ...]:
     Raises
     ------
     InputError
-        With every problem: no text, an id that is empty or occurs twice, fewer than two items.
+        With every problem: no text, an id that is empty or occurs twice, fewer items than needed.
 
     Examples
     --------
@@ -45,8 +47,9 @@ def read_items(table: object, *, name: str = "items") -> tuple[Item, ...]:
     cells = read_columns(table, ["id", "text"], None, problems)
     problems.raise_any()
     count = len(cells["id"])
-    if count < 2:
-        problems.table(f"there {'is one item' if count else 'are no items'}; judging needs at least two")
+    if count < least:
+        needed = "two" if least == 2 else "one"
+        problems.table(f"there {'is one item' if count else 'are no items'}; judging needs at least {needed}")
     ids = _ids(cells["id"], problems)
     columns = {column: _texts(values, column, problems) for column, values in cells.items() if column != "id"}
     problems.raise_any()

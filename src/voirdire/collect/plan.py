@@ -118,7 +118,10 @@ def make_plan(
             problems.extend(error.problems)
             return None
 
-    read, texts = attempt(lambda: read_panel(panel)), attempt(lambda: read_items(items))
+    read, texts = (
+        attempt(lambda: read_panel(panel)),
+        attempt(lambda: read_items(items, least=_fewest_items(protocol))),
+    )
     found = attempt(lambda: find_protocol(protocol))
     chosen = None
     if found is not None and read is not None:
@@ -142,3 +145,11 @@ def make_plan(
     if wrong:
         raise InputError([f"protocol {protocol}: {problem}" for problem in wrong])
     return Plan(read, found, setting, templates)
+
+
+def _fewest_items(protocol: str) -> int:
+    """How many items a protocol takes at least: two, unless it scores each by itself."""
+    try:
+        return int(getattr(find_protocol(protocol), "fewest_items", 2))
+    except InputError:
+        return 2

@@ -35,9 +35,12 @@ class AnswerRows(ABC):
     ----------
     paired : bool
         True where an answer compares two items.
+    numeric : bool
+        True where an answer is a number on a scale.
     """
 
     paired: ClassVar[bool] = False
+    numeric: ClassVar[bool] = False
 
     def __init__(self, table: Any) -> None:
         self.table = table
@@ -244,6 +247,8 @@ class LabelRows(AnswerRows):
 
 class ScoreRows(AnswerRows):
     """Scores."""
+
+    numeric = True
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""

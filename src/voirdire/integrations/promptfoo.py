@@ -1,19 +1,26 @@
-"""A panel's verdict as an assertion of promptfoo.
+"""A panel's verdict as an assertion of promptfoo, and as a provider.
 
-A file beside ``promptfooconfig.yaml`` imports it, ``from voirdire.integrations.promptfoo import get_assert``, and an
-assertion names that file: ``type: python``, ``value: file://panel.py``. promptfoo must use a Python that has voirdire
-(``PROMPTFOO_PYTHON``).
+A file beside ``promptfooconfig.yaml`` imports them, ``from voirdire.integrations.promptfoo import get_assert,
+call_api``. An assertion names that file (``type: python``, ``value: file://panel.py``), and so does a provider (``id:
+file://panel.py``). promptfoo must use a Python that has voirdire (``PROMPTFOO_PYTHON``).
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.integrations.panel import verdict
 
 SETTINGS = ("levels", "positive", "scale", "fit", "prob")
+#: What a provider may have beside them where judges are asked.
+ASKING = ("panel", "protocol", "options", "max_cost", "allow_keys")
+#: What promptfoo itself puts into, or takes from, the settings of a provider.
+PROMPTFOO = ("basePath", "workers", "timeout", "pythonExecutable", "linkedTargetId")
+SCALE = (1, 5)  # of judges who are asked
 
 
 def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,10 +53,129 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     (True, 0.6, 'panel of 3: 0.60')
     """
     config, given = (context.get(key) or {} for key in ("config", "vars"))
-    known = ("threshold", "votes", *SETTINGS)
-    if unknown := sorted({*config} - {*known}):
-        raise InputError(f"config has {', '.join(map(repr, unknown))}; it may have {', '.join(known)}")
-    votes = given.get("votes", config.get("votes"))
+    _check_known(config, ("threshold", "votes", *SETTINGS))
+    found = _grade(given.get("votes", config.get("votes")), config)
+    low, high = found["scale"]
+    ends = {f"panel_{end}": found[end] for end in ("low", "high") if found[end] is not None}
+    interval = (
+        f" ({100 * found['prob']:g}% interval {found['low']:.2f} to {found['high']:.2f})" if ends else ""
+    )
+    return {
+        "pass": found["value"] >= found["threshold"],
+        "score": (found["value"] - low) / (high - low),
+        "reason": f"panel of {found['judges']}: {found['value']:.2f}{interval}, threshold {found['threshold']:g}",
+        "namedScores": {"panel": found["value"]} | ends,
+    }
+
+
+def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a panel's verdict as the output of a provider: of answers that are there, or of judges who are asked.
+
+    Parameters
+    ----------
+    prompt : str
+        The text that judges score, where they are asked.
+    options : mapping
+        promptfoo's; its ``config`` has ``votes`` (as of :func:`get_assert`; ``votes`` of the context's ``vars`` come
+        first), or ``panel``: the file (from promptfoo's ``basePath``) or mapping of
+        :func:`voirdire.collect.collect`, with ``protocol`` (one that scores; vanilla), its ``options``, ``max_cost``
+        (of one call) and ``allow_keys``. ``scale`` (1 to 5), ``threshold`` and the other settings are as of
+        :func:`get_assert`. What a text is about may be ``source`` of ``vars``.
+    context : mapping
+        promptfoo's.
+
+    Returns
+    -------
+    dict
+        promptfoo's response of a provider. output: pass, panel (a probability, or a score), panel_low, panel_high (None
+        without an interval), prob, answers (by judge). Where judges were asked: tokenUsage (total, prompt, completion,
+        numRequests), cost (in the currency of the panel's prices), metadata (missing: judges without an answer). Of
+        wrong settings, and where nobody answered: error.
+
+    Examples
+    --------
+    >>> found = call_api("4", {}, {"vars": {"votes": {"ann": "pass", "bob": "pass", "cem": "fail"}}})["output"]
+    >>> found["pass"], round(found["panel"], 1), found["answers"]["cem"]
+    (True, 0.6, 'fail')
+    """
+    config, given = options.get("config") or {}, context.get("vars") or {}
+    try:
+        _check_known(config, ("threshold", "votes", *SETTINGS, *ASKING, *PROMPTFOO))
+        votes = given.get("votes", config.get("votes"))
+        if votes is None and "panel" in config:
+            return _asked(prompt, config, given)
+        return {"output": _output(votes, _grade(votes, config))}
+    except InputError as error:
+        return {"error": str(error)}
+
+
+def _asked(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The response of judges who are asked."""
+    import pandas as pd
+
+    from voirdire.collect.run import collect
+
+    panel = config["panel"]
+    if isinstance(panel, str):
+        panel = Path(config.get("basePath", ""), panel)
+    low, high = scale = tuple(config.get("scale") or SCALE)
+    source = {"source": [str(given["source"])]} if "source" in given else {}
+    with tempfile.TemporaryDirectory() as folder:
+        run = collect(
+            panel,
+            pd.DataFrame({"id": ["prompt"], "text": [prompt], **source}),
+            config.get("protocol", "vanilla"),
+            Path(folder, "run"),
+            options={**config.get("options", {}), "low": low, "high": high},
+            max_cost=config.get("max_cost"),
+            allow_keys=tuple(config.get("allow_keys", ())),
+        )
+        votes = _scores(run.folder) if run.tables.get("scores") else {}
+    usage = {
+        "prompt": int(run.total("tokens_in")),
+        "completion": int(run.total("tokens_out")),
+        "numRequests": int(run.total("requests")),
+    }
+    spent = {
+        "tokenUsage": {"total": usage["prompt"] + usage["completion"], **usage},
+        "cost": run.total("cost"),
+        "metadata": {"missing": [row["judge"] for row in run.judges if row["judge"] not in votes]},
+    }
+    if not votes:
+        return {"error": f"no judge answered{f': {run.stopped}' if run.stopped else ''}", **spent}
+    return {"output": _output(votes, _grade(votes, {**config, "scale": scale})), **spent}
+
+
+def _scores(folder: Path) -> dict[str, float]:
+    """The mean score of each judge of a run."""
+    import pandas as pd
+
+    from voirdire.tables.problems import Problems
+    from voirdire.tables.read import read_columns
+
+    table = pd.DataFrame(read_columns(folder, ["judge", "score"], [], Problems("scores")))
+    return {
+        str(name): float(mean)
+        for name, mean in table.astype({"score": float}).groupby("judge")["score"].mean().items()
+    }
+
+
+def _output(votes: Any, found: Mapping[str, Any]) -> dict[str, Any]:
+    named = (
+        votes if isinstance(votes, Mapping) else {f"judge {at}": one for at, one in enumerate(votes, start=1)}
+    )
+    return {
+        "pass": found["value"] >= found["threshold"],
+        "panel": found["value"],
+        "panel_low": found["low"],
+        "panel_high": found["high"],
+        "prob": found["prob"],
+        "answers": dict(named),
+    }
+
+
+def _grade(votes: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The verdict on votes, with its scale and threshold."""
     if isinstance(votes, str) or not isinstance(votes, Mapping | Sequence):
         raise InputError(f"votes are {votes!r}; give vars or config a mapping of judges to labels or scores")
     judges = list(votes) if isinstance(votes, Mapping) else None
@@ -59,13 +185,9 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     threshold = config.get("threshold", 0.5 * (low + high))
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not low <= threshold <= high:
         raise InputError(f"threshold {threshold!r} is not between {low:g} and {high:g}")
-    ends = {f"panel_{end}": found[end] for end in ("low", "high") if found[end] is not None}
-    interval = (
-        f" ({100 * found['prob']:g}% interval {found['low']:.2f} to {found['high']:.2f})" if ends else ""
-    )
-    return {
-        "pass": found["value"] >= threshold,
-        "score": (found["value"] - low) / (high - low),
-        "reason": f"panel of {found['judges']}: {found['value']:.2f}{interval}, threshold {threshold:g}",
-        "namedScores": {"panel": found["value"]} | ends,
-    }
+    return found | {"scale": (low, high), "threshold": threshold}
+
+
+def _check_known(config: Mapping[str, Any], known: Sequence[str]) -> None:
+    if unknown := sorted({*config} - {*known}):
+        raise InputError(f"config has {', '.join(map(repr, unknown))}; it may have {', '.join(known)}")

@@ -28,9 +28,11 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
     Parameters
     ----------
     fit : Fit
-    to : "inspect", "argilla", "label-studio", "csv" or "parquet"
+    to : "inspect", "argilla", "label-studio", "deepeval", "openai-evals", "csv" or "parquet"
         inspect: records for its scorer ``precomputed_scores``, by sample and epoch. argilla: records with the scores as
-        metadata. label-studio: tasks with predictions. csv, parquet: a folder of the tables of the result.
+        metadata. label-studio: tasks with predictions. deepeval: goldens for ``add_goldens_from_json_file``, the label
+        as expected output. openai-evals: samples (JSONL) whose ``ideal`` is the label, of a fit of labels. csv,
+        parquet: a folder of the tables of the result.
     out : path
         A new file, or for csv and parquet a new folder.
     system : str, optional
@@ -45,7 +47,8 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
     Raises
     ------
     InputError
-        The format is unknown, ``out`` is there, or the items do not say which sample they are of.
+        The format is unknown, ``out`` is there, the items do not say which sample they are of, or openai-evals is asked
+        of a fit without labels.
     """
     place = Path(out)
     if to in _LAYOUTS:
@@ -57,7 +60,11 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
     if place.exists() and not overwrite:
         raise InputError(f"{place} is there; name another file or pass --overwrite (overwrite=True)")
     rows = _WRITERS[to](fit, system) if to == "inspect" else _WRITERS[to](fit)
-    write_file(place, json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    if to in _LINES:
+        text = "\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+    else:
+        text = json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False)
+    write_file(place, text + "\n")
     return place
 
 
@@ -163,6 +170,27 @@ def _label_studio(fit: Fit) -> list[Row]:
     return tasks
 
 
+def _deepeval(fit: Fit) -> list[Row]:
+    """Goldens: one an item, with the label as expected output, what was found as metadata."""
+    return [
+        {"input": str(row["item"]), "name": _record_id(row)}
+        | ({"expected_output": str(row["label"])} if "label" in row else {})
+        | {"additional_metadata": _item_facts(fit, row)}
+        for row in fit.as_dict()["items"]
+    ]
+
+
+def _openai_evals(fit: Fit) -> list[Row]:
+    """Samples: the item as input, its label as what a completion should say."""
+    rows = fit.as_dict()["items"]
+    if any("label" not in row for row in rows):
+        raise InputError("format 'openai-evals' is of labels, which say what is right; this fit has scores")
+    return [
+        {"input": str(row["item"]), "ideal": str(row["label"]), "metadata": _item_facts(fit, row)}
+        for row in rows
+    ]
+
+
 def _write_tables(fit: Fit, folder: Path, to: str) -> None:
     result = fit.as_dict()
     import duckdb
@@ -188,5 +216,8 @@ _WRITERS: dict[str, Callable[..., list[Row]]] = {
     "inspect": _inspect_records,
     "argilla": _argilla_records,
     "label-studio": _label_studio,
+    "deepeval": _deepeval,
+    "openai-evals": _openai_evals,
 }
+_LINES = ("openai-evals",)  # one record a line
 FORMATS = (*_WRITERS, *_LAYOUTS)

@@ -190,8 +190,14 @@ def bets(x: Floats) -> Floats:
     return np.array([m * own - np.log((bag * np.exp(np.minimum(m * w, 50.0))).sum(axis=1)) for m in SIZES])
 
 
-def wealth_so_far(x: Floats) -> Floats:
+def wealth_so_far(x: Floats, places: tuple[Ints, Floats] | None = None) -> Floats:
     """Logarithm of the wealth after each number of answers, shape (answers + 1,).
+
+    Parameters
+    ----------
+    x : float array, shape (answers,)
+    places : (int array, float array), optional
+        Answers after which a change is bet on, and their stakes, which sum to 1 at most.
 
     Examples
     --------
@@ -200,7 +206,7 @@ def wealth_so_far(x: Floats) -> Floats:
     """
     total = np.concatenate([np.zeros((len(SIZES), 1)), np.cumsum(bets(x), axis=1)], axis=1)
     log = np.full(len(x) + 1, -np.inf)
-    for start, stake in zip(*map(np.ndarray.tolist, _places()), strict=True):
+    for start, stake in zip(*map(np.ndarray.tolist, places or _places()), strict=True):
         # bets on places that are still to come hold what they were given
         log[:start] = np.logaddexp(log[:start], np.log(stake))
         part = np.logaddexp.reduce(total[:, start:] - total[:, start : start + 1], axis=0)

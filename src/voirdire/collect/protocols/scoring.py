@@ -252,6 +252,7 @@ class PerCase(ScoreProtocol, ABC):
     ['a', 'b']
     """
 
+    fewest_items: ClassVar[int] = 1
     phase: ClassVar[str] = FINAL
 
     def questions(self, options: Any) -> tuple[int, int]:

@@ -1,0 +1,131 @@
+"""The verb ``watch``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.folders import write_file
+from voirdire.settings import PROB
+
+#: Exit codes: 0 nothing changed, 4 a judge changed, 5 too few answers.
+CODES = {"no change": 0, "changed": 4, "not enough": 5}
+
+
+@reads_tables()
+def watch(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE|FOLDER",
+            readable=False,
+            help="All answers so far (votes, labels, scores), in the order in which they came or with a column time. "
+            "Of a folder all tables, by name.",
+        ),
+    ],
+    humans: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="People's answers of the same kind; repeatable. Or --people names judges of the table.",
+        ),
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Keep a digest of the answers here: an answer that is gone or changed at the next look is an error.",
+        ),
+    ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Only answers from this time on: begin anew after a change that is known.",
+        ),
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(help="Probability of a false alarm, over all judges and looks together.")
+    ] = 0.05,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write a page (HTML) to this file."),
+    ] = None,
+    markdown: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|-", help="Write Markdown to this file (-: to stdout)."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
+) -> None:
+    """Watch judges at every look: did one change? (exit codes 0 no, 4 yes, 5 too few answers)."""
+    from voirdire.decide.watch import watch as look
+    from voirdire.report.verb import check_output, render
+    from voirdire.report.watch_page import watch_page
+
+    if json and markdown == "-":
+        raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
+    files = [Path(one) for one in (out, markdown) if one not in (None, "-")]
+    if overwrite and not files:
+        raise typer.BadParameter("--overwrite is for --out and --markdown")
+    for path in files:
+        check_output(path, overwrite=overwrite)
+    found = look(
+        reading.together(table, humans or [], [state, *files]),
+        reading.of_people(humans),
+        positive=reading.how.positive,
+        levels=reading.levels,
+        since=since,
+        alpha=alpha,
+        prob=prob,
+        state=state,
+    )
+    page = watch_page(found, table.name)
+    if out is not None:
+        write_file(out, render(page, "html"))
+    if markdown not in (None, "-"):
+        write_file(Path(str(markdown)), render(page, "md"))
+    if json:
+        console.emit(found)
+    elif markdown == "-":
+        print(render(page, "md"), end="")
+    else:
+        _show_watch(found)
+    for path in files:
+        console.saved(path, json or markdown == "-")
+    raise typer.Exit(CODES[found["verdict"]])
+
+
+def _show_watch(found: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    from voirdire.decide.watch import headline, sentence
+
+    out = console.stdout()
+    out.print(Text(console.plain(headline(found)), style="bold"))
+    for row in found["measures"]:
+        if row["found"]:
+            console.say(f"{row['judge']}: {sentence(row, found['prob'])}", indent=2)
+            console.say(row["note"], indent=4)
+            if row["examples"]:
+                console.say(f"It differs in: {'; '.join(row['examples'])}.", indent=4)
+    for row in found["measures"]:
+        if row["found"] is False:
+            console.say(
+                f"{row['judge']}: {row['what']} {row['value']:.2f}, n = {row['n']:,}: no change found.",
+                indent=2,
+            )
+    few = [row for row in found["measures"] if row["found"] is None]
+    for what, note in dict.fromkeys((row["what"], row["note"]) for row in few):
+        judges = ", ".join(row["judge"] for row in few if row["what"] == what)
+        console.say(f"Not watched yet: {what} ({judges}). {note}", indent=2)
+    console.say(found["rule"])

@@ -1,0 +1,170 @@
+"""Change of a mean that may come at any time, however often one looks: found by bets, measured by a posterior.
+
+**Found** by the bets of :mod:`voirdire.trust.drift`, which gain nothing on average where values come in an order that
+says nothing: at any one look their wealth is 1 on average, exactly, and it ever reaches 1 / a with probability
+about a at most (measured: `benchmarks/watches.py`). A change is bet on after 20 values, 40, ..., later after every
+fiftieth part of the values so far, with stakes log 2 (1 / log(k + 1) - 1 / log(k + 2)) of the k-th point, which sum to
+1.
+
+**Dated and measured** with values up to the largest wealth, so that what came after a change that went away is no part
+of it. Every point j is as likely beforehand. Of shares (values from 0 to 1) the means before and after are
+Beta(1/2, 1/2); of other values means and variances are unknown (normal-gamma, worth one value, around those of all
+values). The posterior of j is the product of both parts' marginal likelihoods, that of the difference of the means a
+mixture over j; quantiles give intervals. At the look that finds a change it tends to look larger than it is, so that
+intervals are of 1 - (1 - prob) / `WIDER`; how often they hold then is measured, too. (Chernoff and Zacks, Annals of
+Mathematical Statistics 35, 1964.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.trust.drift import wealth_so_far
+from voirdire.typing import Floats, Ints
+
+FIRST = 20  # values before a change that is bet on; and from one point to the next,
+PART = 50  # or this part of the values so far
+WIDER = 3.0
+HALVINGS = 50
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a mean.
+
+    Attributes
+    ----------
+    found : int
+        Values after which it was found.
+    since, since_low, since_high : int
+        Values before it, with interval.
+    before, after : float
+        Means before it, and after it up to where the evidence is strongest.
+    low, high : float
+        Interval of after less before.
+    """
+
+    found: int
+    since: int
+    since_low: int
+    since_high: int
+    before: float
+    after: float
+    low: float
+    high: float
+
+
+def log_evidence(x: Floats) -> Floats:
+    """Logarithm of the wealth of bets that the mean changes, after each value, shape (values,).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> same, other = (rng.random(200) < 0.8).astype(float), (rng.random(100) < 0.4).astype(float)
+    >>> bool(log_evidence(same).max() < 1), bool(log_evidence(np.append(same, other)).max() > 10)
+    (True, True)
+    """
+    return wealth_so_far(x, _points(len(x)))[1:]
+
+
+def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, shares: bool) -> Change | None:
+    """A change of the mean with its intervals; None where none was found.
+
+    Parameters
+    ----------
+    x : float array, shape (values,)
+        In the order in which they came.
+    evidence : float array, shape (values,)
+        Of :func:`log_evidence`.
+    alpha : float
+        Probability that a change is found, at any look, where there is none.
+    prob : float
+        Probability of the intervals.
+    shares : bool
+        Whether values are from 0 to 1; else they are numbers on any scale.
+
+    Examples
+    --------
+    >>> x = np.append(np.tile([1.0, 1.0, 1.0, 0.0], 50), np.tile([1.0, 0.0, 0.0, 0.0], 25))
+    >>> found = find_change(x, log_evidence(x), 0.01, 0.9, shares=True)
+    >>> found.since_low <= 200 <= found.since_high, found.low < found.after - found.before < found.high < 0
+    (True, True)
+    """
+    over = evidence >= -np.log(alpha)
+    if not over.any():
+        return None
+    seen = x[: max(int(np.argmax(evidence)) + 1, 3)]
+    chance, centre, error = _posterior(seen, shares)
+    tail = (1.0 - prob) / WIDER / 2.0
+    since = int(np.argmax(chance)) + 1
+    low_at, high_at = np.searchsorted(np.cumsum(chance), [tail, 1.0 - tail])
+    low, high = (_quantile(chance, centre, error, q) for q in (tail, 1.0 - tail))
+    return Change(
+        int(np.argmax(over)) + 1,
+        since,
+        min(int(low_at) + 1, since),
+        max(min(int(high_at), len(chance) - 1) + 1, since),
+        float(seen[:since].mean()),
+        float(seen[since:].mean()),
+        low,
+        high,
+    )
+
+
+def _points(count: int) -> tuple[Ints, Floats]:
+    """Values after which a change is bet on, and the stakes."""
+    found, at = [], FIRST
+    while at < count:
+        found.append(at)
+        at += max(FIRST, at // PART)
+    k = np.arange(1.0, len(found) + 1.0)
+    return np.array(found, dtype=np.int64), np.log(2.0) * (1.0 / np.log(k + 1.0) - 1.0 / np.log(k + 2.0))
+
+
+def _posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
+    """Of each point: its probability, and centre and standard deviation of the difference of the means there."""
+    count = np.arange(1.0, len(x))
+    total, squares = np.cumsum(x)[:-1], np.cumsum(x * x)[:-1]
+    part = _of_shares if shares else _of_numbers
+    before = part(count, total, squares, x)
+    after = part(len(x) - count, float(x.sum()) - total, float(x @ x) - squares, x)
+    log = before[0] + after[0]
+    chance = np.exp(log - log.max())
+    return chance / chance.sum(), after[1] - before[1], np.sqrt(before[2] + after[2])
+
+
+def _of_shares(count: Floats, total: Floats, squares: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log marginal likelihood of a part's values, and mean and variance of its mean."""
+    from scipy.special import betaln
+
+    good, bad = np.maximum(total, 0.0) + 0.5, np.maximum(count - total, 0.0) + 0.5
+    mean = good / (good + bad)
+    return betaln(good, bad), mean, mean * (1.0 - mean) / (good + bad + 1.0)
+
+
+def _of_numbers(count: Floats, total: Floats, squares: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """As :func:`_of_shares`, of numbers on any scale."""
+    from scipy.special import gammaln
+
+    centre, prior = float(x.mean()), max(float(x.var()), 1e-12)
+    shape = (1.0 + count) / 2.0
+    within = np.maximum(squares - total**2 / count, 0.0)
+    apart = total / count - centre
+    rate = (prior + within + count / (1.0 + count) * apart**2) / 2.0
+    log = gammaln(shape) - shape * np.log(rate) - 0.5 * np.log1p(count)
+    log -= 0.5 * count * np.log(2.0 * np.pi)
+    return log, centre + count / (1.0 + count) * apart, rate / shape / (1.0 + count)
+
+
+def _quantile(chance: Floats, centre: Floats, error: Floats, q: float) -> float:
+    """Quantile of a mixture of normal distributions."""
+    from scipy.special import ndtr
+
+    low, high = float((centre - 10.0 * error).min()), float((centre + 10.0 * error).max())
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        below = float(chance @ ndtr((middle - centre) / error)) < q
+        low, high = (middle, high) if below else (low, middle)
+    return (low + high) / 2.0

@@ -1,0 +1,182 @@
+"""Watch judges whose answers become more: did one of them change? Right however often one looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from voirdire.decide.answer_rows import rows_of
+from voirdire.decide.audit import people_like
+from voirdire.decide.audit_answers import answers_of
+from voirdire.decide.watch_look import look
+from voirdire.decide.watch_series import row_texts, timeline_of
+from voirdire.decide.watch_state import check_state, write_state
+from voirdire.errors import InputError
+from voirdire.settings import PROB
+from voirdire.tables.detect import read_table
+from voirdire.tables.people import apart, with_answers
+from voirdire.tables.problems import Problems
+from voirdire.tables.times import shown_time, times
+from voirdire.typing import Bools, Floats
+
+SCHEMA = "watch/1"
+CHANGED, SAME, FEW = "changed", "no change", "not enough"
+ALPHA = 0.05
+RULE = (
+    "A change is found where bets on it gained what the judge's part of alpha asks for. The probability that any is "
+    "found where there is none is {alpha:.2g} at most, over all judges and all looks together."
+)
+
+
+def watch(
+    table: object,
+    humans: object = None,
+    *,
+    people: Sequence[str] | str = (),
+    positive: object = None,
+    levels: Sequence[object] | None = None,
+    since: object = None,
+    alpha: float = ALPHA,
+    prob: float = PROB,
+    state: str | Path | None = None,
+) -> dict[str, Any]:
+    """Say whether a judge changed: its agreement with others or with people, its severity, its position bias.
+
+    Parameters
+    ----------
+    table : path, dataframe, Votes, Labels or Scores
+        Answers, in the order in which they came or with a column ``time``; all of them, at every look.
+    humans : path or dataframe, or a list of them
+        People's answers of the same kind.
+    people : sequence of str, optional
+        Judges of the table who are people.
+    positive, levels
+        As in :func:`voirdire.fit`.
+    since : date or number, optional
+        Only answers from this time on count: to begin anew after a change that is known.
+    alpha : float
+        Probability of a false alarm, over all judges and all looks together.
+    prob : float
+        Probability of the intervals.
+    state : path, optional
+        A file that keeps a digest of the answers: answers that are gone or changed at the next look are an error.
+
+    Returns
+    -------
+    dict
+        schema, verdict ("changed", "no change" or "not enough"), rule, alpha, prob, answers, judges, order ("time" or
+        "table"), measures: judge, measure, what, found (True, False, or None where there are too few values), n
+        (values), value (mean), before, after, change, change_low, change_high, since, since_low, since_high (time, or
+        row of the table), since_value, since_value_low, since_value_high (values before the change), evidence (largest
+        so far) and needed (base-10 logarithms), against (whom it is compared with), note (what to do), examples (newest
+        answers since then that differ), course (means of blocks: until, n, mean).
+
+    Raises
+    ------
+    InputError
+        A table or the request is wrong; answers of the last look are gone or changed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> right = np.where(rng.random((400, 3)) < 0.9, 1, 0)
+    >>> right[250:, 2] = rng.integers(0, 2, 150)
+    >>> said = [(f"judge {j}", at, ["no", "yes"][row[j]]) for at, row in enumerate(right) for j in range(3)]
+    >>> found = watch(pd.DataFrame(said, columns=["judge", "item", "label"]))
+    >>> found["verdict"], [(row["judge"], row["measure"]) for row in found["measures"] if row["found"]][0]
+    ('changed', ('judge 2', 'agreement'))
+    """
+    _check(alpha, prob)
+    table, given, levels = apart(table, people, levels)
+    asked = with_answers(humans, given)
+    read: Any = read_table(table, levels=levels)
+    persons = None if asked is None else people_like(asked, read, levels)
+    ordered = rows_of(read).time is None
+    texts = {"answers": row_texts(read)} | ({} if persons is None else {"people": row_texts(persons)})
+    if state is not None:
+        check_state(Path(state), texts, ordered=ordered)
+    kept = read if since is None else read.subset(_from(rows_of(read).time, since))
+    line = timeline_of(kept, answers_of(kept, persons, positive, (), None, None))
+    rows = look(line, alpha, prob)
+    found = {
+        "schema": SCHEMA,
+        "verdict": _verdict(rows),
+        "rule": RULE.format(alpha=alpha),
+        "alpha": alpha,
+        "prob": prob,
+        "answers": len(line.order),
+        "judges": list(dict.fromkeys(row["judge"] for row in rows)),
+        "order": "table" if ordered else "time",
+        "measures": rows,
+    }
+    if state is not None:
+        write_state(Path(state), texts)
+    return found
+
+
+def headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
+    """Say in a sentence whether judges changed; ``name`` writes a name.
+
+    Examples
+    --------
+    >>> rows = [{"judge": "a", "found": False}, {"judge": "b", "found": True}]
+    >>> headline({"verdict": "changed", "judges": ["a", "b"], "answers": 900, "measures": rows})
+    'Changed: 1 of 2 judges (b) in 900 answers.'
+    """
+    count = len(found["judges"])
+    judges = f"{count} judge{'' if count == 1 else 's'}"
+    if found["verdict"] == CHANGED:
+        names = list(dict.fromkeys(row["judge"] for row in found["measures"] if row["found"]))
+        return f"Changed: {len(names)} of {judges} ({', '.join(map(name, names))}) in {found['answers']:,} answers."
+    if found["verdict"] == SAME:
+        return f"No change: {judges}, {found['answers']:,} answers."
+    return f"Not enough to say: {judges}, {found['answers']:,} answers."
+
+
+def sentence(row: Mapping[str, Any], prob: float) -> str:
+    """Say a change in a sentence.
+
+    Examples
+    --------
+    >>> row = {"what": "agreement with people", "before": 0.9, "after": 0.6, "change": -0.3, "change_low": -0.4}
+    >>> row |= {"change_high": -0.2, "since": "row 41", "since_low": "row 9", "since_high": "row 52"}
+    >>> print(sentence(row, 0.9))
+    agreement with people went from 0.90 to 0.60 (-0.30, 90% interval -0.40 to -0.20) at row 41 (row 9 to row 52).
+    """
+    ends = f"{100 * prob:g}% interval {row['change_low']:+.2f} to {row['change_high']:+.2f}"
+    return (
+        f"{row['what']} went from {row['before']:.2f} to {row['after']:.2f} ({row['change']:+.2f}, {ends}) at "
+        f"{row['since']} ({row['since_low']} to {row['since_high']})."
+    )
+
+
+def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
+    if any(row["found"] for row in rows):
+        return CHANGED
+    return FEW if all(row["found"] is None for row in rows) else SAME
+
+
+def _from(time: Floats | None, since: object) -> Bools:
+    """Which answers were given from a time on."""
+    problems = Problems("since")
+    moment = times({"time": [since]}, problems)
+    problems.raise_any()
+    if time is None or moment is None:
+        raise InputError("since: the answers have no times; add a column time, or leave the earlier rows out")
+    kept = time >= moment[0]
+    if not kept.any():
+        raise InputError(
+            f"since {since}: no answer is as late as that; the last is of {shown_time(float(time.max()))}"
+        )
+    return np.asarray(kept)
+
+
+def _check(alpha: float, prob: float) -> None:
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha} is not between 0 and 1; {ALPHA} is usual")
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")

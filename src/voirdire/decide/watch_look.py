@@ -1,0 +1,196 @@
+"""One look at the judges of a watch: which measures changed, with false alarms spread over judges.
+
+Judges who are there in the first `ENOUGH` questions share 1 - `LATE` of alpha, those who join later the rest (the i-th
+of them 1 / (i (i + 1)) of it), and every judge's part is shared by its measures. A judge that changed takes others with
+it, who are compared with it: the one with the strongest evidence is left out, and the others are looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from voirdire.decide.change_point import FIRST, find_change, log_evidence
+from voirdire.decide.watch_series import (
+    AGREEMENT,
+    DISTANCE,
+    MEASURES,
+    PEOPLE_AGREEMENT,
+    PEOPLE_DISTANCE,
+    POSITION,
+    SEVERITY,
+    SHARES,
+    Series,
+    Timeline,
+)
+from voirdire.tables.times import shown_time
+from voirdire.typing import Floats
+
+ENOUGH = 50  # values of a measure
+LATE = 0.1  # part of alpha for judges who join later
+BLOCKS = 24  # of the course of a measure
+EXAMPLES = 5
+UNKNOWN = (  # without a change
+    "before",
+    "after",
+    "change",
+    "change_low",
+    "change_high",
+    "since",
+    "since_low",
+    "since_high",
+    "since_value",
+    "since_value_low",
+    "since_value_high",
+)
+WORDS = {
+    AGREEMENT: "agreement with most other judges",
+    DISTANCE: "mean distance from the other judges' scores",
+    SEVERITY: "mean answer less that of the other judges",
+    POSITION: "share of answers for what was shown first",
+    PEOPLE_AGREEMENT: "agreement with people",
+    PEOPLE_DISTANCE: "mean distance from people's scores",
+}
+_ASK = "let people answer some of the questions since then (--humans), and run voirdire audit on the answers since then"
+ADVICE = {
+    AGREEMENT: f"Look at its answers since then; {_ASK}.",
+    DISTANCE: f"Look at its answers since then; {_ASK}.",
+    SEVERITY: "Do not compare its answers before and after; recalibrate it, or fit the times apart.",
+    POSITION: "Ask it in both orders, and run voirdire audit on the answers since then.",
+    PEOPLE_AGREEMENT: "Do not let it stand in for people until voirdire audit says that it may.",
+    PEOPLE_DISTANCE: "Do not let it stand in for people until voirdire audit says that it may.",
+}
+ONE_OF_TWO = "There are only two judges, so that either of them may have changed. "
+
+
+Row = dict[str, Any]
+
+
+def look(line: Timeline, alpha: float, prob: float) -> list[Row]:
+    """Rows of all measures of all judges, by judge; see :func:`voirdire.decide.watch.watch`.
+
+    Parameters
+    ----------
+    line : Timeline
+    alpha : float
+        Probability of a false alarm, over all looks.
+    prob : float
+        Of intervals.
+    """
+    part = _parts(line, alpha)
+    judges = [int(at) for at in np.unique(line.answers.judge)]
+    done: dict[int, list[Row]] = {}
+    while True:
+        left = [judge for judge in judges if judge not in done]
+        rows = {
+            judge: [_row(line, one, part[judge], prob) for one in line.series(judge, done)] for judge in left
+        }
+        changed = [judge for judge in left if any(row["found"] for row in rows[judge])]
+        if len(left) <= 2 or not changed:
+            break
+        worst = max(changed, key=lambda judge: max(row["evidence"] for row in rows[judge] if row["found"]))
+        done[worst] = rows[worst]
+    if len(left) == 2:
+        _say_either(rows)
+    done |= rows
+    return [row for judge in judges for row in done[judge]]
+
+
+def _parts(line: Timeline, alpha: float) -> Floats:
+    """The part of alpha of one measure of each judge."""
+    count = len(line.answers.judges)
+    late = line.joined_late(ENOUGH)
+    parts = np.full(count, (1.0 - LATE) / max(count - len(late), 1))
+    place = np.arange(1, len(late) + 1)
+    parts[late] = LATE / (place * (place + 1.0))
+    return np.asarray(alpha * parts / MEASURES)
+
+
+def _say_either(rows: dict[int, list[Row]]) -> None:
+    """Of two judges, say of what is between them that either may have changed."""
+    for row in (row for some in rows.values() for row in some):
+        if row["found"] and row["measure"] in (AGREEMENT, DISTANCE, SEVERITY):
+            row["note"] = ONE_OF_TWO + row["note"]
+
+
+def _row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
+    x, count = series.values, len(series.values)
+    evidence = log_evidence(x) if count > FIRST else np.zeros(0)
+    row: Row = {
+        "judge": line.answers.judges[series.judge],
+        "measure": series.measure,
+        "what": WORDS[series.measure],
+        "found": None if count < ENOUGH else False,
+        "n": count,
+        "value": float(x.mean()) if count else None,
+        **dict.fromkeys(UNKNOWN),
+        "evidence": float(evidence.max() / np.log(10.0)) if count > FIRST else None,
+        "needed": float(-np.log10(alpha)),
+        "against": list(series.against),
+        "note": "" if count >= ENOUGH else _needs(series),
+        "examples": [],
+        "course": _course(line, series),
+    }
+    found = (
+        find_change(x, evidence, alpha, prob, shares=series.measure in SHARES) if count >= ENOUGH else None
+    )
+    if found is not None:
+        row |= {
+            "found": True,
+            "before": found.before,
+            "after": found.after,
+            "change": found.after - found.before,
+            "change_low": found.low,
+            "change_high": found.high,
+            "since": _moment(line, series, found.since),
+            "since_low": _moment(line, series, found.since_low),
+            "since_high": _moment(line, series, found.since_high),
+            "since_value": found.since,
+            "since_value_low": found.since_low,
+            "since_value_high": found.since_high,
+            "note": ADVICE[series.measure],
+            "examples": _examples(line, series, found.since),
+        }
+    return row
+
+
+def _needs(series: Series) -> str:
+    """What a measure would take that has too few values."""
+    if series.measure in (PEOPLE_AGREEMENT, PEOPLE_DISTANCE):
+        return f"It takes people's answers to {ENOUGH} of its questions (--humans FILE)."
+    if series.measure == POSITION:
+        return f"It takes {ENOUGH} answers of which it is known what was shown first."
+    if series.measure == SEVERITY:
+        return f"It takes {ENOUGH} questions that other judges answered, too; of labels one that is good (--positive)."
+    return f"It takes {ENOUGH} questions that other judges answered, too."
+
+
+def _moment(line: Timeline, series: Series, before: int) -> str:
+    """When the first value after so many was given."""
+    row = int(series.rows[min(before, len(series.rows) - 1)])
+    time = line.answers.time
+    return f"row {row + 1:,}" if time is None else shown_time(float(time[row]))
+
+
+def _examples(line: Timeline, series: Series, since: int) -> list[str]:
+    """The newest questions since a change in which a judge differs from whom it is compared with."""
+    if series.measure not in (AGREEMENT, PEOPLE_AGREEMENT):
+        return []
+    differs = series.rows[since:][series.values[since:] < 0.5]
+    return list(dict.fromkeys(map(str, line.names[differs[::-1]])))[:EXAMPLES]
+
+
+def _course(line: Timeline, series: Series) -> list[dict[str, Any]]:
+    """Means of a measure in blocks of as many values, with when the last of a block was given."""
+    parts: Sequence[Any] = np.array_split(np.arange(len(series.values)), BLOCKS)
+    return [
+        {
+            "until": _moment(line, series, int(part[-1])),
+            "n": len(part),
+            "mean": float(series.values[part].mean()),
+        }
+        for part in parts
+        if len(part)
+    ]

@@ -1,0 +1,204 @@
+"""What is watched of each judge, as one number after the other in the order of its answers.
+
+| measure | of | a value is |
+|---|---|---|
+| agreement | votes, labels | 1 where the judge says what most other judges say, else 0 |
+| distance | scores | points between its score and the mean of the other judges |
+| severity | labels, scores | its answer less the mean of the other judges (1 for the good label, 0 for others) |
+| position_bias | votes | 1 where the item that was shown first wins, 1/2 for a tie, 0 else |
+| people_agreement, people_distance | all | as agreement and distance, with people's answers |
+
+Answers are compared with those to the same question; the second answer of a judge to a question with the second ones of
+the others, and so on. Answers come by time, at the same time in an order drawn by the names of what they are about,
+without times as in the table. Consecutive answers about one context (without contexts: one question) are one value,
+their mean.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.decide.answer_rows import AnswerRows, rows_of
+from voirdire.decide.audit_answers import Answers, most_said
+from voirdire.typing import Bools, Floats, Ints
+
+AGREEMENT, DISTANCE, SEVERITY, POSITION = "agreement", "distance", "severity", "position_bias"
+PEOPLE_AGREEMENT, PEOPLE_DISTANCE = "people_agreement", "people_distance"
+SHARES = (AGREEMENT, POSITION, PEOPLE_AGREEMENT)
+MEASURES = 3  # of a judge, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One measure of one judge.
+
+    Attributes
+    ----------
+    judge : int
+    measure : str
+    values : float array, shape (values,)
+    rows : int array, shape (values,)
+        The last row of the table in each value.
+    against : tuple of str
+        Whom it is compared with: judges or "people"; none for a measure of the judge alone.
+    """
+
+    judge: int
+    measure: str
+    values: Floats
+    rows: Ints
+    against: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Answers of judges in their order.
+
+    Attributes
+    ----------
+    answers : Answers
+    numeric : bool
+        Whether answers are scores.
+    order : int array, shape (rows,)
+        Rows, first answer first.
+    cell : int array, shape (rows,)
+        Question and how often the judge had answered it before.
+    cluster : int array, shape (rows,)
+        Context, or question.
+    names : str array, shape (rows,)
+        What each answer is about.
+    """
+
+    answers: Answers
+    numeric: bool
+    order: Ints
+    cell: Ints
+    cluster: Ints
+    names: npt.NDArray[np.str_]
+
+    def measures(self) -> tuple[str, str, str]:
+        """Names of the measures of such answers."""
+        if self.numeric:
+            return DISTANCE, SEVERITY, PEOPLE_DISTANCE
+        return AGREEMENT, POSITION if self.answers.paired else SEVERITY, PEOPLE_AGREEMENT
+
+    def series(self, judge: int, without: Collection[int] = ()) -> Iterator[Series]:
+        """What is watched of a judge, compared with all others but those that are left out."""
+        a = self.answers
+        mine = self.order[a.judge[self.order] == judge]
+        others = (a.judge != judge) & ~np.isin(a.judge, list(without))
+        whom = tuple(a.judges[at] for at in np.unique(a.judge[others]))
+        close, second, people = self.measures()
+        mean = self._mean_of(others & ~np.isnan(a.value))
+        with_people = ("people",)
+        if self.numeric:
+            yield self._series(judge, close, mine, np.abs(a.value - mean[self.cell])[mine], whom)
+            yield self._series(judge, people, mine, np.abs(a.value - a.people[a.unit])[mine], with_people)
+        else:
+            said = most_said(self.cell[others], a.said[others], len(mean), a.levels)
+            yield self._series(judge, close, mine, _same(a.said, said[self.cell])[mine], whom)
+            yield self._series(judge, people, mine, _same(a.said, a.people_said[a.unit])[mine], with_people)
+        if not a.paired:
+            yield self._series(judge, second, mine, (a.value - mean[self.cell])[mine], whom)
+        else:
+            unknown = np.full(len(a.value), np.nan)
+            first = unknown if a.side is None else np.where(a.side > 0, a.value, 1.0 - a.value)
+            yield self._series(judge, second, mine, first[mine], ())
+
+    def joined_late(self, first: int) -> Ints:
+        """Judges who began after the first so many questions had come, in the order in which they came."""
+        a = self.answers
+        place = np.empty(len(self.order), dtype=np.int64)
+        place[self.order] = np.arange(len(self.order))
+        begun = np.array([place[a.judge == judge].min() for judge in range(len(a.judges))])
+        cells, at = np.unique(self.cell[self.order], return_index=True)
+        if len(cells) <= first:
+            return np.zeros(0, dtype=np.int64)
+        row = self.order[np.sort(at)[first]]
+        if a.time is not None:
+            late = a.time[self.order[begun]] > a.time[row]
+        else:  # judges may stand in the table one after the other
+            early = np.isin(self.cell, self.cell[self.order[np.sort(at)[:first]]])
+            late = ~np.isin(np.arange(len(a.judges)), a.judge[early])
+        return np.flatnonzero(late)[np.argsort(begun[late])]
+
+    def _mean_of(self, rows: Bools) -> Floats:
+        size = int(self.cell.max()) + 1
+        number = np.bincount(self.cell[rows], minlength=size)
+        total = np.bincount(self.cell[rows], self.answers.value[rows], minlength=size)
+        return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
+    def _series(self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]) -> Series:
+        known = ~np.isnan(x)
+        x, rows = x[known], rows[known]
+        if not len(rows):
+            return Series(judge, measure, x, rows, against)
+        begins = np.flatnonzero(np.append(True, np.diff(self.cluster[rows]) != 0))
+        ends = np.append(begins[1:], len(rows)) - 1
+        means = np.add.reduceat(x, begins) / (ends - begins + 1)
+        return Series(judge, measure, means, rows[ends], against)
+
+
+def timeline_of(table: Any, answers: Answers) -> Timeline:
+    """Put the answers of a table in their order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.decide.audit_answers import answers_of
+    >>> from voirdire.tables.labels import read_labels
+    >>> said = [("a", 0, "p"), ("b", 0, "p"), ("a", 1, "p"), ("b", 1, "f"), ("a", 2, "f"), ("b", 2, "f")]
+    >>> table = read_labels(pd.DataFrame(said, columns=["judge", "item", "label"]))
+    >>> found = timeline_of(table, answers_of(table, None, "p", (), None, None))
+    >>> [(one.measure, one.values.tolist()) for one in found.series(0)][0]
+    ('agreement', [1.0, 0.0, 1.0])
+    """
+    rows = rows_of(table)
+    about = rows.about()
+    shown = [name for name in about.values() if len(np.unique(name)) > 1] or list(about.values())
+    names = np.array([" / ".join(parts) for parts in zip(*shown, strict=True)], dtype=str)
+    groups = np.unique(about.get("context", names), return_inverse=True)
+    cluster = groups[1].astype(np.int64)
+    order = np.arange(len(names))
+    if answers.time is not None:
+        drawn = [
+            zlib.crc32(f"{groups[0][at]}|{time}".encode())
+            for at, time in zip(cluster, answers.time, strict=True)
+        ]
+        by_lot = np.array(drawn, dtype=np.int64)
+        order = np.lexsort((order, by_lot, answers.time))
+    return Timeline(answers, rows.numeric, order, _cells(answers, order), cluster, names)
+
+
+def row_texts(table: Any) -> list[str]:
+    """Every row as one text: who said what about what, when, in which order it was shown."""
+    rows: AnswerRows = rows_of(table)
+    levels = rows.levels(None)
+    said = rows.said(levels, None)[0] if not rows.numeric else None
+    answer = [repr(float(one)) for one in table.score] if said is None else [str(levels[at]) for at in said]
+    parts: list[Any] = [np.array(table.judges)[rows.judge], *rows.about().values(), answer]
+    parts += [one for one in (rows.time, rows.side) if one is not None]
+    return ["\t".join(map(str, row)) for row in zip(*parts, strict=True)]
+
+
+def _cells(answers: Answers, order: Ints) -> Ints:
+    """Of each row its question together with how many answers to it the judge had given before."""
+    key = answers.judge * (int(answers.unit.max()) + 1) + answers.unit
+    ranked = order[np.argsort(key[order], kind="stable")]
+    begins = np.append(True, np.diff(key[ranked]) != 0)
+    run = np.arange(len(ranked)) - np.maximum.accumulate(np.where(begins, np.arange(len(ranked)), 0))
+    before = np.empty(len(order), dtype=np.int64)
+    before[ranked] = run
+    cell = np.unique(answers.unit * (int(before.max()) + 1) + before, return_inverse=True)[1]
+    return np.asarray(cell, dtype=np.int64)
+
+
+def _same(said: Ints, reference: Ints) -> Floats:
+    """1 where both are the same, else 0; NaN without a reference."""
+    return np.where(reference < 0, np.nan, (said == reference).astype(float))

@@ -1,0 +1,117 @@
+"""What a watch keeps between two looks: a digest of every answer, so that one that vanished or changed is found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.folders import write_file
+
+SCHEMA = "watch-state/1"
+WIDTH = 8  # hexadecimal digits of a digest
+SHOWN = 5
+REMEDY = "a watch is right only of tables that grow: bring it back, or begin anew with another --state file"
+
+
+def check_state(path: Path, tables: Mapping[str, Sequence[str]], *, ordered: bool) -> None:
+    """Hold tables against what was there at the last look; nothing where there was none.
+
+    Parameters
+    ----------
+    path : Path
+        The file of the state.
+    tables : mapping of str to sequence of str
+        The rows of each table as texts, by what the table is of ("answers", "people").
+    ordered : bool
+        Whether the order of rows counts, as where answers have no times.
+
+    Raises
+    ------
+    InputError
+        The file is no state, a table is missing, or rows vanished, changed or moved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "state.json")
+    ...     write_state(path, {"answers": ["a x pass", "b x fail"]})
+    ...     check_state(path, {"answers": ["a x pass", "b x fail", "a y pass"]}, ordered=True)
+    ...     check_state(path, {"answers": ["a x pass", "b x pass"]}, ordered=True)
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: answers: row 2 of the last look, after 'a x pass', is gone or was changed; a watch is \
+right only of tables that grow: bring it back, or begin anew with another --state file
+    """
+    if not path.exists():
+        return
+    problems = []
+    for name, kept in _read(path).items():
+        if name not in tables:
+            raise InputError(
+                f"{name}: at the last look there were some, and now there are none; give them again"
+            )
+        problems += _changed(name, kept, tables[name], ordered)
+    if problems:
+        raise InputError(problems)
+
+
+def write_state(path: Path, tables: Mapping[str, Sequence[str]]) -> None:
+    """Keep the digests of the rows of tables."""
+    kept = {name: "".join(map(_digest, rows)) for name, rows in tables.items()}
+    write_file(path, json.dumps({"schema": SCHEMA, **kept}) + "\n")
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    try:
+        found: Any = json.loads(path.read_text())
+        if found.pop("schema") != SCHEMA:
+            raise ValueError
+        return {
+            name: [text[at : at + WIDTH] for at in range(0, len(text), WIDTH)] for name, text in found.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(
+            f"state {path}: it is no state of a watch ({SCHEMA}); name another file, which is made where there is none"
+        ) from None
+
+
+def _changed(name: str, kept: Sequence[str], rows: Sequence[str], ordered: bool) -> list[str]:
+    """What is wrong with a table, in words."""
+    now = [_digest(row) for row in rows]
+    left = Counter(now)
+    left.subtract(kept)
+    gone: list[int] = []
+    for at in range(len(kept) - 1, -1, -1):
+        if left[kept[at]] < 0:
+            left[kept[at]] += 1
+            gone.append(at)
+    if gone:
+        return _name_gone(name, sorted(gone), kept, dict(zip(now, rows, strict=True)))
+    if ordered and (moved := next((at for at, one in enumerate(kept) if now[at] != one), None)) is not None:
+        return [
+            f"{name}: row {moved + 1:,} is another than at the last look, and nothing is gone: rows were put before it;"
+            " add new rows at the end (files of a folder are read by name), or give a column time"
+        ]
+    return []
+
+
+def _name_gone(name: str, gone: Sequence[int], kept: Sequence[str], now: Mapping[str, str]) -> list[str]:
+    """Name rows that are gone by their places, and by the rows before them that are still there."""
+    said = []
+    for at in gone[:SHOWN]:
+        before = now.get(kept[at - 1], "").replace("\t", " ") if at else ""
+        after = f", after {before!r}," if before else ""
+        said.append(f"{name}: row {at + 1:,} of the last look{after} is gone or was changed")
+    more = f", and so are {len(gone) - SHOWN:,} more" if len(gone) > SHOWN else ""
+    said[-1] += f"{more}; {REMEDY}"
+    return said
+
+
+def _digest(row: str) -> str:
+    return hashlib.blake2s(row.encode("utf-8", "surrogatepass"), digest_size=WIDTH // 2).hexdigest()

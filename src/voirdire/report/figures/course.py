@@ -1,0 +1,37 @@
+"""Course of a measure of one judge, with a change that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.report.figures.style import MUTED, SERIES, empty_figure, figure_style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw_course(row: Mapping[str, Any]) -> Figure:
+    """Means of blocks as points, the means before and after the change as lines.
+
+    Parameters
+    ----------
+    row : mapping
+        A measure that changed, of :func:`voirdire.decide.watch.watch`.
+    """
+    with figure_style():
+        figure = empty_figure(6.4, 2.8)
+        ax = figure.subplots()
+        ax.grid(axis="y")
+        until = np.cumsum([block["n"] for block in row["course"]])
+        middle = until - np.array([block["n"] for block in row["course"]]) / 2
+        ax.plot(middle, [block["mean"] for block in row["course"]], "o", color=SERIES[0], markersize=4)
+        at = row["since_value"]
+        ax.hlines(row["before"], 0, at, color=MUTED, linewidth=1.6)
+        ax.hlines(row["after"], at, until[-1], color=SERIES[1], linewidth=1.6)
+        ax.axvspan(row["since_value_low"], row["since_value_high"], color=MUTED, alpha=0.15, linewidth=0)
+        ax.set_xlabel("answers")
+        ax.set_ylabel(row["measure"].replace("_", " "))
+    return figure

@@ -1,0 +1,119 @@
+"""The page of a watch: who changed, since when, by how much and what to do; what is watched; what cannot be yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from voirdire.decide.watch import CHANGED, FEW, headline, sentence
+from voirdire.report.figures.course import draw_course
+from voirdire.report.page import Block, Code, Figure, Finding, Findings, Page, Section, Text, isolate_name
+from voirdire.report.table import make_table
+
+_LEVELS = {CHANGED: "fail", FEW: "warn"}
+
+
+def watch_page(found: dict[str, Any], name: str = "") -> Page:
+    """The page of a watch.
+
+    Parameters
+    ----------
+    found : dict
+        What :func:`voirdire.decide.watch.watch` gives.
+    name : str
+        What the data are called.
+    """
+    rows = found["measures"]
+    entries = tuple(_finding(judge, rows, found["prob"]) for judge in found["judges"])
+    sections = [
+        Section(
+            "verdict",
+            "Did a judge change?",
+            "Verdict",
+            (
+                Text(headline(found, isolate_name), "lead"),
+                Findings(tuple(sorted(entries, key=lambda one: ("fail", "warn", "ok").index(one.level)))),
+                Text(found["rule"], "note"),
+            ),
+        )
+    ]
+    changes = [row for row in rows if row["found"]]
+    sections += [
+        Section(
+            f"change-{at}",
+            f"{isolate_name(row['judge'])}: {row['what']}",
+            f"{isolate_name(row['judge'])}, {row['measure'].replace('_', ' ')}",
+            tuple(_change_blocks(at, row, found["prob"])),
+        )
+        for at, row in enumerate(changes)
+    ]
+    sections.append(Section("measures", "What is watched?", "Measures", (_table(rows),)))
+    tiles = (
+        ("Changed", str(len({row["judge"] for row in changes})), f"of {len(found['judges'])} judges"),
+        ("Answers", f"{found['answers']:,}", f"in the order of the {found['order']}"),
+        ("False alarms", f"{100 * found['alpha']:g}%", "at most, over all looks"),
+    )
+    title = f"Judges watched: {isolate_name(name)}" if name else "Judges watched"
+    return Page(
+        title, headline(found, isolate_name), tuple(sections), tiles, _LEVELS.get(found["verdict"], "ok")
+    )
+
+
+def _finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Finding:
+    mine = [row for row in rows if row["judge"] == judge]
+    changes = [row for row in mine if row["found"]]
+    if changes:
+        return Finding(isolate_name(judge), "fail", " ".join(_sentence(row, prob) for row in changes))
+    watched = [row for row in mine if row["found"] is False]
+    if not watched:
+        return Finding(isolate_name(judge), "warn", "Too few answers to say.")
+    words = "; ".join(f"{row['what']} {row['value']:.2f} ({row['n']:,})" for row in watched)
+    return Finding(isolate_name(judge), "ok", f"No change found: {words}.")
+
+
+def _change_blocks(at: int, row: dict[str, Any], prob: float) -> Iterator[Block]:
+    yield Text(_sentence(row, prob), "lead")
+    yield Text(row["note"])
+    yield Figure(
+        f"course-{at}",
+        f"{isolate_name(row['judge'])}: {row['what']}",
+        f"Means of {len(row['course'])} blocks of answers, first to last; the lines are the means before and after the "
+        f"change, which came at {row['since']} ({row['since_low']} to {row['since_high']}).",
+        partial(_draw, row),
+    )
+    if row["examples"]:
+        yield Code("Newest answers since then that differ", "\n".join(row["examples"]))
+
+
+def _sentence(row: dict[str, Any], prob: float) -> str:
+    said = sentence(row, prob)
+    return said[0].upper() + said[1:]
+
+
+def _draw(row: dict[str, Any]) -> tuple[Any, ...]:
+    return (draw_course(row),)
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    said = {True: "changed", False: "no change", None: "not yet"}
+    shown = [
+        {
+            "judge": row["judge"],
+            "measure": row["what"],
+            "found": said[row["found"]],
+            "n": row["n"],
+            "mean": row["value"],
+            "change": row["change"],
+            "change_low": row["change_low"],
+            "change_high": row["change_high"],
+            "since": row["since"],
+            "evidence": row["evidence"],
+            "needed": row["needed"],
+        }
+        for row in rows
+    ]
+    caption = (
+        "Measures of each judge; evidence and what is needed are base-10 logarithms of what bets have made"
+    )
+    return make_table("measures", caption, shown, decimals={"evidence": 1, "needed": 1, "mean": 2})

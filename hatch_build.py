@@ -20,7 +20,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 KERNEL = Path("src") / "voirdire" / "infer" / "kernel"
-SOURCES = ("kernel.c", "coordinates.c")  # what they include is named *.h
+SOURCES = ("kernel.c", "coordinates.c", "path.c")  # what they include is named *.h
 FOLDER = KERNEL / "built"
 # one of the sources of pyproject.toml cannot lie in another
 PACKAGES = {
@@ -33,7 +33,7 @@ COMPILER = "ziglang>=0.15,<0.18"
 # system and machine as Python's platform names them, with the compiler's names of the target and of processors; the
 # names of files are those that voirdire.infer.kernel.library looks for
 TARGETS = {
-    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", {"v2": "x86_64_v2", "v3": "x86_64_v3", "v4": "x86_64_v4"}, "so"),
+    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", {"v2": "x86_64_v2", "v3": "x86_64_v3"}, "so"),
     ("Linux", "aarch64"): ("aarch64-linux-gnu.2.17", {"v8": "generic"}, "so"),
     ("Darwin", "x86_64"): ("x86_64-macos.11.0", {"v2": "x86_64_v2", "v3": "x86_64_v3"}, "dylib"),
     ("Darwin", "arm64"): ("aarch64-macos.11.0", {"v8": "apple_m1"}, "dylib"),

@@ -23,6 +23,7 @@ from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
@@ -157,6 +158,19 @@ def test_energies_are_those_without_the_kernel(kind: str) -> None:
     np.testing.assert_allclose(value, its_value, rtol=1e-6, atol=1e-4)
     np.testing.assert_allclose(slope, its_slope, rtol=1e-4, atol=1e-3)
     assert where.fused is not None
+
+
+@needs_kernel
+@pytest.mark.parametrize("kind", ["crowd-bt-contexts", "learned-crowd-bt-position", "scores"])
+def test_paths_are_those_without_the_kernel(kind: str) -> None:
+    where = placed(kind)
+    assert where._paths is not None
+    rng = np.random.default_rng(2)
+    z, momentum = rng.normal(size=(2, 11, where.size))
+    here = Place(z, *where.energy_gradient(z))
+    ends = where.follow_path(here, momentum, 5, 0.2), follow_path(where.energy_by_numpy, here, momentum, 5, 0.2)
+    for one, other in zip((*ends[0][0], ends[0][1]), (*ends[1][0], ends[1][1]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-3)
 
 
 HYPERS = (Hyper("a", 2.0), Hyper("b", 1.0, -0.5, 0.7))

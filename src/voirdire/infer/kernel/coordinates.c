@@ -3,27 +3,9 @@
 // The formulas are those of voirdire.infer.nested.field and voirdire.infer.nested.coordinates, which tests compare. Arrays
 // of latent values are [block][value][point], of logarithms of spreads and means [block][hyper][point].
 
-#include "numbers.h"
+#include "functions.h"
 
 #define PLAIN 0.5  // share of a prior that is not skewed
-
-// Values with one prior each, and what is learned of these.
-//   edge: of each group its first value, and at the end their number
-//   spread_at, mean_at: of each group, which logarithm is that of its spread and of its mean; -1 where they are given
-//   rate, middle, sd: of each logarithm, of its exponential prior, or of a normal one where sd is above 0
-//   constant: what the log density has whatever the point
-struct field {
-  int groups, hypers;
-  const int *edge, *spread_at, *mean_at;
-  const double *log_spread, *mean, *reversed, *rate, *middle, *sd;
-  double constant;
-};
-
-// Where a search ended: R [hyper][hyper], phi^; m(phi^) and kappa of each group; p(phi^), w, x^ - m(phi^) and b of each
-// value, and M' [value][hyper].
-struct ended {
-  const double *root, *hyper, *first, *follow, *prior, *told, *away, *said, *moves;
-};
 
 // What the values of a group have in common at a point.
 struct group {

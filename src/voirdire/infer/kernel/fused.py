@@ -39,17 +39,32 @@ class FusedAnswers:
     def _cells(self) -> tuple[Any, Any, Any, Any]:
         """Starts of the values of each predictor of each cell, their places and coefficients, and the counts."""
         pattern, kinds = self.pattern, self.pattern.kinds
-        used = (pattern.coefficients != 0) & (pattern.index < pattern.size)
-        row = (np.arange(len(pattern.index))[:, None] * kinds + pattern.predictor)[used]
-        order = np.argsort(row, kind="stable")
-        start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(pattern.index) * kinds))])
         counts = np.vstack([np.asarray(question) for question in self.answers.counts])
+        # two cells are computed together, and of alternatives that neither has nothing
+        alike = np.lexsort(counts != 0)
+        index, coefficients = pattern.index[alike], pattern.coefficients[alike]
+        used = (coefficients != 0) & (index < pattern.size)
+        row = (np.arange(len(index))[:, None] * kinds + pattern.predictor)[used]
+        order = np.argsort(row, kind="stable")
+        start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(index) * kinds))])
         return (
             start.astype(np.int32),
-            pattern.index[used][order].astype(np.int32),
-            pattern.coefficients[used][order].astype(np.float32),
-            np.ascontiguousarray(counts.T, dtype=np.float32),
+            index[used][order].astype(np.int32),
+            coefficients[used][order].astype(np.float32),
+            np.ascontiguousarray(counts.T[alike], dtype=np.float32),
         )
+
+    @property
+    def described(self) -> tuple[dict[str, int], dict[str, Any]]:
+        """Numbers and arrays that the kernel is given, by name."""
+        start, place, coefficient, counts = self._cells
+        numbers = {
+            "family": FAMILIES[self.answers.name],
+            "predictors": self.pattern.kinds,
+            "alternatives": counts.shape[1],
+            "cells": len(counts),
+        }
+        return numbers, {"start": start, "place": place, "coefficient": coefficient, "answers": counts}
 
     def both(self, blocks: Any) -> tuple[Floats, Any]:
         """Log likelihood, shape (blocks, 8), and gradient, shape (blocks, size, 8), single precision.
@@ -77,16 +92,13 @@ class FusedAnswers:
             raise ValueError(
                 f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern"
             )
-        (start, place, coefficient, counts), kinds = self._cells, self.pattern.kinds
+        numbers, arrays = self.described
         value = np.empty((len(blocks), POINTS))
-        cells = [address(one) for one in (start, place, coefficient, counts)]
+        cells = [address(one) for one in arrays.values()]
 
         def compute(first: int, number: int) -> None:
             failed = kernel.voirdire_answers(
-                FAMILIES[self.answers.name],
-                kinds,
-                counts.shape[1],
-                len(counts),
+                *numbers.values(),
                 self.pattern.size,
                 number,
                 *cells,
@@ -96,7 +108,7 @@ class FusedAnswers:
             )
             assert not failed
 
-        share_blocks(compute, len(blocks), len(counts) + self.pattern.size)
+        share_blocks(compute, len(blocks), numbers["cells"] + self.pattern.size)
         return value
 
 

@@ -4,7 +4,7 @@
 // Answers are computed in single precision, each cell rounded by some 1e-7 of what it says, and summed in double. The
 // formulas are those of voirdire.model.family, which tests compare. Nothing is allocated, and no library is called.
 
-#include "numbers.h"
+#include "functions.h"
 
 #if defined(_WIN32)
 int _fltused = 1;  // what libraries there must have
@@ -33,15 +33,28 @@ static inline single tied_of(single seen, struct logistic at, single log_nu, sin
   return tied * log_tie + untied * (log_tie + u);
 }
 
+static inline int none(single x) {
+  for (int i = 0; i < BOTH; i += POINTS)
+    if (x[i] != 0.0f) return 0;
+  return 1;
+}
+
 static inline single two_coin(int predictors, const single *eta, const single *count, single *slope) {
   single d = within(eta[0], 40.0f);
-  struct logistic at = logistic_of(d), one = logistic_of(within(eta[1], 40.0f)), two = logistic_of(within(eta[2], 40.0f));
-  single first = one.above * at.above + two.below * at.below, second = one.below * at.above + two.above * at.below;
-  single value = count[0] * log_of(first) + count[1] * log_of(second);
-  single pull = (count[0] * second - count[1] * first) / (first * second);
-  slope[0] = at.above * at.below * (one.above * two.above - one.below * two.below) * pull;
-  slope[1] = one.above * one.below * at.above * pull;
-  slope[2] = -two.above * two.below * at.below * pull;
+  struct logistic at = logistic_of(d);
+  single value = all(0.0f);
+  slope[0] = slope[1] = slope[2] = value;
+  int firsts = !none(count[0]), seconds = !none(count[1]);
+  if (firsts || seconds) {
+    struct logistic one = logistic_of(within(eta[1], 40.0f)), two = logistic_of(within(eta[2], 40.0f));
+    single first = one.above * at.above + two.below * at.below, second = one.below * at.above + two.above * at.below;
+    if (firsts) value += count[0] * log_of(first);
+    if (seconds) value += count[1] * log_of(second);
+    single pull = (count[0] * second - count[1] * first) / (first * second);
+    slope[0] = at.above * at.below * (one.above * two.above - one.below * two.below) * pull;
+    slope[1] = one.above * one.below * at.above * pull;
+    slope[2] = -two.above * two.below * at.below * pull;
+  }
   if (predictors > 3) {
     single more;
     value += tied_of(eta[0], at, eta[3], count[2], count[3], &more, &slope[3]);
@@ -65,12 +78,6 @@ static inline single sharpness(int predictors, const single *eta, const single *
   slope[1] = seen * by_seen;
   slope[2] = pull;
   return value;
-}
-
-static inline int none(single x) {
-  for (int i = 0; i < BOTH; i += POINTS)
-    if (x[i] != 0.0f) return 0;
-  return 1;
 }
 
 static inline single ordinal(int predictors, const single *eta, const single *count, single *slope) {

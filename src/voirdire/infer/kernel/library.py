@@ -22,6 +22,8 @@ FUNCTIONS = {  # the numbers that each takes, and the arrays after them
     "voirdire_log_prior": (0, 1, 1, 3),
     "voirdire_forward": (0, 2, 1, 7),
     "voirdire_backward": (0, 2, 1, 10),
+    "voirdire_room": (0, 1),
+    "voirdire_path": (2, 7),
 }
 LARGE = 20_000  # values and cells of a block from which two threads are quicker than one
 NONE = (

@@ -75,6 +75,16 @@ class Mapped:
         arrays = {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in arrays.items()}
         return Ended(**{name: address(array) for name, array in arrays.items()}), arrays
 
+    @cached_property
+    def address(self) -> int:
+        """Address of where the search ended as the kernel has it."""
+        return ctypes.addressof(self._known[0])
+
+    @property
+    def size(self) -> int:
+        """Latent values and cells."""
+        return self.nested.model.size + int(self.nested.model.answers.size)
+
     def energy(self, white: Floats, normal: Floats) -> tuple[Floats, Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient by the spreads' white coordinates.
 
@@ -89,7 +99,7 @@ class Mapped:
         """
         kernel, model = library(), self.nested.model
         assert kernel is not None  # asked before
-        points, known, size = len(white), ctypes.addressof(self._known[0]), self.nested.model.size
+        points, known, size = len(white), self.address, self.nested.model.size
         r, z = side_by_side(white), side_by_side(normal)
         beside, hyper, x, rounded = np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f")
         scaled = np.empty((len(z), len(model.groups), SCALED, z.shape[2]))

@@ -33,8 +33,10 @@ import numpy as np
 from voirdire.infer.kernel.fused import FusedAnswers, fused, has_kernel
 from voirdire.infer.kernel.library import library
 from voirdire.infer.kernel.mapped import Mapped
+from voirdire.infer.kernel.paths import Paths
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.nested.exchange import Nest, find_nests
+from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.skewness import QUANTILES, Bent, Skewness, no_skewness, skewness_of
@@ -141,6 +143,20 @@ class Coordinates:
         by_normal = self.skewness.slope_of(by_values, bent)
         slope = np.concatenate([by_white, self._whitening.white(by_normal)], axis=1)
         return value - bent.log, self._stretch_coordinates(slope, self.gain)
+
+    def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
+        """See :func:`.hamiltonian.follow_path`."""
+        if self._paths is None:
+            return follow_path(self.energy_gradient, here, momentum, steps, step)
+        z, momentum, slope, value = self._paths.follow_path(here.z, momentum, here.slope, steps, step)
+        return Place(z, value, slope), momentum
+
+    @cached_property
+    def _paths(self) -> Paths | None:
+        inverse = self._whitening.inverse
+        if self.fused is None or inverse is None or self.nested.model.division is not None:
+            return None
+        return Paths(self._mapped, inverse, self.along, self.gain, self.skewness)
 
     @cached_property
     def _mapped(self) -> Mapped:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from voirdire.infer.kernel.fused import has_kernel
 from voirdire.infer.nested.blocks import blocks_of, is_normal
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.rescaling import TRIES
 
 CHAINS = 16
 FEW_CHAINS = 8  # of a trial, and of large tables
@@ -16,6 +15,7 @@ SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, 
 STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
 MOST_STEPS = 50  # of a trajectory
 GRADIENTS = 2  # of a step
+TRIES = 16  # steps of the spreads of half of the chains in turn with each other move
 CALL = 1.5e-4  # seconds of a gradient of all chains, or of a try of half of them, however small the table
 NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
 CELL, VALUE = 1.2e-8, 3.5e-8  # likewise, each, by the kernel

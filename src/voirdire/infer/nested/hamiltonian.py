@@ -38,8 +38,28 @@ class Path(NamedTuple):
     chance: float
 
 
+#: Where paths end, of so many steps of such a length, with the momentum there; see :func:`follow_path`.
+Follow = Callable[[Place, Floats, int, float], tuple[Place, Floats]]
+
+
+def follow_path(
+    energy: Energy, here: Place, momentum: Floats, steps: int, step: float
+) -> tuple[Place, Floats]:
+    """Ends of the paths of all chains, with momentum, shape (chains, size)."""
+    place, value, slope = here
+    p = momentum
+    for _ in range(steps):
+        p = p - OUTER * step * slope
+        place = place + 0.5 * step * p
+        p = p - (1.0 - 2.0 * OUTER) * step * energy(place)[1]
+        place = place + 0.5 * step * p
+        value, slope = energy(place)
+        p = p - OUTER * step * slope
+    return Place(place, value, slope), p
+
+
 def sample_path(
-    energy: Energy,
+    follow: Follow,
     here: Place,
     log_step: float,
     rng: np.random.Generator,
@@ -51,15 +71,8 @@ def sample_path(
     steps = math.ceil(length / math.exp(log_step))
     step, steps = length / steps, min(steps, MOST_STEPS)
     momentum = rng.standard_normal(z.shape)
-    place, there, its_slope, p = z, value, slope, momentum
     with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
-        for _ in range(steps):
-            p = p - OUTER * step * its_slope
-            place = place + 0.5 * step * p
-            p = p - (1.0 - 2.0 * OUTER) * step * energy(place)[1]
-            place = place + 0.5 * step * p
-            there, its_slope = energy(place)
-            p = p - OUTER * step * its_slope
+        (place, there, its_slope), p = follow(here, momentum, steps, step)
         gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
         chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
     went = rng.random(len(z)) < chance

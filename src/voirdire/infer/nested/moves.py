@@ -115,7 +115,7 @@ class Moves:
     def _run_paths(self) -> Path:
         """Paths of all chains."""
         went = sample_path(
-            self.where.energy_gradient, Place(self.z, self._value, self._slope), self._log_step, self._rng
+            self.where.follow_path, Place(self.z, self._value, self._slope), self._log_step, self._rng
         )
         self.z, self._value, self._slope = went.end
         return went

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from voirdire.infer.nested.bending import bend_logarithms, may_be_zero
 from voirdire.infer.nested.collapsed import Collapsed, Said
 from voirdire.infer.nested.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
-from voirdire.infer.nested.hamiltonian import Place, adapt_step, sample_path
+from voirdire.infer.nested.hamiltonian import Place, adapt_step, follow_path, sample_path
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
 
@@ -80,9 +81,8 @@ class NormalMoves:
     def _move_chains(self) -> float:
         """One transition of all chains, and the chance that their paths were accepted, on average."""
         said = self._density.summarise_answers(self._answers)
-        went = sample_path(
-            lambda z: self._energy_gradient(z, said), self._at, self._log_step, self._rng, NORMAL_LENGTHS
-        )
+        follow = partial(follow_path, lambda z: self._energy_gradient(z, said))
+        went = sample_path(follow, self._at, self._log_step, self._rng, NORMAL_LENGTHS)
         hyper = self._hyper_of(went.end.z)
         self._common, self._answers, self._known = self._density.draw_common(hyper, self._answers, self._rng)
         self._at = self._place_at(went.end.z)

@@ -20,10 +20,10 @@ import math
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates
+from voirdire.infer.nested.cost import TRIES
 from voirdire.infer.nested.exchange import exchange_values
 from voirdire.typing import Floats
 
-TRIES = 16  # steps of half of the chains in turn with each other move
 LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
 DECADES = 1.5  # by which the shortest step is shorter
 

@@ -32,11 +32,14 @@ class Whitening(NamedTuple):
         L^-1 times gradients.
     back : callable
         L' times what ``normal`` makes.
+    inverse : array, shape (size, size), or None
+        L'^-1 where it is written out.
     """
 
     normal: Callable[[Floats], Floats]
     white: Callable[[Floats], Floats]
     back: Callable[[Floats], Floats]
+    inverse: Floats | None = None
 
 
 def whitening_of(factor: Factor) -> Whitening:
@@ -48,6 +51,7 @@ def whitening_of(factor: Factor) -> Whitening:
             lambda z: np.asarray(z @ inverse.T),
             lambda slopes: np.asarray(slopes @ inverse),
             lambda normal: np.asarray(np.linalg.solve(inverse, normal.T).T, dtype=np.float64),
+            inverse,
         )
     full = sum(beside.size for _, beside in factor.parts)
     numbers = common * sum(stack.own.size for stack in factor.pattern.plan.stacks)

@@ -1,0 +1,34 @@
+// What the parts of the kernel know of each other: a field, where a search of it ended, and the functions of both.
+
+#include "numbers.h"
+
+#define GROUP 5  // numbers that are kept of a group at a point
+
+// Values with one prior each, and what is learned of these.
+//   edge: of each group its first value, and at the end their number
+//   spread_at, mean_at: of each group, which logarithm is that of its spread and of its mean; -1 where they are given
+//   rate, middle, sd: of each logarithm, of its exponential prior, or of a normal one where sd is above 0
+//   constant: what the log density has whatever the point
+struct field {
+  int groups, hypers;
+  const int *edge, *spread_at, *mean_at;
+  const double *log_spread, *mean, *reversed, *rate, *middle, *sd;
+  double constant;
+};
+
+// Where a search ended: R [hyper][hyper], phi^; m(phi^) and kappa of each group; p(phi^), w, x^ - m(phi^) and b of each
+// value, and M' [value][hyper].
+struct ended {
+  const double *root, *hyper, *first, *follow, *prior, *told, *away, *said, *moves;
+};
+
+SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cells, int values, int blocks,
+                           const int *start, const int *place, const float *coefficient, const float *answers,
+                           const float *x, float *by_x, double *value);
+SHOWN int voirdire_forward(const struct field *f, const struct ended *e, int blocks, const double *white,
+                           const double *normal, double *beside, double *hyper, double *scaled, double *x,
+                           float *rounded);
+SHOWN int voirdire_backward(const struct field *f, const struct ended *e, int blocks, const double *beside,
+                            const double *hyper, const double *scaled, const double *normal, const double *x,
+                            const float *by_answers, double *by_hyper, double *by_white, double *by_normal,
+                            double *value);

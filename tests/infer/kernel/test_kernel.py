@@ -168,7 +168,10 @@ def test_paths_are_those_without_the_kernel(kind: str) -> None:
     rng = np.random.default_rng(2)
     z, momentum = rng.normal(size=(2, 11, where.size))
     here = Place(z, *where.energy_gradient(z))
-    ends = where.follow_path(here, momentum, 5, 0.2), follow_path(where.energy_by_numpy, here, momentum, 5, 0.2)
+    ends = (
+        where.follow_path(here, momentum, 5, 0.2),
+        follow_path(where.energy_by_numpy, here, momentum, 5, 0.2),
+    )
     for one, other in zip((*ends[0][0], ends[0][1]), (*ends[1][0], ends[1][1]), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-3)
 
@@ -190,7 +193,9 @@ def test_priors_are_those_without_the_kernel() -> None:
     index = np.zeros((1, 1), dtype=int)
     pattern = Pattern(np.full(size, COMMON), index, np.ones((1, 1)), np.zeros(1, dtype=int))
     rng = np.random.default_rng(0)
-    field = Field(GROUPS, HYPERS, pattern, Answers(two_coin(False).log_chances, []), *2 * [lambda *given: given])  # type: ignore[arg-type]
+    field = Field(
+        GROUPS, HYPERS, pattern, Answers(two_coin(False).log_chances, []), *2 * [lambda *given: given]
+    )  # type: ignore[arg-type]
     x, hyper = 6.0 * rng.normal(size=(19, size)), 1.5 * rng.normal(size=(19, 2))
     wanted = field.log_prior(x, hyper) + field.hyper_prior(hyper)[0]
     np.testing.assert_allclose(Priors(field).log_prior(x, hyper), wanted, rtol=1e-11)

@@ -66,7 +66,9 @@ def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
     first, other = coordinates_of(nested, spread_covariance(nested)), stretched(nested)
     assert len(other.gain) >= 1
     z = np.random.default_rng(5).normal(size=(6, first.size))
-    for one, same in zip(first.to_values(z), other.to_values(other.from_values(*first.to_values(z))), strict=True):
+    for one, same in zip(
+        first.to_values(z), other.to_values(other.from_values(*first.to_values(z))), strict=True
+    ):
         np.testing.assert_allclose(one, same, atol=1e-10)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import platform
 from collections.abc import Callable
@@ -51,7 +52,9 @@ def library() -> ctypes.CDLL | None:
         for function, takes in functions:
             kinds = (ctypes.c_int, ctypes.c_void_p) * 2
             function.restype = ctypes.c_int
-            function.argtypes = [kind for count, kind in zip(takes, kinds, strict=False) for _ in range(count)]
+            function.argtypes = [
+                kind for count, kind in zip(takes, kinds, strict=False) for _ in range(count)
+            ]
         return found
     return None
 
@@ -99,7 +102,7 @@ def share_blocks(compute: Callable[[int, int], None], blocks: int, size: int) ->
         compute(0, blocks)
         return
     edges = [share * blocks // THREADS for share in range(THREADS + 1)]
-    counts = [end - start for start, end in zip(edges[:-1], edges[1:], strict=True)]
+    counts = [end - start for start, end in itertools.pairwise(edges)]
     list(_pool(os.getpid()).map(compute, edges[:-1], counts))
 
 

@@ -101,7 +101,12 @@ class Mapped:
         assert kernel is not None  # asked before
         points, known, size = len(white), self.address, self.nested.model.size
         r, z = side_by_side(white), side_by_side(normal)
-        beside, hyper, x, rounded = np.empty_like(r), np.empty_like(r), np.empty_like(z), np.empty_like(z, "f")
+        beside, hyper, x, rounded = (
+            np.empty_like(r),
+            np.empty_like(r),
+            np.empty_like(z),
+            np.empty_like(z, "f"),
+        )
         scaled = np.empty((len(z), len(model.groups), SCALED, z.shape[2]))
 
         def go_forward(first: int, blocks: int) -> None:

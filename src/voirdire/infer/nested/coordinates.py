@@ -47,7 +47,9 @@ DIRECTIONS = 5  # that are stretched, at most
 FURTHER = 2.0  # variance from which a direction is
 FARTHEST = 4.0  # standard deviations of most draws, beyond which one is in another mode
 MAD = 1.4826  # standard deviations in a median absolute deviation of normal draws
-FORGOTTEN = 1 / 3  # of the variance of draws, that means of chains have at most which have forgotten where they began
+FORGOTTEN = (
+    1 / 3
+)  # of the variance of draws, that means of chains have at most which have forgotten where they began
 LEFT = 1e-3  # of the covariance that spreads had
 TINY = 1e-12
 
@@ -99,8 +101,7 @@ class Coordinates:
 
     def from_values(self, x: Floats, hyper: Floats) -> Floats:
         """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
-        moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
-        white = np.asarray(moved, dtype=np.float64)
+        white = self._white_spreads(hyper)
         middle = self._map_white(white, np.zeros_like(x))
         normal = self.skewness.straighten_values((x - middle.x) / middle.width)
         z = np.concatenate([white, self._whitening.back(normal)], axis=1)
@@ -229,8 +230,8 @@ class Coordinates:
     def _follow_skewed(self, x: Floats, hyper: Floats, chains: int) -> Coordinates:
         """The same with what draws say of the values whose prior is skewed: what answers tell of them, and how.
 
-        Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
-        they began stay as they are.
+        Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten
+        where they began stay as they are.
         """
         at, prior, told = self.nested.model.skewed, self.prior, self.told.copy()
         draws = x[:, at].reshape(len(x) // chains, chains, len(at))
@@ -241,8 +242,7 @@ class Coordinates:
         low, _, high = np.quantile(draws, QUANTILES, axis=(0, 1))
         told[at] = np.maximum(4.0 / np.maximum(high - low, TINY) ** 2 - prior[at], TINY * prior[at])
         there = replace(self, told=told)
-        white = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
-        middle = there._map_white(white, np.zeros_like(x))
+        middle = there._map_white(self._white_spreads(hyper), np.zeros_like(x))
         normal = ((x - middle.x) / middle.width)[:, at].reshape(draws.shape)
         return replace(there, skewness=skewness_of(at, 1.0 / np.sqrt(prior[at] + self.told[at]), normal))
 
@@ -253,6 +253,10 @@ class Coordinates:
         z = self._stretch_coordinates(z, self.gain)
         bent = self.skewness.bend_values(self._whitening.normal(z[:, len(self.root) :]))
         return bent, self._map_white(z[:, : len(self.root)], bent.values)
+
+    def _white_spreads(self, hyper: Floats) -> Floats:
+        moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
+        return np.asarray(moved, dtype=np.float64)
 
     def _map_white(self, white: Floats, normal: Floats) -> Parts:
         """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""

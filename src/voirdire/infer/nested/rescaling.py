@@ -38,14 +38,18 @@ def rescale_chains(
     model = where.nested.model
     x, hyper = where.to_values(z)
     began, log = hyper.copy(), where.log_density(x, hyper)
-    for turn in range(TRIES if hyper.size else 0):
-        mine, others = np.split(rng.permutation(len(z)), [(len(z) + 1) // 2])
+    half, tries = (len(z) + 1) // 2, TRIES if hyper.size else 0
+    halves = rng.permuted(np.tile(np.arange(len(z)), (tries, 1)), axis=1)
+    steps = _Steps(where, tries, half, len(z) - half, rng)
+    chances = np.log(rng.random((tries, half)))
+    for turn in range(tries):
+        mine, others = halves[turn, :half], halves[turn, half:]
         if exchanging and turn % 2 and where.nests:
             nest = where.nests[turn // 2 % len(where.nests)]
             there = hyper[mine] + nest.draw_steps(len(mine), rng)
             its_x, volume = exchange_values(model, nest, x[mine], hyper[mine], there, rng)
         else:
-            step = _draw_steps(where, hyper[others], len(mine), rng)
+            step = steps.at(turn, hyper[others])
             there, wider = hyper[mine] + step, model.group_changes(step)
             its_x = model.prior_means(there) + (
                 x[mine] - model.prior_means(hyper[mine])
@@ -53,7 +57,7 @@ def rescale_chains(
             volume = wider @ model.sizes
         its_log = where.log_density(its_x, there)
         # of what is not finite none
-        goes = np.log(rng.random(len(mine))) < its_log - log[mine] + volume
+        goes = chances[turn] < its_log - log[mine] + volume
         gone = mine[goes]
         x[gone], hyper[gone], log[gone] = its_x[goes], there[goes], its_log[goes]
     moved = (hyper != began).any(axis=1)
@@ -62,11 +66,23 @@ def rescale_chains(
     return out
 
 
-def _draw_steps(where: Coordinates, others: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Steps of spreads and means, shape (count, hypers), given those of ``others``."""
-    size = others.shape[1]
-    length = LONGEST * 10.0 ** (-DECADES * rng.random((count, 1)))
-    if len(others) > 1 and rng.random() < 0.5:
-        one, two = rng.permuted(np.tile(np.arange(len(others)), (count, 1)), axis=1)[:, :2].T
-        return np.asarray(length / math.sqrt(2.0) * (others[one] - others[two]))
-    return np.asarray((length / math.sqrt(size) * rng.standard_normal((count, size))) @ where.root.T)
+class _Steps:
+    """Steps of spreads and means of all turns, drawn at once, for as many chains as there are in a half."""
+
+    def __init__(
+        self, where: Coordinates, tries: int, count: int, others: int, rng: np.random.Generator
+    ) -> None:
+        size = len(where.root)
+        length = LONGEST * 10.0 ** (-DECADES * rng.random((tries, count, 1)))
+        normal = rng.standard_normal((tries, count, size)) @ where.root.T
+        self._drawn = length / math.sqrt(size or 1) * normal
+        self._along = (rng.random(tries) < 0.5) & (others > 1)
+        self._pairs = np.argsort(rng.random((tries, count, others)), axis=-1)[..., :2]
+        self._length = length / math.sqrt(2.0)
+
+    def at(self, turn: int, others: Floats) -> Floats:
+        """Those of a turn, shape (count, hypers), given the logarithms of ``others``, shape (others, hypers)."""
+        if not self._along[turn]:
+            return np.asarray(self._drawn[turn])
+        one, two = self._pairs[turn].T
+        return np.asarray(self._length[turn] * (others[one] - others[two]))

@@ -122,6 +122,4 @@ def _bend_of(draws: Floats) -> Floats:
     """k of draws, shape (draws, chains, values)."""
     low, middle, high = np.quantile(draws, QUANTILES, axis=(0, 1))
     width = 0.5 * (high - low)
-    return np.asarray(
-        0.5 * (high + low - 2.0 * middle) / (BEND_AT_ONE * np.where(width > 0, width, np.inf))
-    )
+    return np.asarray(0.5 * (high + low - 2.0 * middle) / (BEND_AT_ONE * np.where(width > 0, width, np.inf)))

@@ -47,10 +47,11 @@ def whitening_of(factor: Factor) -> Whitening:
     size, common = factor.pattern.size, len(factor.pattern.common)
     if size <= DENSE:
         inverse = factor.to_draws(np.eye(size))
+        lower = np.linalg.inv(inverse)
         return Whitening(
             lambda z: np.asarray(z @ inverse.T),
             lambda slopes: np.asarray(slopes @ inverse),
-            lambda normal: np.asarray(np.linalg.solve(inverse, normal.T).T, dtype=np.float64),
+            lambda normal: np.asarray(normal @ lower.T),
             inverse,
         )
     full = sum(beside.size for _, beside in factor.parts)

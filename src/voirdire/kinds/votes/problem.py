@@ -163,7 +163,9 @@ def votes_in_context(votes: Votes) -> float:
     votes : Votes
         Whose cells are of one context each.
     """
-    places = np.unique(np.stack([votes.judge, context_of(votes)]), axis=1)
+    context = context_of(votes)
+    assert context is not None
+    places = np.unique(np.stack([votes.judge, context]), axis=1)
     return float(len(votes.row_cell) / max(places.shape[1], 1))
 
 

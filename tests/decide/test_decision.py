@@ -63,7 +63,11 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
         table = pd.DataFrame({"judge": judge, "item": names[item], "score": seen}).drop_duplicates(
             ["judge", "item"]
         )
-        how = {"model": "rating-continuous"} if kind == "points" else {"levels": [1, 2, 3, 4, 5]}
+        how = (
+            {"model": "rating-continuous", "levels": [1, 6]}
+            if kind == "points"
+            else {"levels": [1, 2, 3, 4, 5]}
+        )
         return table.assign(score=table["score"] + 0.5 * (kind == "points")), how | {"method": "laplace"}
     grid = [(j, c, s) for j in judges for c in "pqrstu" for s in range(items)]
     table = pd.DataFrame(grid, columns=["judge", "context", "at"])
@@ -74,7 +78,8 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
             "method": "laplace",
             "levels": [1, 2, 3, 4, 5],
         }
-    return table.assign(label=np.where(noisy > 0, "right", "wrong")), {
+    is_right = np.r_[True, noisy[1:-1] > 0, False]  # so that there are two classes
+    return table.assign(label=np.where(is_right, "right", "wrong")), {
         "method": "laplace",
         "positive": "right",
     }

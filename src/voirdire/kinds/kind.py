@@ -301,6 +301,10 @@ class Kind(ABC, Generic[T, P]):
         found |= of_judges(self.judge_values(problem, values), len(problem.judges), self.guess(problem))
         return found | (of_scores(problem, values) if self.has_scores(problem) else {})
 
+    def of_systems(self, problem: P, posterior: Posterior) -> Quantities:
+        """Draws of what systems are worth, one a draw of the fit; nothing of tables that are not about systems."""
+        return {}
+
     def entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
         """Entrants of a leaderboard: items, as far as there are draws of their scores.
 

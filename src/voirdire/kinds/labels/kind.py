@@ -80,6 +80,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
     answers_to_fit = staticmethod(as_questions)
+    of_systems = staticmethod(systems.quantities)
 
     def guess(self, problem: LabelsProblem) -> float:
         """One class of all, as reliability is the mean over classes."""

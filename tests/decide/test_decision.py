@@ -47,7 +47,8 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
         if kind != "both":
             return table, {"method": "laplace"}
         scores = answers("scores", rng)[0]
-        return [table, scores[scores["item"].isin(set(names))]], {"method": "laplace"}
+        how = {"method": "laplace", "levels": [1, 2, 3, 4, 5]}
+        return [table, scores[scores["item"].isin(set(names))]], how
     if kind == "rankings":
         rows = []
         for n in range(8):

@@ -368,6 +368,10 @@ class Kind(ABC, Generic[T, P]):
         """True if the answers of judges that answer alike may count for less under a problem's model."""
         return True
 
+    def families_by_answers(self, problem: P) -> dict[str, str] | None:
+        """Families of judges who answer alike, told by answers alone; None where residuals tell them."""
+        return None
+
     @abstractmethod
     def residuals(self, problem: P, posterior: Posterior) -> Residuals | SharedErrors:
         """Residuals: what judges answered beyond what the model expects."""

@@ -166,6 +166,18 @@ def test_a_judge_that_changes_with_the_order_is_found_beyond_its_noise() -> None
     assert abs(rows["b"]["value"]) < 0.1
 
 
+def test_a_judge_that_no_order_changes_has_no_position_bias_beside_others_who_have_one() -> None:
+    """Its own pairs in both orders say so, whatever the median judge does."""
+    table = in_both_orders(runs=1).drop(columns="run")
+    stuck = [table[table["judge"] == "a"].assign(judge=name) for name in ("a", "d", "e")]
+    found = voirdire.audit(pd.concat([*stuck, table[table["judge"] == "c"]]))
+    rows = measures_by_judge(found, "position")
+    assert (rows["c"]["value"], rows["c"]["found"]) == (0.0, False)
+    assert rows["a"]["found"]
+    # the item that is shown first is picked in 40% of pairs whatever it is
+    assert rows["a"]["value"] == pytest.approx(0.2, abs=0.06)
+
+
 def test_one_answer_in_each_order_is_not_told_from_noise_but_by_its_direction() -> None:
     found = voirdire.audit(in_both_orders(runs=1).drop(columns="run"))
     position, swap = (measures_by_judge(found, measure) for measure in ("position", "swap"))

@@ -30,7 +30,8 @@ RULE = (
     "A bias counts as found where it is large enough to matter and its interval, which allows for all measures of a "
     "judge together (3% false alarms, half of them for drift), excludes that there is none (of flips: that others have "
     "as many). Judges are compared with "
-    "people where these answered 20 of their units, else with the other judges: what all judges share is not seen then."
+    "people where these answered 20 of their units, else with the other judges (but for copies and those with a clear "
+    "bias): what all judges share is not seen then."
 )
 
 

@@ -142,6 +142,7 @@ def _from_middle(
             one,
             value=one.value - middle,
             error=float(np.sqrt(within if judge in among else outside)) * one.error,
+            judges=count if judge in among else 0,
         )
         for judge, one in enumerate(found)
     ]

@@ -13,6 +13,7 @@ bias less the mean of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,23 +22,29 @@ from voirdire.decide.verdicts import mutual_information
 from voirdire.typing import Floats, Ints
 
 FEWEST = 10  # units
+TRIED = 300_000  # normal values that are simulated
 CLEAR = 0.985  # of the interval by which a judge leaves the reference
 MOST_LEVELS = 20
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A value with its error, the degrees of freedom and the units that it is from."""
+    """A value with its error, and the units that it is from; of how many judges the median is that it is less.
+
+    ``judges`` is 0 of what is compared with no median that it is part of.
+    """
 
     value: float
     error: float
     units: int
+    judges: int = 0
 
     def interval(self, prob: float) -> tuple[float, float]:
-        """Ends by Student's t."""
+        """Ends by Student's t, and by how much rarer far values are of a normal one than of one less the median."""
         from scipy.stats import t
 
         half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
+        half *= beyond_normal(self.judges, prob) if self.judges else 1.0
         return self.value - half, self.value + half
 
 
@@ -116,7 +123,9 @@ def _beside(
     return [
         one
         if one is None or people
-        else Effect(shrink * one.value - middle, np.sqrt(shrink * from_median(count)) * one.error, one.units)
+        else Effect(
+            shrink * one.value - middle, np.sqrt(shrink * from_median(count)) * one.error, one.units, count
+        )
         if here
         else Effect(one.value - middle, np.sqrt(shrink * outside_median(count)) * one.error, one.units)
         for one, people, here in zip(found, by_people, within, strict=True)
@@ -137,6 +146,31 @@ def from_median(count: int) -> float:
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0) - 2.0 / count
 
 
+@lru_cache(maxsize=16)
+def _simulate_from_median(count: int) -> Floats:
+    """Absolute normal values less the median of so many, sorted, over the root of :func:`from_median`."""
+    x = np.random.default_rng(0).normal(size=(TRIED // count + 1, count))
+    away = np.abs(x - np.median(x, axis=1, keepdims=True)).ravel()
+    return np.asarray(np.sort(away) / np.sqrt(from_median(count)))
+
+
+def beyond_normal(count: int, prob: float) -> float:
+    """Interval of a normal value less the median of so many, it being one of them, over one of a normal distribution.
+
+    A value that is far off is not the median any more, and does not draw it: far values are more frequent than the
+    variance (:func:`from_median`) says. By simulation.
+
+    Examples
+    --------
+    >>> [round(beyond_normal(count, 0.99), 2) for count in (4, 6, 40)]
+    [1.1, 1.08, 1.02]
+    """
+    from scipy.special import ndtri
+
+    away = _simulate_from_median(count)
+    return float(away[int(prob * len(away))] / ndtri((1 + prob) / 2))
+
+
 def outside_median(count: int) -> float:
     """Variance of a normal value less the median of so many others, in parts of its own; about, as in from_median.
 
@@ -144,7 +178,7 @@ def outside_median(count: int) -> float:
     --------
     >>> x = np.random.default_rng(0).normal(size=(200_000, 6))
     >>> round(outside_median(5), 2), round(float((x[:, 0] - np.median(x[:, 1:], axis=1)).var()), 2)
-    (1.24, 1.29)
+    (1.28, 1.29)
     """
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0)
 

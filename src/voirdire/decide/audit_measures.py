@@ -76,7 +76,10 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     again = [repeats(answers, judge) for judge in judges]
     if answers.side is not None:
         beside = of_judges(answers, answers.side, small, intercept=False)
-        position = [_surer(both[0], other) for both, other in zip(orders, beside, strict=True)]
+        position = [
+            _own_or_beside(answers, judge, both[0], other)
+            for judge, (both, other) in enumerate(zip(orders, beside, strict=True))
+        ]
         add(
             "position",
             position,
@@ -178,17 +181,21 @@ def _changed(share: Effect, prob: float) -> Found:
     """The share of answers that change with the order where a judge was not asked again in the same order."""
     low, high = share.interval(prob)
     note = (
-        "share of answers that change with the order, by noise or by the order: position is what the order does one "
-        "way, and answers repeated in the same order tell the rest"
+        "share of answers that change with the order, whether by the order or by noise, which answers repeated in the "
+        "same order would tell; position is what the order does one way"
     )
     return Found("swap", share.value, max(low, 0.0), min(high, 1.0), share.units, None, note)
 
 
-def _surer(one: Effect | None, other: Effect | None) -> Effect | None:
-    """The effect with the smaller error, of those that there are."""
-    return min(
-        (found for found in (one, other) if found is not None), key=lambda found: found.error, default=None
-    )
+def _own_or_beside(answers: Answers, judge: int, own: Effect | None, beside: Effect | None) -> Effect | None:
+    """A judge's position bias by its own pairs in both orders, where most of its pairs are; else beside other judges.
+
+    Its own are compared with nobody, so that no bias of the others is taken for its.
+    """
+    if own is None or beside is None:
+        return own or beside
+    units = len(np.unique(answers.unit[answers.judge == judge]))
+    return own if 2 * own.units >= units else beside
 
 
 def _of_others(answers: Answers) -> Floats | None:

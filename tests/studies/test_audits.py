@@ -11,7 +11,7 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire_studies import load_study, run_study
-from voirdire_studies.audit_panels import TABLES
+from voirdire_studies.audit_panels import CLEAN, TABLES
 from voirdire_studies.audits import aggregate
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -25,6 +25,12 @@ seed = 5
 replicates = 1
 tables = ["labels"]
 """
+NAMES = {
+    "votes": "votes",
+    "orders": "votes in both orders",
+    "scores": "scores",
+    "labels": "labels",
+}
 EACH = [(table, planted) for table, (_, planted) in TABLES.items() for planted in planted]
 
 
@@ -79,3 +85,24 @@ def test_a_small_study_runs(tmp_path: Path) -> None:
 def test_a_table_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="tables: 'rankings' is none of votes, orders, scores, labels"):
         load_study(written(tmp_path, SMALL.replace('"labels"', '"rankings"')))
+
+
+def test_the_page_on_audits_says_what_the_study_found() -> None:
+    """Every share on the page is that of the results, and what is said of all of them holds."""
+    found = pd.read_csv(PROJECT / "simulations" / "audits" / "results.csv", keep_default_na=False)
+    shares = {(r["table"], r["planted"], r["measure"]): float(r["mean"]) for r in found.to_dict("records")}
+    page = (PROJECT / "docs" / "audit.md").read_text(encoding="utf-8")
+    for table in TABLES:
+        (line,) = (one for one in page.splitlines() if one.startswith(f"| {NAMES[table]} |"))
+        said = dict(part.rsplit(" ", 1) for part in line.split("|")[2].strip().split(", "))
+        assert said == {
+            planted: f"{100 * shares[table, planted, 'found']:.0f}"
+            for planted in TABLES[table][1]
+            if planted != CLEAN
+        }
+        silent = found[(found["table"] == table) & (found["measure"] == "clean judges silent")][
+            "mean"
+        ].astype(float)
+        assert line.split("|")[3].strip() == f"{100 * silent.mean():.1f}% ({100 * silent.min():.1f}%)"
+    missed = {key[:2] for key, share in shares.items() if key[2] == "found" and share < 0.9}
+    assert missed <= {("votes", "slide"), ("votes", "slide up"), ("labels", "own")}

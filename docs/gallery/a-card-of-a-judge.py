@@ -78,8 +78,9 @@ pd.Series(
 
 # %% [markdown]
 # **Answer.** Not as it is. PaLM 2 knows something, but more than a quarter of its answers change with the order, more of them towards what
-# is shown first than noise alone would turn: ask in both orders, and give the pairs on which the two answers differ to a better judge, here GPT-4, or to people. Two of the six are to be dropped, since their
-# answers tell next to nothing of what is right. A verdict is about these pairs and this prompt: audit again when either changes. From the
+# is shown first than noise alone would turn: ask in both orders, and give the pairs on which the two answers differ to a better judge, here
+# GPT-4, or to people. Two of the six are to be dropped, since their answers tell next to nothing of what is right. A verdict is about these
+# pairs and this prompt: audit again when either changes. From the
 # command line: `voirdire audit votes.csv --humans people.csv --out card.html`.
 
 # %%

@@ -77,16 +77,18 @@ pd.Series(
 ).round(2)
 
 # %% [markdown]
-# **Answer.** Not as it is. PaLM 2 knows something, but more than a quarter of its answers change with the order: ask in both orders, and
-# give the pairs on which the two answers differ to a better judge, here GPT-4, or to people. Two of the six are to be dropped, since their
-# answers tell next to nothing of what is right. A verdict is about these pairs and this prompt: audit again when either changes. From the
+# **Answer.** Not as it is. PaLM 2 knows something, but more than a quarter of its answers change with the order, more of them towards what
+# is shown first than noise alone would turn: ask in both orders, and give the pairs on which the two answers differ to a better judge, here
+# GPT-4, or to people. Two of the six are to be dropped, since their answers tell next to nothing of what is right. A verdict is about these
+# pairs and this prompt: audit again when either changes. From the
 # command line: `voirdire audit votes.csv --humans people.csv --out card.html`.
 
 # %%
 # check
 assert card["verdict"] == "recalibrate"
 found = {row["measure"]: row for row in card["measures"]}
-assert found["swap"]["found"]
+assert found["position"]["found"]
+assert found["position"]["value"] > 0
 assert 0.2 < found["swap"]["value"] < 0.35
 assert list(judges.index[judges["verdict"] == "keep"]) == ["GPT-4"]
 assert judges["agreement_information"].idxmax() == "GPT-4"

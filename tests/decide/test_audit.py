@@ -15,105 +15,21 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
+from voirdire_studies.audit_panels import make_labels, make_scores, make_votes
+from voirdire_studies.audits import MEASURES
 
-JUDGES, ITEMS, VOTES = 6, 150, 250
-NAMES = {"own": "own family", "copies": "independence", "slide": "drift", "slide up": "drift"}
 SCORES = ("length", "own", "severity", "drift", "noise", "copies", "flips")
 PAIRS = ("position", "length", "own", "drift", "noise", "copies", "flips")
-Families = dict[str, str]
-
-
-def score_panel(planted: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Families, Families]:
-    """Scores of six judges in two runs; the first has what is planted (of copies the second is one of the first)."""
-    quality, length = rng.normal(size=(2, ITEMS))
-    family = rng.integers(0, 2, ITEMS)
-    frames, before = [], np.zeros(ITEMS)
-    for judge in range(JUDGES):
-        score = 3 + quality + 0.8 * rng.normal(size=ITEMS)
-        if judge == 0:
-            score = score + {
-                "length": 0.5 * length,
-                "own": 1.0 * (family == 0),
-                "severity": np.full(ITEMS, -0.8),
-                "drift": -np.linspace(-1, 1, ITEMS),
-                "noise": 1.3 * rng.normal(size=ITEMS),
-            }.get(planted, np.zeros(ITEMS))
-        if judge == 1 and planted == "copies":
-            score = before + 0.1 * rng.normal(size=ITEMS)
-        before = score
-        for run in range(2):
-            given = np.clip(np.round(score), 1, 5).astype(int)
-            if judge == 0 and planted == "flips":
-                given = np.where(
-                    rng.random(ITEMS) < 0.35, np.clip(given + rng.choice([-1, 1], ITEMS), 1, 5), given
-                )
-            columns = {
-                "judge": f"j{judge}",
-                "item": [f"i{n}" for n in range(ITEMS)],
-                "score": given,
-                "run": f"r{run}",
-            }
-            frames.append(pd.DataFrame({**columns, "time": np.arange(ITEMS), "length": length}))
-    items = {f"i{n}": f"f{family[n]}" for n in range(ITEMS)}
-    return pd.concat(frames, ignore_index=True), items, _families()
-
-
-def pair_panel(planted: str, rng: np.random.Generator) -> tuple[pd.DataFrame, Families, Families]:
-    """Votes of six judges in two runs, likewise."""
-    models = 12
-    quality, length = 1.5 * rng.normal(size=models), rng.normal(size=models)
-    family = np.arange(models) % 2
-    first, second = np.array([rng.choice(models, 2, replace=False) for _ in range(VOTES)]).T
-    frames, before = [], np.zeros(VOTES, bool)
-    for judge in range(JUDGES):
-        odds = 1.5 * (quality[first] - quality[second])
-        if judge == 0 and planted == "length":
-            odds = odds + 1.2 * (length[first] - length[second])
-        if judge == 0 and planted == "own":
-            odds = odds + 2.0 * ((family[first] == 0).astype(float) - (family[second] == 0))
-        wins = rng.random(VOTES) < 1 / (1 + np.exp(-odds))
-        coin = rng.random(VOTES) < 0.5
-        if judge == 0:
-            time = np.arange(VOTES) / (VOTES - 1)
-            part = {"noise": np.full(VOTES, 0.7), "drift": (time > 0.5).astype(float)}.get(
-                planted, {"slide": time, "slide up": 1.0 - time}.get(planted, np.zeros(VOTES))
-            )
-            wins = np.where(rng.random(VOTES) < part, coin, wins)
-            wins |= (planted == "position") & (rng.random(VOTES) < 0.35)
-        if judge == 1 and planted == "copies":
-            wins = np.where(rng.random(VOTES) < 0.95, before, wins)
-        before = wins
-        for run in range(2):
-            given = wins ^ (rng.random(VOTES) < 0.25) if judge == 0 and planted == "flips" else wins
-            columns = {
-                "judge": f"j{judge}",
-                "context": [f"c{n % 25}" for n in range(VOTES)],
-                "run": f"r{run}",
-            }
-            columns |= {"first": [f"m{n}" for n in first], "second": [f"m{n}" for n in second]}
-            columns |= {"winner": np.where(given, "first", "second"), "time": np.arange(VOTES)}
-            frames.append(
-                pd.DataFrame(columns | {"length_first": length[first], "length_second": length[second]})
-            )
-    return (
-        pd.concat(frames, ignore_index=True),
-        {f"m{n}": f"f{family[n]}" for n in range(models)},
-        _families(),
-    )
-
-
-def _families() -> Families:
-    return {f"j{judge}": "f0" if judge == 0 else "other" for judge in range(JUDGES)}
 
 
 def found_in(planted: str, pairs: bool, seed: int) -> tuple[bool, list[bool]]:
     """Whether what is planted is found, and of each clean judge whether anything is."""
     rng = np.random.default_rng([seed, int(pairs), *map(ord, planted)])
-    table, items, judges = (pair_panel if pairs else score_panel)(planted, rng)
+    table, items, judges = (make_votes if pairs else make_scores)(planted, rng)
     cards = voirdire.audit(table, families=judges, item_families=items)["judges"]
     by = {card["judge"]: {row["measure"]: row["found"] for row in card["measures"]} for card in cards}
     hit = any(
-        by[judge].get(NAMES.get(planted, planted), False)
+        by[judge].get(MEASURES.get(planted, planted), False)
         for judge in ("j0", "j1" if planted == "copies" else "j0")
     )
     return hit, [
@@ -125,7 +41,7 @@ def found_in(planted: str, pairs: bool, seed: int) -> tuple[bool, list[bool]]:
     ("planted", "pairs"), [*((one, False) for one in SCORES[:6:2]), *((one, True) for one in PAIRS[::3])]
 )
 def test_a_planted_bias_is_found(planted: str, pairs: bool) -> None:
-    assert found_in(planted, pairs, 1)[0]
+    assert found_in(planted, pairs, 2)[0]
 
 
 @pytest.mark.slow
@@ -214,25 +130,65 @@ def test_stated_confidence_beyond_what_is_right_is_found() -> None:
     assert cards["sure"]["verdict"] == "recalibrate"
 
 
-def test_a_judge_that_changes_with_the_order_is_found() -> None:
+def in_both_orders(runs: int) -> pd.DataFrame:
+    """Pairs in both orders: judge a picks what is first in 40% of them, b changes 40% by a coin, c changes nothing."""
     rng = np.random.default_rng(3)
     rows = []
-    for judge, biased in (("a", 0.4), ("b", 0.0)):
-        better = rng.random(80) < 0.5
-        for order in (0, 1):
-            stuck = rng.random(80) < biased
-            for n in range(80):
-                pair = ("x", "y") if order == 0 else ("y", "x")
-                winner = "first" if stuck[n] else "xy"[int(better[n])]
-                rows.append((judge, n, *pair, winner))
-    table = pd.DataFrame(rows, columns=["judge", "context", "first", "second", "winner"])
-    cards = {card["judge"]: card for card in voirdire.audit(table)["judges"]}
+    for judge in "abc":
+        better, stuck = rng.random(80) < 0.5, rng.random(80) < 0.4
+        for run in range(runs):
+            for order in (0, 1):
+                noisy = rng.random(80) < 0.4
+                for n in range(80):
+                    pair = ("x", "y") if order == 0 else ("y", "x")
+                    winner = "xy"[int(better[n])]
+                    if judge == "a" and stuck[n]:
+                        winner = "first"
+                    if judge == "b" and noisy[n]:
+                        winner = str(rng.choice(["x", "y"]))
+                    rows.append((judge, n, *pair, winner, run))
+    return pd.DataFrame(rows, columns=["judge", "context", "first", "second", "winner", "run"])
+
+
+def measures_by_judge(found: dict[str, Any], measure: str) -> dict[str, dict[str, Any]]:
+    return {
+        card["judge"]: next(row for row in card["measures"] if row["measure"] == measure)
+        for card in found["judges"]
+    }
+
+
+def test_a_judge_that_changes_with_the_order_is_found_beyond_its_noise() -> None:
+    found = voirdire.audit(in_both_orders(runs=2))
     for measure in ("position", "swap"):
-        by = {
-            name: next(r for r in card["measures"] if r["measure"] == measure) for name, card in cards.items()
-        }
-        assert (by["a"]["found"], by["b"]["found"]) == (True, False), measure
-    assert by["b"]["value"] == 0
+        rows = measures_by_judge(found, measure)
+        assert [rows[judge]["found"] for judge in "abc"] == [True, False, False], measure
+    assert rows["c"]["value"] == 0
+    assert rows["a"]["value"] == pytest.approx(0.4, abs=0.12)
+    assert abs(rows["b"]["value"]) < 0.1
+
+
+def test_a_judge_that_no_order_changes_has_no_position_bias_beside_others_who_have_one() -> None:
+    """Its own pairs in both orders say so, whatever the median judge does."""
+    table = in_both_orders(runs=1).drop(columns="run")
+    stuck = [table[table["judge"] == "a"].assign(judge=name) for name in ("a", "d", "e")]
+    found = voirdire.audit(pd.concat([*stuck, table[table["judge"] == "c"]]))
+    rows = measures_by_judge(found, "position")
+    assert (rows["c"]["value"], rows["c"]["found"]) == (0.0, False)
+    assert rows["a"]["found"]
+    # the item that is shown first is picked in 40% of pairs whatever it is
+    assert rows["a"]["value"] == pytest.approx(0.2, abs=0.06)
+
+
+def test_one_answer_in_each_order_is_not_told_from_noise_but_by_its_direction() -> None:
+    found = voirdire.audit(in_both_orders(runs=1).drop(columns="run"))
+    position, swap = (measures_by_judge(found, measure) for measure in ("position", "swap"))
+    assert [position[judge]["found"] for judge in "abc"] == [True, False, False]
+    assert [swap[judge]["found"] for judge in "abc"] == [None, None, None]
+    # two coins in 40% of answers each: they differ with probability 1/2 where either is a coin
+    assert swap["b"]["value"] == pytest.approx((1 - 0.6**2) / 2, abs=0.1)
+    assert "answers repeated in the same order" in swap["b"]["note"]
+    (needed,) = (row["needs"] for row in found["needs"] if row["measure"] == "swap")
+    assert "again in the same order" in needed
 
 
 def test_the_command_writes_cards_that_are_escaped_and_follow_the_schema(tmp_path: Path) -> None:
@@ -262,6 +218,26 @@ def test_a_copy_is_dropped_and_the_panel_is_worth_as_much_without_it() -> None:
     assert (verdicts["a"], verdicts["b"], verdicts["c"]) == ("keep", "drop", "keep")
     without = {row["judge"]: row["effective"] for row in found["panel"]["without"]}
     assert without["b"] > without["c"]
+
+
+def test_a_copy_among_labels_is_found_where_nobody_knows_what_is_right() -> None:
+    """In the residuals of classes copies hide, as they are the consensus."""
+    for seed in range(3):
+        panel = make_labels("copies", np.random.default_rng([46, seed]))
+        cards = {card["judge"]: card for card in voirdire.audit(panel.table, positive="pass")["judges"]}
+        assert [name for name, card in cards.items() if card["verdict"] == "drop"] == ["j1"]
+        assert 0.0 <= measured({"judges": [cards["j1"]]})["j1", "independence"] < 0.15
+
+
+@pytest.mark.parametrize("planted", ["severity", "length", "drift"])
+def test_judges_with_a_bias_and_copies_are_no_measure_of_the_others(planted: str) -> None:
+    """The median of those who stay is 0, whatever the one who is biased, and its copy, do."""
+    table = make_scores(planted, np.random.default_rng(1)).table
+    copy = table[table["judge"] == "j5"].assign(judge="j5 again")
+    found = measured(voirdire.audit(pd.concat([table, copy])))
+    assert np.median([found[f"j{n}", planted] for n in range(1, 6)]) == pytest.approx(0.0, abs=1e-12)
+    assert found["j5 again", planted] == pytest.approx(found["j5", planted], abs=0.02)
+    assert abs(found["j0", planted]) > 0.3
 
 
 @pytest.mark.parametrize(
@@ -340,7 +316,7 @@ def measured(found: dict[str, Any]) -> dict[tuple[str, str], float]:
 
 @pytest.mark.parametrize("with_people", [False, True])
 def test_measures_of_votes_do_not_depend_on_what_items_are_called(with_people: bool) -> None:
-    table, items, families = pair_panel("length", np.random.default_rng(8))
+    table, items, families = make_votes("length", np.random.default_rng(8))
     names = sorted(items)
     other = dict(zip(names, reversed(names), strict=True))
     other[names[0]], other[names[1]] = other[names[1]], other[names[0]]
@@ -403,7 +379,7 @@ def test_how_many_answers_it_takes_is_said_where_there_are_too_few() -> None:
 
 
 def test_requests_that_say_nothing_are_refused() -> None:
-    votes, items, _ = pair_panel("none", np.random.default_rng(0))
+    votes, items, _ = make_votes("none", np.random.default_rng(0))
     with pytest.raises(
         InputError, match=r"no column 'age_first' and no column 'age_second'; it has .*'judge'"
     ):

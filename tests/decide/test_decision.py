@@ -47,7 +47,8 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
         if kind != "both":
             return table, {"method": "laplace"}
         scores = answers("scores", rng)[0]
-        return [table, scores[scores["item"].isin(set(names))]], {"method": "laplace"}
+        how = {"method": "laplace", "levels": [1, 2, 3, 4, 5]}
+        return [table, scores[scores["item"].isin(set(names))]], how
     if kind == "rankings":
         rows = []
         for n in range(8):
@@ -63,7 +64,11 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
         table = pd.DataFrame({"judge": judge, "item": names[item], "score": seen}).drop_duplicates(
             ["judge", "item"]
         )
-        how = {"model": "rating-continuous"} if kind == "points" else {"levels": [1, 2, 3, 4, 5]}
+        how = (
+            {"model": "rating-continuous", "levels": [1, 6]}
+            if kind == "points"
+            else {"levels": [1, 2, 3, 4, 5]}
+        )
         return table.assign(score=table["score"] + 0.5 * (kind == "points")), how | {"method": "laplace"}
     grid = [(j, c, s) for j in judges for c in "pqrstu" for s in range(items)]
     table = pd.DataFrame(grid, columns=["judge", "context", "at"])
@@ -74,7 +79,8 @@ def answers(kind: str, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
             "method": "laplace",
             "levels": [1, 2, 3, 4, 5],
         }
-    return table.assign(label=np.where(noisy > 0, "right", "wrong")), {
+    is_right = np.r_[True, noisy[1:-1] > 0, False]  # so that there are two classes
+    return table.assign(label=np.where(is_right, "right", "wrong")), {
         "method": "laplace",
         "positive": "right",
     }

@@ -25,7 +25,7 @@ from voirdire.report.ppc import calibration_bins, draws_of_cells, replicated_sha
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
 )
-NOT_HERE |= {"severity": "knows no severity"} | dict.fromkeys(
+NOT_HERE |= {"severity": "knows no severity", "systems": "is for fits of scores or labels"} | dict.fromkeys(
     ("calibration-scores", "ppc-scores"), "there are no scores"
 )
 OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares", "ppc", "calibration")

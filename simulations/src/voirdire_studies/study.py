@@ -13,6 +13,7 @@ from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import truth_from_spec
 from voirdire.simulate.votes import check_simulation
+from voirdire_studies.audits_spec import audits_problems
 from voirdire_studies.calibration_spec import calibration_problems
 from voirdire_studies.coverage_spec import coverage_problems
 from voirdire_studies.label_coverage_spec import label_coverage_problems
@@ -55,12 +56,14 @@ _COVERAGE = {
 }  # fmt: skip
 _LABELS = {"models": _LIST, "methods": _LIST, "panels": _TABLES, "finding": _TEXT}
 _TRUTHS = {"truths": _LIST, "about": _LIST, "methods": _LIST, "finding": _TEXT}
+_AUDITS = {"tables": _LIST, "finding": _TEXT}
 _RULES = {
     "recovery": _RECOVERY,
     "calibration": _CALIBRATION,
     "coverage": _COVERAGE,
     "label-coverage": _LABELS,
     "truths": _TRUTHS,
+    "audits": _AUDITS,
 }
 KINDS = tuple(_RULES)
 _PROBLEMS = {
@@ -68,6 +71,7 @@ _PROBLEMS = {
     "coverage": coverage_problems,
     "label-coverage": label_coverage_problems,
     "truths": truths_problems,
+    "audits": audits_problems,
 }
 _OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "drawn_from", "known_sd", "finding"}
 _ENTRIES = {"panels": ("name", "judges"), "designs": ("name", "kind"), "added": ("name", "judge", "counts")}

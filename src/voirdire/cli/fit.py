@@ -289,12 +289,16 @@ def show(result: Fit) -> None:
             if part is not None:
                 out.print()
                 out.print(part)
+    decision, about_systems = result.decision, bool(found.get("systems"))
+    systems = None
+    if about_systems and decision is not None:
+        rows = [{"item": row["system"], **row} for row in found["systems"]]
+        systems = show.ranking(rows, result.prob, unit, "Systems, best first", decision.ranks, "system")
     if "shares" in found:
         parts = [show.shares(found["shares"], result.prob), show.classes(found["items"]), judges]
     else:
         # of pairs that nothing links there is no ranking worth reading
-        decision = None if found.get("systems") else result.decision
-        ranks = {} if decision is None else decision.ranks
+        ranks = {} if decision is None or about_systems else decision.ranks
         ranked = show.ranking(found["items"], result.prob, unit=unit, ranks=ranks)
         parts = [
             None if found.get("pairs") else ranked,
@@ -303,7 +307,7 @@ def show(result: Fit) -> None:
         ]
     parts += [show.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
     parts += [show.terms(found.get("terms"), result.prob)]
-    for part in [*parts, show.checks(found["checks"])]:
+    for part in [systems, *parts, show.checks(found["checks"])]:
         if part is not None:
             out.print()
             out.print(part)

@@ -25,6 +25,7 @@ def ranking(
     unit: str = "log-odds",
     title: str = "Items, best first",
     ranks: Mapping[str, tuple[int, int]] | None = None,
+    called: str = "item",
 ) -> RenderableType:
     """The best items: score, interval, ranks and probability of being best.
 
@@ -39,11 +40,13 @@ def ranking(
     title : str
     ranks : mapping, optional
         Highest and lowest rank that is left open to an item.
+    called : str
+        What one of them is called.
     """
     sure = rows[0]["low"] is not None
     table = titled(title, prob if sure else None)
     table.add_column("rank", justify="right")
-    table.add_column("item", overflow="fold")
+    table.add_column(called, overflow="fold")
     table.add_column("score" if unit == "log-odds" else unit, justify="right")
     adjusted = "unadjusted" in rows[0]
     if adjusted:
@@ -65,7 +68,7 @@ def ranking(
                 cells += [str(low) if low == high else f"{low} to {high}"]
             cells += [f"{row['p_best']:.0%}"]
         _add_row(table, cells)
-    return _with_rest(table, len(rows) - LIMIT, "items")
+    return _with_rest(table, len(rows) - LIMIT, f"{called}s")
 
 
 def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float) -> RenderableType | None:

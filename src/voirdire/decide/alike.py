@@ -125,7 +125,7 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
     return Alike(
         size,
         tuple(map(float, sizes)),
-        tuple((names[at], float(max(rho[place, at], -1.0))) for place, at in enumerate(near)),
+        tuple((names[at], float(np.clip(rho[place, at], -1.0, 1.0))) for place, at in enumerate(near)),
         tuple(None if own else names[at] for own, at in zip(single, first, strict=True)),
     )
 

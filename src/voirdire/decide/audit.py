@@ -15,7 +15,8 @@ from voirdire.decide.alike import Alike, alike_judges
 from voirdire.decide.answer_rows import CONFIDENCE, rows_of
 from voirdire.decide.audit_answers import ENOUGH, Answers, answers_of
 from voirdire.decide.audit_effects import FEWEST, truth_for
-from voirdire.decide.audit_measures import INFORMATION, Found, measures_of
+from voirdire.decide.audit_information import INFORMATION, Found
+from voirdire.decide.audit_measures import measures_of
 from voirdire.decide.verdicts import verdict_on
 from voirdire.errors import InputError
 from voirdire.settings import PROB
@@ -29,7 +30,8 @@ RULE = (
     "A bias counts as found where it is large enough to matter and its interval, which allows for all measures of a "
     "judge together (3% false alarms, half of them for drift), excludes that there is none (of flips: that others have "
     "as many). Judges are compared with "
-    "people where these answered 20 of their units, else with the other judges: what all judges share is not seen then."
+    "people where these answered 20 of their units, else with the other judges (but for copies and those with a clear "
+    "bias): what all judges share is not seen then."
 )
 
 
@@ -117,6 +119,8 @@ def audit(
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
     answers = answers_of(read, persons, positive, columns, of_judge, of_item)
     alike = alike_judges(read, answers)
+    if alike is not None:
+        answers = answers.without(np.array([one is not None for one in alike.copy_of]))
     needs: dict[str, str] = {}
     found = measures_of(read, answers, prob, needs)
     with_people = {} if persons is None else _agreement(read, persons, prob, seed)

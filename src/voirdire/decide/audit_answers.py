@@ -2,13 +2,15 @@
 
 An answer is a number: of votes 1 where the item that is first by name wins, 1/2 for a tie, 0 where the other wins; of
 labels 1 for the class that counts as a success and 0 for others; of scores the score. What it is compared with is
-people's mean answer where people answered `ENOUGH` of the judge's units, else the mean of the other judges.
+people's mean answer where people answered `ENOUGH` of the judge's units, else the mean of the other judges: those that
+are the reference. A copy is not in it, nor a judge with a bias in the comparison that is made: either would look like a
+bias of all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from voirdire.decide.answer_rows import rows_of
 from voirdire.errors import InputError
 from voirdire.typing import Bools, Floats, Ints
 
+FEWEST_JUDGES = 3  # in a reference from which some are left out
 ENOUGH = 20  # units that people answered, for a judge to be measured by them
 
 
@@ -47,6 +50,8 @@ class Answers:
         Further columns; of votes what the item first by name has beyond the other.
     own : float array, shape (rows,), or None
         1 where the item is of the judge's family; of votes where the item first by name alone is, -1 where the other.
+    reference : bool array, shape (judges,)
+        Judges with whom the others are compared where people are not.
     """
 
     judges: tuple[str, ...]
@@ -62,6 +67,17 @@ class Answers:
     time: Floats | None
     numbers: Mapping[str, Floats]
     own: Floats | None
+    reference: Bools
+
+    def without(self, judges: Bools) -> Answers:
+        """The same with some judges out of the reference; unchanged where fewer than `FEWEST_JUDGES` would be left.
+
+        Parameters
+        ----------
+        judges : bool array, shape (judges,)
+        """
+        left = self.reference & ~judges
+        return replace(self, reference=left) if left.sum() >= FEWEST_JUDGES else self
 
     def beyond(self, judge: int) -> tuple[Bools, Floats, bool]:
         """Rows of a judge that can be compared, how far they are beyond the reference, and whether that is people."""
@@ -73,9 +89,9 @@ class Answers:
         return used, apart[used], by_people
 
     def _others(self, judge: int) -> Floats:
-        """Mean of the other judges' mean answers to each unit."""
+        """Mean of the mean answers to each unit of the other judges in the reference."""
         size, cells = len(self.people), self.unit * len(self.judges) + self.judge
-        known = (self.judge != judge) & ~np.isnan(self.value)
+        known = (self.judge != judge) & self.reference[self.judge] & ~np.isnan(self.value)
         number = np.bincount(cells[known], minlength=size * len(self.judges))
         total = np.bincount(cells[known], self.value[known], minlength=size * len(self.judges))
         mean = np.where(number > 0, total / np.maximum(number, 1), 0.0).reshape(size, -1)
@@ -136,6 +152,7 @@ def answers_of(
         mine_rows.time,
         {name: mine_rows.further(name) for name in covariates},
         None if judge_family is None or item_family is None else mine_rows.own(judge_family, item_family),
+        np.ones(len(table.judges), dtype=bool),
     )
 
 

@@ -15,7 +15,8 @@ judge; with z* = z less its mean weighted by w (q - 1/2)^2 and the score u = w (
     b = sum u / sum w (q - 1/2)^2 z*^2,   its error the root of sum (sum u of a unit)^2 G / (G - 1) over the same,
 
 so that b over its error is the score test of b = 0, which is right where a judge is hardly ever wrong, and Wald's is
-not. What all judges have in common, such as strengths that change, is taken off with the median judge.
+not. What all judges have in common, such as strengths that change, is taken off with the median of the judges who do
+not change clearly.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.audit_answers import ENOUGH, Answers
-from voirdire.decide.audit_effects import FEWEST, Effect, from_median
+from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers
+from voirdire.decide.audit_effects import FEWEST, Effect, from_median, is_clear, outside_median
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.infer.posterior import scores
@@ -39,7 +40,7 @@ STEPS = 12  # of the weights
 LEAST = 0.1  # probability of an answer that is taken for less is taken for this
 
 
-def accuracy_over_time(table: Votes, answers: Answers, order: Floats) -> list[Effect | None]:
+def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: float) -> list[Effect | None]:
     """Change of each judge's accuracy, b / 2.
 
     Parameters
@@ -49,18 +50,27 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats) -> list[Ef
     answers : Answers
     order : float array, shape (rows,)
         Times of each judge from -1 to 1.
+    matters : float
+        How large a change must be for a judge to leave those with whom others are compared.
     """
     found: list[Effect | None] = []
-    among = []
+    among, beside = [], []
     for judge in range(len(answers.judges)):
         rows = np.flatnonzero((answers.judge == judge) & (answers.people_said[answers.unit] >= 0))
         if len(np.unique(answers.unit[rows])) >= ENOUGH:
             p = 1.0 - answers.people_said[answers.unit[rows]] / 2.0
         else:
             rows, p = _by_others(table, answers, judge)
-            among.append(judge)
+            if answers.reference[judge]:
+                among.append(judge)
+            beside.append(judge)
         found.append(change(answers.value[rows], p, order[rows], answers.unit[rows]))
-    return _from_middle(found, among)
+    centred = _from_middle(found, among, beside)
+    steady = [judge for judge in among if not is_clear(centred[judge], matters)]
+    if len(steady) < FEWEST_JUDGES:
+        return centred
+    again = _from_middle(found, steady, beside)
+    return [one if is_clear(one, matters) else other for one, other in zip(centred, again, strict=True)]
 
 
 def change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
@@ -116,15 +126,23 @@ def _by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints, Floats
     return rows[known], np.asarray(sigmoid(apart[known], np))
 
 
-def _from_middle(found: Sequence[Effect | None], among: Sequence[int]) -> list[Effect | None]:
-    """Effects less that of the median judge, of those that are compared with each other."""
+def _from_middle(
+    found: Sequence[Effect | None], among: Sequence[int], beside: Sequence[int]
+) -> list[Effect | None]:
+    """Effects of judges ``beside`` each other less that of the median judge ``among`` them."""
     values = [one.value for judge in among if (one := found[judge]) is not None]
-    if len(values) < 3:
+    count = len(values)
+    if count < FEWEST_JUDGES:
         return list(found)
-    middle, wider = float(np.median(values)), float(np.sqrt(from_median(len(values))))
+    middle, within, outside = float(np.median(values)), from_median(count), outside_median(count)
     return [
         one
-        if one is None or judge not in among
-        else replace(one, value=one.value - middle, error=wider * one.error)
+        if one is None or judge not in beside
+        else replace(
+            one,
+            value=one.value - middle,
+            error=float(np.sqrt(within if judge in among else outside)) * one.error,
+            judges=count if judge in among else 0,
+        )
         for judge, one in enumerate(found)
     ]

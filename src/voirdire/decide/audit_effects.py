@@ -5,36 +5,46 @@ less their means where there is an intercept), and its error is by units (a sand
 G - 1 degrees of freedom). Where judges are compared with each other, the mean of the others holds what those have of
 the same bias: of J judges, (J - 1) / J times the slope is the judge's bias less the mean of all, and from that the
 median of the judges is taken, so that one odd judge does not make all others look odd. Its error is that of one judge's
-answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`from_median`).
+answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`from_median`). Judges with a clear bias leave
+the reference, and the others are compared anew with those that stay; of a copy, which is never in it, the slope is its
+bias less the mean of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from voirdire.decide.audit_answers import ENOUGH, Answers, most_said
+from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, most_said
 from voirdire.decide.verdicts import mutual_information
-from voirdire.typing import Bools, Floats, Ints
+from voirdire.typing import Floats, Ints
 
 FEWEST = 10  # units
+TRIED = 300_000  # normal values that are simulated
+CLEAR = 0.985  # of the interval by which a judge leaves the reference
 MOST_LEVELS = 20
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A value with its error, the degrees of freedom and the units that it is from."""
+    """A value with its error, and the units that it is from; of how many judges the median is that it is less.
+
+    ``judges`` is 0 of what is compared with no median that it is part of.
+    """
 
     value: float
     error: float
     units: int
+    judges: int = 0
 
     def interval(self, prob: float) -> tuple[float, float]:
-        """Ends by Student's t."""
+        """Ends by Student's t, and by how much rarer far values are of a normal one than of one less the median."""
         from scipy.stats import t
 
         half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
+        half *= beyond_normal(self.judges, prob) if self.judges else 1.0
         return self.value - half, self.value + half
 
 
@@ -66,9 +76,35 @@ def mean(e: Floats, unit: Ints) -> Effect | None:
 
 
 def of_judges(
-    answers: Answers, feature: Floats | None, *, intercept: bool, centred: bool = True
+    answers: Answers, feature: Floats | None, matters: float, *, intercept: bool, centred: bool = True
 ) -> list[Effect | None]:
-    """Slope of each judge's answers beyond what they are compared with on a feature of rows; the mean for None."""
+    """Slope of each judge's answers beyond what they are compared with on a feature of rows; the mean for None.
+
+    ``matters`` is how large a slope must be for a judge to leave the reference.
+    """
+    found = _beside(answers, feature, intercept=intercept, centred=centred)
+    if not centred:
+        return found
+    clear = np.array([is_clear(one, matters) for one in found])
+    rest = answers.without(clear)
+    if rest is answers:
+        return found
+    again = _beside(rest, feature, intercept=intercept, centred=centred)
+    return [one if odd else other for one, other, odd in zip(found, again, clear, strict=True)]
+
+
+def is_clear(one: Effect | None, matters: float) -> bool:
+    """True if an effect is large enough to matter and surely not none."""
+    if one is None:
+        return False
+    low, high = one.interval(CLEAR)
+    return abs(one.value) > matters and (low > 0.0 or high < 0.0)
+
+
+def _beside(
+    answers: Answers, feature: Floats | None, *, intercept: bool, centred: bool
+) -> list[Effect | None]:
+    """As :func:`of_judges`, with the reference as it is."""
     found: list[Effect | None] = []
     by_people = []
     for judge in range(len(answers.judges)):
@@ -77,15 +113,22 @@ def of_judges(
         known = ~np.isnan(z)
         found.append(slope(e[known], z[known], answers.unit[used][known], intercept=intercept))
         by_people.append(people)
-    among = [one for one, people in zip(found, by_people, strict=True) if one is not None and not people]
-    if not centred or len(among) < 3:
+    within = answers.reference & ~np.array(by_people)
+    among = [one for one, here in zip(found, within, strict=True) if here and one is not None]
+    if not centred or len(among) < FEWEST_JUDGES:
         return found
-    shrink = (len(among) - 1) / len(among)
+    count = len(among)
+    shrink = (count - 1) / count
     middle = float(np.median([shrink * one.value for one in among]))
-    wider = np.sqrt(shrink * from_median(len(among)))
     return [
-        one if one is None or people else Effect(shrink * one.value - middle, wider * one.error, one.units)
-        for one, people in zip(found, by_people, strict=True)
+        one
+        if one is None or people
+        else Effect(
+            shrink * one.value - middle, np.sqrt(shrink * from_median(count)) * one.error, one.units, count
+        )
+        if here
+        else Effect(one.value - middle, np.sqrt(shrink * outside_median(count)) * one.error, one.units)
+        for one, people, here in zip(found, by_people, within, strict=True)
     ]
 
 
@@ -103,71 +146,41 @@ def from_median(count: int) -> float:
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0) - 2.0 / count
 
 
-def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
-    """Of pairs that a judge saw in both orders: its position bias, and the share of answers that the order changes.
+@lru_cache(maxsize=16)
+def _simulate_from_median(count: int) -> Floats:
+    """Absolute normal values less the median of so many, sorted, over the root of :func:`from_median`."""
+    x = np.random.default_rng(0).normal(size=(TRIED // count + 1, count))
+    away = np.abs(x - np.median(x, axis=1, keepdims=True)).ravel()
+    return np.asarray(np.sort(away) / np.sqrt(from_median(count)))
 
-    The position bias is half the difference between how often the item first by name wins when shown first and when
-    shown second. The share is that of two answers, one in each order, that differ, less that of two answers in the same
-    order (:func:`repeats`) where a judge was asked again: noise changes answers, too.
+
+def beyond_normal(count: int, prob: float) -> float:
+    """Interval of a normal value less the median of so many, it being one of them, over one of a normal distribution.
+
+    A value that is far off is not the median any more, and does not draw it: far values are more frequent than the
+    variance (:func:`from_median`) says. By simulation.
+
+    Examples
+    --------
+    >>> [round(beyond_normal(count, 0.99), 2) for count in (4, 6, 40)]
+    [1.1, 1.08, 1.02]
     """
-    if answers.side is None:
-        return None, None
-    rows = np.flatnonzero(answers.judge == judge)
-    units = answers.unit[rows]
-    ahead = answers.side[rows] > 0
-    both = np.intersect1d(units[ahead], units[~ahead])
-    if len(both) < FEWEST:
-        return None, None
-    values, shares = [], []
-    for of in (ahead, ~ahead):
-        number = np.bincount(units[of], minlength=len(answers.people))
-        total = np.bincount(units[of], answers.value[rows][of], minlength=len(answers.people))
-        values.append(total[both] / number[both])
-        said = np.zeros((len(answers.people), answers.levels))
-        np.add.at(said, (units[of], answers.said[rows][of]), 1.0)
-        shares.append(said[both] / number[both, None])
-    each = np.arange(len(both))
-    changed, again = mean(1.0 - (shares[0] * shares[1]).sum(axis=1), each), repeats(answers, judge)
-    if changed is not None and again is not None:
-        error = float(np.hypot(changed.error, again.error))
-        changed = Effect(changed.value - again.value, error, changed.units)
-    return mean((values[0] - values[1]) / 2, each), changed
+    from scipy.special import ndtri
+
+    away = _simulate_from_median(count)
+    return float(away[int(prob * len(away))] / ndtri((1 + prob) / 2))
 
 
-def repeats(answers: Answers, judge: int) -> Effect | None:
-    """Share of pairs of repeated answers (to one unit, in one order) that differ; None with fewer than ten units."""
-    return _differing(answers, answers.judge == judge)
+def outside_median(count: int) -> float:
+    """Variance of a normal value less the median of so many others, in parts of its own; about, as in from_median.
 
-
-def repeats_of_others(answers: Answers, judge: int) -> Effect | None:
-    """What :func:`repeats` is to be compared with: whoever is asked again about close pairs answers otherwise at times.
-
-    The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
-    share of pairs of their answers to these units that differ. None with fewer than ten such units.
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(200_000, 6))
+    >>> round(outside_median(5), 2), round(float((x[:, 0] - np.median(x[:, 1:], axis=1)).var()), 2)
+    (1.28, 1.29)
     """
-    mine = np.bincount(answers.unit[answers.judge == judge], minlength=len(answers.people)) > 1
-    others = (answers.judge != judge) & mine[answers.unit]
-    judges = np.unique(answers.judge[others])
-    each = [_differing(answers, others & (answers.judge == other)) for other in judges]
-    known = [one for one in each if one is not None]
-    if not known:
-        return _differing(answers, others)
-    error = float(np.sqrt(sum(one.error**2 for one in known))) / len(known)
-    return Effect(float(np.mean([one.value for one in known])), error, min(one.units for one in known))
-
-
-def _differing(answers: Answers, rows: Bools) -> Effect | None:
-    """Share of pairs of answers (to one unit, in one order) among some rows that differ."""
-    side = np.zeros(rows.sum()) if answers.side is None else answers.side[rows]
-    cell = np.unique(np.column_stack([answers.unit[rows], side]), axis=0, return_inverse=True)[1].ravel()
-    number = np.bincount(cell)
-    pairs, kind = np.unique(np.column_stack([cell, answers.said[rows]]), axis=0, return_counts=True)
-    alike = np.bincount(pairs[:, 0].astype(np.int64), kind * (kind - 1), minlength=len(number))
-    several = number > 1
-    if several.sum() < FEWEST:
-        return None
-    differ = 1 - alike[several] / (number * (number - 1))[several]
-    return mean(differ, np.arange(int(several.sum())))
+    return 1.0 + np.pi / (2.0 * count + np.pi - 2.0)
 
 
 def noise(answers: Answers, judge: int) -> Effect | None:
@@ -180,7 +193,7 @@ def noise(answers: Answers, judge: int) -> Effect | None:
     totals = []
     for other in range(len(answers.judges)):
         used, e, _ = answers.beyond(other)
-        if not len(e):
+        if not len(e) or (other != judge and not answers.reference[other]):
             continue
         squares = np.bincount(answers.unit[used], _squares(answers, e), minlength=len(answers.people))
         number = np.bincount(answers.unit[used], minlength=len(answers.people))

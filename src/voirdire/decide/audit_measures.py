@@ -13,56 +13,21 @@ from voirdire.decide.audit_drift import accuracy_over_time
 from voirdire.decide.audit_effects import (
     FEWEST,
     Effect,
-    agreement_information,
-    both_orders,
     mean,
     noise,
     of_judges,
-    outfit,
-    repeats,
-    repeats_of_others,
     truth_for,
 )
+from voirdire.decide.audit_information import Found, information
+from voirdire.decide.audit_repeats import both_orders, by_order, repeats, repeats_of_others
 from voirdire.typing import Floats
 
 ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
 OF_DRIFT = 0.015  # chance that drift is: a slow one is harder to find than any other bias
 DRIFT = "drift"
-INFORMATION = "agreement_information"
 FLIPS = 0.1  # share of repeats that may differ
 NOISE = 0.3  # of mean square beyond the others' that matters
-SCORED = 3  # different numbers from which on their order tells, beside which cells are few
 SMALL = 0.02  # of the range of answers that matters
-
-
-@dataclass(frozen=True)
-class Found:
-    """A measure of a judge.
-
-    Attributes
-    ----------
-    measure, note : str
-    value : float
-    low, high : float or None
-    n : int
-        Units.
-    found : bool or None
-        Whether it is a bias; None where it is none of its kind.
-    """
-
-    measure: str
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-    found: bool | None
-    note: str
-
-    def row(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            name: getattr(self, name) for name in ("measure", "value", "low", "high", "n", "found", "note")
-        }
 
 
 @dataclass(frozen=True)
@@ -108,9 +73,13 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     compared = f"people's answers, or other judges', {same}"
     small = SMALL * reach
     orders = [both_orders(answers, judge) for judge in judges]
+    again = [repeats(answers, judge) for judge in judges]
     if answers.side is not None:
-        beside = of_judges(answers, answers.side, intercept=False)
-        position = [_surer(both[0], other) for both, other in zip(orders, beside, strict=True)]
+        beside = of_judges(answers, answers.side, small, intercept=False)
+        position = [
+            _own_or_beside(answers, judge, both[0], other)
+            for judge, (both, other) in enumerate(zip(orders, beside, strict=True))
+        ]
         add(
             "position",
             position,
@@ -121,8 +90,8 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
         )
         add(
             "swap",
-            [both[1] for both in orders],
-            "pairs that a judge sees in both orders",
+            [by_order(both[1], same_order) for both, same_order in zip(orders, again, strict=True)],
+            "pairs that a judge sees in both orders, and some of them again in the same order",
             "changes its answer with the order",
             "",
             none=FLIPS,
@@ -133,7 +102,7 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     if not answers.paired:
         add(
             "severity",
-            of_judges(answers, _of_others(answers), intercept=False),
+            of_judges(answers, _of_others(answers), small, intercept=False),
             compared + " (and --positive, of classes)",
             "is more lenient",
             "is more severe",
@@ -145,7 +114,7 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
             scaled = numbers / (spread or 1.0)
             add(
                 name,
-                of_judges(answers, scaled, intercept=not answers.paired),
+                of_judges(answers, scaled, small, intercept=not answers.paired),
                 compared,
                 f"favours more {name}",
                 f"favours less {name}",
@@ -156,11 +125,11 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     if answers.own is None:
         needs["own family"] = "families of judges and of items (--families, --item-families)"
     else:
-        own = of_judges(answers, answers.own, intercept=not answers.paired, centred=False)
+        own = of_judges(answers, answers.own, small, intercept=not answers.paired, centred=False)
         add("own family", own, compared, "favours its own family", "disfavours its own family", matters=small)
     add(
         "flips",
-        [repeats(answers, judge) for judge in judges],
+        again,
         "repeated answers to the same items (a column run)",
         "answers otherwise when asked again, more than the questions explain",
         "",
@@ -175,7 +144,7 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     )
     add(
         DRIFT,
-        _drift(answers, table),
+        _drift(answers, table, small),
         "a column time, and " + compared,
         *(f"{one} as time goes on" for one in later),
         matters=small,
@@ -198,14 +167,35 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
         "is less confident than it is right",
         matters=SMALL,
     )
-    return [[*_tested(mine), *_told(answers, place, prob)] for place, mine in enumerate(seen)]
+    unsure = [
+        [] if both[1] is None or same_order is not None else [_changed(both[1], prob)]
+        for both, same_order in zip(orders, again, strict=True)
+    ]
+    return [
+        [*_tested(mine), *unsure[place], *information(answers, place, prob)]
+        for place, mine in enumerate(seen)
+    ]
 
 
-def _surer(one: Effect | None, other: Effect | None) -> Effect | None:
-    """The effect with the smaller error, of those that there are."""
-    return min(
-        (found for found in (one, other) if found is not None), key=lambda found: found.error, default=None
+def _changed(share: Effect, prob: float) -> Found:
+    """The share of answers that change with the order where a judge was not asked again in the same order."""
+    low, high = share.interval(prob)
+    note = (
+        "share of answers that change with the order, whether by the order or by noise, which answers repeated in the "
+        "same order would tell; position is what the order does one way"
     )
+    return Found("swap", share.value, max(low, 0.0), min(high, 1.0), share.units, None, note)
+
+
+def _own_or_beside(answers: Answers, judge: int, own: Effect | None, beside: Effect | None) -> Effect | None:
+    """A judge's position bias by its own pairs in both orders, where most of its pairs are; else beside other judges.
+
+    Its own are compared with nobody, so that no bias of the others is taken for its.
+    """
+    if own is None or beside is None:
+        return own or beside
+    units = len(np.unique(answers.unit[answers.judge == judge]))
+    return own if 2 * own.units >= units else beside
 
 
 def _of_others(answers: Answers) -> Floats | None:
@@ -246,90 +236,7 @@ def _tested(mine: list[_Seen]) -> list[Found]:
     return rows
 
 
-def _told(answers: Answers, judge: int, prob: float) -> list[Found]:
-    """What is no bias: infit and outfit of scores, information."""
-    rows = []
-    fit = outfit(answers, judge)
-    if fit is not None:
-        rows.append(
-            Found(
-                "outfit",
-                fit,
-                None,
-                None,
-                int((answers.judge == judge).sum()),
-                None,
-                "1 is like the panel, item by item; above 1.5 single answers are far off",
-            )
-        )
-    numbers = [] if answers.paired or _values(answers) < SCORED else _of_numbers(answers, judge, prob)
-    told = None if numbers else agreement_information(answers, judge)
-    truth = truth_for(answers, judge)
-    if numbers:
-        rows += numbers
-    elif told is not None and truth is not None:
-        rows_, true, by_people = truth
-        right = mean((answers.said[rows_] == true).astype(float), answers.unit[rows_])
-        error = 0.0 if right is None else right.error
-        of = "people say" if by_people else "most of the other judges say"
-        half = _reach(told, len(rows_), prob) + error**2
-        note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
-        rows.append(
-            Found(
-                INFORMATION,
-                told,
-                max(told - half, 0.0),
-                told + half,
-                len(np.unique(answers.unit[rows_])),
-                None,
-                note,
-            )
-        )
-    elif not np.isnan(answers.value).all():
-        rows += _of_numbers(answers, judge, prob)
-    return rows
-
-
-def _values(answers: Answers) -> int:
-    """Number of different answers, as numbers."""
-    return len(np.unique(answers.value[~np.isnan(answers.value)]))
-
-
-def _reach(told: float, n: int, prob: float) -> float:
-    """Half the width of the interval of information, whose variance is near none about twice its value over n."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + prob) / 2)) * float(np.sqrt(2 * told / n + 0.5 / n**2))
-
-
-def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
-    """Information of scores: -log(1 - r^2) / 2 of the correlation with what they are compared with."""
-    used, e, by_people = answers.beyond(judge)
-    own = answers.value[used]
-    n = len(np.unique(answers.unit[used]))
-    if n < 10 or np.ptp(own) == 0 or np.ptp(own - e) == 0:
-        return []
-    r = float(np.corrcoef(own, own - e)[0, 1])
-    from scipy.special import ndtri
-
-    half = float(ndtri((1 + prob) / 2)) / np.sqrt(max(n - 3, 1))
-    ends = np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half]))
-    value, low, high = (float(-0.5 * np.log(1 - min(max(one, 0.0), 0.9999) ** 2)) for one in (r, *ends))
-    of = "people's" if by_people else "the other judges' mean"
-    return [
-        Found(
-            INFORMATION,
-            value,
-            low,
-            high,
-            n,
-            None,
-            f"nats of a normal score with correlation {r:.2f} with {of}",
-        )
-    ]
-
-
-def _drift(answers: Answers, table: Any) -> list[Effect | None]:
+def _drift(answers: Answers, table: Any, matters: float) -> list[Effect | None]:
     if answers.time is None:
         return [None] * len(answers.judges)
     order = np.zeros(len(answers.time))
@@ -338,8 +245,8 @@ def _drift(answers: Answers, table: Any) -> list[Effect | None]:
         rank = np.argsort(np.argsort(answers.time[rows], kind="stable"), kind="stable").astype(float)
         order[rows] = 2 * rank / max(len(rank) - 1, 1) - 1  # from -1, the first, to 1
     if answers.paired:  # leniency says nothing of pairs: what drifts is how right a judge is
-        return accuracy_over_time(table, answers, order)
-    return of_judges(answers, order, intercept=True)
+        return accuracy_over_time(table, answers, order, matters)
+    return of_judges(answers, order, matters, intercept=True)
 
 
 def _confidence(answers: Answers) -> list[Effect | None]:

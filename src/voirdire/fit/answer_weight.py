@@ -113,6 +113,9 @@ def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats
 def unnamed_families(problem: Problem, x: Floats) -> dict[str, str]:
     """Families of judges that answer alike at a point of the posterior, by the first name of each; empty without."""
     kind = kind_of(problem)
+    by_answers = kind.families_by_answers(problem)
+    if by_answers is not None:
+        return by_answers
     left = kind.residuals(problem, Posterior(problem.density, x, None))
     if not isinstance(left, SharedErrors):
         left = kind.residuals(problem, without_items(problem, x))

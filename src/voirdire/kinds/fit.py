@@ -193,8 +193,9 @@ class Fit:
         """Draws, log densities and data as an ArviZ container; see :mod:`voirdire.kinds.idata`.
 
         ``posterior`` has on natural scales what the tables show (``reliability`` is a probability, ``weight`` sums to
-        one, ``score``), ``unconstrained_posterior`` what is estimated (``logit_reliability``, ``log_weight``). The
-        other groups are ``log_likelihood`` of every answer, for ``az.loo``, left out above 100 million values,
+        one, ``score``, ``system_score`` and ``system_share`` of systems), ``unconstrained_posterior`` what is estimated
+        (``logit_reliability``, ``log_weight``). The other groups are ``log_likelihood`` of every answer, for
+        ``az.loo``, left out above 100 million values,
         ``log_prior``, ``observed_data``, ``constant_data`` and, after NUTS, ``sample_stats``. Units and definitions are
         attributes.
 
@@ -248,6 +249,8 @@ class Fit:
     def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
         """Return the result as plain Python, in the shape of ``voirdire fit --json``.
 
+        ``rank_low`` and ``rank_high`` are the ranks that the decision leaves open, of all items (or systems) together.
+
         Parameters
         ----------
         leave_out : sequence of str
@@ -269,6 +272,11 @@ class Fit:
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }
+        ranks = {} if self.decision is None else self.decision.ranks
+        for row in (*found.get("items", ()), *found.get("systems", ())):
+            name = row.get("system", row.get("item"))
+            if "rank_low" in row and name in ranks:
+                row["rank_low"], row["rank_high"] = ranks[name]
         for row, said in zip(found.get("judges", ()), verb("verdicts")(self), strict=False):
             row.update(said)
         return found

@@ -48,7 +48,7 @@ def idata(fit: Any, *, with_answers: bool = True) -> Any:
     draws = chains_of(posterior.draws, bool(fit.sample_stats))
     lead = draws.shape[:2]
     unit = kind.unit(problem)
-    quantities = shown_quantities(kind, problem, posterior)
+    quantities = shown_quantities(kind, problem, posterior) | kind.of_systems(problem, posterior)
     given = {} if "weight" in quantities or not kind.has_scores(problem) else _given_weights(problem)
     groups: dict[str, Variables] = {
         "posterior": {
@@ -63,6 +63,8 @@ def idata(fit: Any, *, with_answers: bool = True) -> Any:
         "constant_data": {"answers_by_judge": (("judge",), np.asarray(problem.judge_votes)), **given},
     }
     coords = {name: list(names) for name, names in problem.coords.items()}
+    if any("system" in of.dims for of in quantities.values()):
+        coords["system"] = list(kind.table_of(problem).systems)
     answers = kind.single(problem) if with_answers else []
     if answers:
         log = _log_likelihood(answers, posterior, lead)

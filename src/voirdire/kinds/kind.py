@@ -301,6 +301,10 @@ class Kind(ABC, Generic[T, P]):
         found |= of_judges(self.judge_values(problem, values), len(problem.judges), self.guess(problem))
         return found | (of_scores(problem, values) if self.has_scores(problem) else {})
 
+    def of_systems(self, problem: P, posterior: Posterior) -> Quantities:
+        """Draws of what systems are worth, one a draw of the fit; nothing of tables that are not about systems."""
+        return {}
+
     def entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
         """Entrants of a leaderboard: items, as far as there are draws of their scores.
 
@@ -363,6 +367,10 @@ class Kind(ABC, Generic[T, P]):
     def can_weigh_answers(self, problem: P) -> bool:
         """True if the answers of judges that answer alike may count for less under a problem's model."""
         return True
+
+    def families_by_answers(self, problem: P) -> dict[str, str] | None:
+        """Families of judges who answer alike, told by answers alone; None where residuals tell them."""
+        return None
 
     @abstractmethod
     def residuals(self, problem: P, posterior: Posterior) -> Residuals | SharedErrors:

@@ -38,16 +38,8 @@ class RankedFit(Fit):
         return self._frame(self.tables["items"])
 
     def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
-        """As of :class:`.Fit`, and what results are about.
-
-        ``rank_low`` and ``rank_high`` are the ranks that the decision leaves open, of all items (or systems) together.
-        """
+        """As of :class:`.Fit`, and what results are about."""
         found = super().as_dict(leave_out)
-        ranks = {} if self.decision is None else self.decision.ranks
-        for row in (*found.get("items", ()), *found.get("systems", ())):
-            name = row.get("system", row.get("item"))
-            if name in ranks:
-                row["rank_low"], row["rank_high"] = ranks[name]
         if not self.kind.has_scores(self.problem):
             return found
         gap = learned_gap(self.problem, self.posterior.values, self.prob)

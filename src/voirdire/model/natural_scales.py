@@ -97,6 +97,8 @@ FACTS: dict[str, Fact] = {
     "score_panel": Fact(SCALE, "score about the panel"),
     "score_target": Fact(SCALE, "score about the target (people)"),
     "score_in_context": Fact(SCALE, "score of the item in each context, sum zero in each"),
+    "system_score": Fact(SCALE, "what the system is worth over the contexts that the fit is about"),
+    "system_share": Fact("share", "share of the system's answers that are of the class"),
     "strength": Fact(SCALE, "strength of the item by criterion"),
     "general": Fact(SCALE, "part of an item's strength that all criteria have in common"),
     "context_strength": Fact(SCALE, "strength that an item has more in a context than over all of them"),

@@ -85,6 +85,12 @@ def _check_mirror(fit: Fit) -> None:
         raise InputError(f"method {fit.method!r} has no draws; fit with method='laplace' or 'nuts'")
 
 
+def _check_systems(fit: Fit) -> None:
+    from voirdire.report.figures.forest import system_rows
+
+    system_rows(fit)
+
+
 def _check_severity(fit: Fit) -> None:
     from voirdire.report.figures.forest import severity_rows
 
@@ -119,6 +125,7 @@ _NEEDS: dict[str, Callable[[Fit], None]] = {
     "agreement": _check_agreement,
     "trace": _check_trace,
     "mirror": _check_mirror,
+    "systems": _check_systems,
     "severity": _check_severity,
     "classes": _check_classes,
     "confusion": _check_confusion,

@@ -10,7 +10,7 @@ from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.kinds import doubts_about
 from voirdire.report.page import Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
-from voirdire.report.sections.best import best_section
+from voirdire.report.sections.best import best_section, systems_section
 from voirdire.report.sections.classes import SURE, classes_section, count_settled, shares_section
 from voirdire.report.sections.groups import groups_section
 from voirdire.report.sections.judges import judges_section, standing_sentence
@@ -41,8 +41,10 @@ def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
         A human who is no judge of the fit.
     """
     result = fit.as_dict()
+    what = "systems" if result.get("systems") else "items"
+    names = (row[what.removesuffix("s")] for row in result[what])
     return Page(
-        title_with_names("Report of a judge panel", (row["item"] for row in result["items"]), "items"),
+        title_with_names("Report of a judge panel", names, what),
         f"{fit.model.title}, by {fit.method}. {_counts_text(fit)}.",
         tuple(_fit_sections(fit, result, human)),
         tuple(_fit_tiles(fit, result)),
@@ -54,6 +56,8 @@ def _fit_sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Ite
     if "score" in fit.tables["items"]:
         yield Section("best", "What is best?", "Best", tuple(best_section(fit, result)))
     else:
+        if fit.decision is not None:
+            yield Section("best", "What is best?", "Best", tuple(systems_section(fit, result)))
         yield Section("classes", "Which class is each item?", "Classes", tuple(classes_section(fit, result)))
     yield Section("trust", "Can I trust it?", "Trust", tuple(trust_section(fit, result)))
     yield Section("judges", "Which judges can I trust?", "Judges", tuple(judges_section(fit, result)))
@@ -66,7 +70,7 @@ def _fit_sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Ite
     yield Section(
         "people", "How well does it agree with people?", "People", tuple(people.people_blocks(fit, human))
     )
-    yield Section("made", "How was it made?", "Method", (*origin_blocks(fit), *_further_tables(result)))
+    yield Section("made", "How was it made?", "Method", (*origin_blocks(fit), *_further_tables(fit, result)))
 
 
 def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -76,16 +80,17 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
     yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], names
     items = result["items"]
     doubt = f"not to be relied on: {what}" if (what := doubts_about(fit)) else ""
-    if "score" in fit.tables["items"]:
-        decision = fit.decision
-        first = items[0] if decision is None else decision.row
-        many = 1 if decision is None else len(decision.first)
+    scored = "score" in fit.tables["items"]
+    if scored or fit.decision is not None:
+        first = items[0] if fit.decision is None else fit.decision.row
+        many = 1 if fit.decision is None else len(fit.decision.first)
         sure = (
             "" if is_missing(first.get("p_best")) else f"best with probability {share_text(first['p_best'])}"
         )
         sure += "" if many == 1 else f"; shares the first place with {many - 1} more"
-        yield "Best item", isolate_name(first["item"]), doubt or sure
-    else:
+        best = "Best system" if result.get("systems") else "Best item"
+        yield best, isolate_name(first["item"]), doubt or sure
+    if not scored:
         of = f" of {len(items):,} classes" if "criterion" in items[0] else ""
         said = f"{count_settled(items):,}{of} settled (probability {SURE:g})"
         yield "Items", f"{len(fit.problem.items):,}", doubt or said
@@ -106,10 +111,11 @@ def _counts_text(fit: Fit) -> str:
     return f"{fit.kind.answers(problem)}, {len(problem.items):,} items, {judges}{criteria}"
 
 
-def _further_tables(result: dict[str, Any]) -> Iterator[Table]:
+def _further_tables(fit: Fit, result: dict[str, Any]) -> Iterator[Table]:
     """Tables of the result that no section above knows."""
+    shown = {*_SECTIONS, *_KNOWN, *(() if fit.decision is None else ("systems",))}
     for key, rows in result.items():
-        if key in _SECTIONS or key in _KNOWN or not isinstance(rows, list) or not rows:
+        if key in shown or not isinstance(rows, list) or not rows:
             continue
         if all(isinstance(row, dict) for row in rows):
             title = key.replace("_", " ").capitalize()

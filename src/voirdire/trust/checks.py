@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,9 +10,10 @@ from voirdire.infer.posterior import Posterior, scores
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.trust.dependence import dependence, most_alike
-from voirdire.trust.influence import top_changers
+from voirdire.trust.influence import Rivals, top_changers
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
+from voirdire.typing import Floats
 
 ALPHA = 0.01  # of the tests of one check together
 CLEAR = 0.9  # probability from which a lead counts as clear
@@ -67,28 +68,48 @@ def dependent_judges(
     return [Check("dependence", "warn", found.size, message)]
 
 
-def influence(problem: Problem, posterior: Posterior) -> list[Check]:
-    """Judges without whom another item would be first."""
-    if posterior.draws is None or len(problem.judges) < 2:
+def influence(problem: Problem, posterior: Posterior, rivals: Rivals | None = None) -> list[Check]:
+    """Judges without whom another item, or system, would be first."""
+    if posterior.values is None or len(problem.judges) < 2:
         return []
-    changed = top_changers(problem, posterior)
+    changed = top_changers(problem, posterior, rivals)
+    if rivals is not None:
+        return [first_place(changed, rivals.called, rivals.names, rivals.draws)]
+    return [first_place(changed, "item", problem.items, scores(problem.density, posterior.values))]
+
+
+def first_place(
+    changed: Sequence[tuple[str, str]], called: str, names: Sequence[str], draws: Floats
+) -> Check:
+    """Check whether the first place hangs on single judges: a warning where the lead is clear with them.
+
+    Parameters
+    ----------
+    changed : sequence of (judge, name)
+        Judges without whom another is first, and which.
+    called : str
+        What one of those that are compared is called.
+    names : sequence of str
+    draws : array, shape (draws, names)
+        Of their scores.
+
+    Examples
+    --------
+    >>> draws = np.array([[1.0, 0.0]] * 20)
+    >>> first_place([("ann", "y")], "item", ["x", "y"], draws).message
+    'Which item is ranked first hangs on single judges: without ann it is y. Ask more judges about the best items.'
+    """
     if not changed:
-        return [Check("influence", "ok", 0.0, "No single judge decides which item is first.")]
-    said = [f"without {judge} it is {item}" for judge, item in changed[:SHOWN]]
+        return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
+    said = [f"without {judge} it is {name}" for judge, name in changed[:SHOWN]]
     more = f" (and {len(changed) - SHOWN} more judges)" if len(changed) > SHOWN else ""
-    if not any(_clearly_first(problem, posterior, item) for _, item in changed):
-        message = f"Which item is ranked first changes with single judges: {'; '.join(said)}{more}."
-        return [Check("influence", "ok", float(len(changed)), message)]
+    first = int(np.argmax(np.median(draws, axis=0)))
+    lead = [(draws[:, first] > draws[:, names.index(name)]).mean() for _, name in changed]
+    if max(lead) <= CLEAR:
+        message = f"Which {called} is ranked first changes with single judges: {'; '.join(said)}{more}."
+        return Check("influence", "ok", float(len(changed)), message)
     message = (
-        f"Which item is ranked first hangs on single judges: {'; '.join(said)}{more}. "
-        "Ask more judges about the best items."
+        f"Which {called} is ranked first hangs on single judges: {'; '.join(said)}{more}. "
+        f"Ask more judges about the best {called}s."
     )
-    return [Check("influence", "warn", float(len(changed)), message)]
-
-
-def _clearly_first(problem: Problem, posterior: Posterior, rival: str) -> bool:
-    """True if the first item is better than a rival with high posterior probability."""
-    assert posterior.values is not None
-    draws = scores(problem.density, posterior.values)
-    first = int(np.argmax(scores(problem.density, posterior.central_values)))
-    return bool((draws[:, first] > draws[:, problem.items.index(rival)]).mean() > CLEAR)
+    return Check("influence", "warn", float(len(changed)), message)

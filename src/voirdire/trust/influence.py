@@ -1,4 +1,4 @@
-"""Influence of judges on which item comes first.
+"""Influence of judges on which item, or which system, comes first.
 
 To first order, leaving judge k out changes the posterior mean of a quantity f by -Cov(f, log likelihood of k's
 votes), the covariance over the posterior (the Bayesian infinitesimal jackknife, Giordano and Broderick 2023, arXiv
@@ -8,12 +8,15 @@ search for the mode.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, scores, some_draws
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
+from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 DRAWS = 200
@@ -21,8 +24,30 @@ REFITS = 5  # judges at most that are left out in earnest
 NEAR = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
 
 
-def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]]:
-    """Judges without whom another item is first, and which; the most influential first.
+class Rivals(NamedTuple):
+    """Those of whom one is first, where these are not the items: systems whose answers items are.
+
+    Attributes
+    ----------
+    called : str
+        What one of them is called.
+    names : tuple of str
+    part : array, shape (items, rivals)
+        Part that each item has in the score of each.
+    draws : array, shape (draws, rivals)
+        Of their scores.
+    """
+
+    called: str
+    names: tuple[str, ...]
+    part: Floats
+    draws: Floats
+
+
+def top_changers(
+    problem: Problem, posterior: Posterior, rivals: Rivals | None = None
+) -> list[tuple[str, str]]:
+    """Judges without whom another item (or rival) is first, and which; the most influential first.
 
     Examples
     --------
@@ -38,13 +63,13 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
         return []
     each = some_draws(posterior, DRAWS)
     some = {name: np.stack([values[name] for values in each]) for name in each[0]}
-    item = scores(problem.density, some)
+    score = _scores(problem, some, rivals)
     log = _log_likelihoods(problem, some)
     if log is None:
         return []
-    centred = item - item.mean(axis=0)
+    centred = score - score.mean(axis=0)
     change = -(log - log.mean(axis=0)).T @ centred / max(len(each) - 1, 1)  # judges, items
-    whole = scores(problem.density, posterior.central_values)
+    whole = _scores(problem, posterior.central_values, rivals)
     first = int(np.argmax(whole))
     lead = (whole + change)[:, [first]] - (whole + change)
     lead[:, first] = np.inf
@@ -64,17 +89,20 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
     if centre is None:
         return []
     # where mode and mean disagree on the first item, no judge is to blame for either
-    usual = {first, int(np.argmax(_scores(problem, centre.x)))}
+    usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre.x, np), rivals)))}
+    names = problem.items if rivals is None else rivals.names
     found = []
     for judge, mode in zip(near, modes, strict=True):
-        top = int(np.argmax(_scores(problem, mode.x)))
+        top = int(np.argmax(_scores(problem, problem.density.values(mode.x, np), rivals)))
         if top not in usual:
-            found.append((problem.judges[judge], problem.items[top]))
+            found.append((problem.judges[judge], names[top]))
     return found
 
 
-def _scores(problem: Problem, x: Floats) -> Floats:
-    return scores(problem.density, problem.density.values(x, np))
+def _scores(problem: Problem, values: Values, rivals: Rivals | None) -> Floats:
+    """Scores of items, or of rivals, shape (..., n)."""
+    found = scores(problem.density, values)
+    return found if rivals is None else found @ rivals.part
 
 
 def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | None:

@@ -12,8 +12,9 @@ from voirdire.kinds.labels.dependence import dependent_judges
 from voirdire.kinds.labels.influence import influence
 from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.system_influence import influence_on_systems
 from voirdire.kinds.labels.ties import ties
-from voirdire.model.check import Check, listed
+from voirdire.model.check import Check, listed, worst
 from voirdire.trust.drift import drift
 
 CONSTANT = "and what the judge would say of the other classes is set by the prior."
@@ -32,11 +33,20 @@ def all_checks(
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
     own += [*unseen(problem), *ties(problem), *dependent_judges(problem, posterior, seed)]
-    own += influence(problem, posterior)
+    own += _influences(problem, posterior)
     if posterior.values is not None:
         own += below_chance(problem, judges, 1.0 / len(problem.labels), TURNED)
     own += drift(over_time(problem, posterior), seed=seed)
     return [*found, *own]
+
+
+def _influences(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
+    """Judges on whom the first system, and the classes of many items, hang; in one check where both are known."""
+    found = [*influence_on_systems(problem, posterior), *influence(problem, posterior)]
+    if len(found) < 2:
+        return found
+    of_systems, of_classes = found
+    return [Check("influence", worst(found), of_systems.value, f"{of_systems.message} {of_classes.message}")]
 
 
 def unseen(problem: LabelsProblem) -> list[Check]:

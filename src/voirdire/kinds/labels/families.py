@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.tables.labels import Labels
 from voirdire.trust.families import loads, named_by_first
 from voirdire.trust.residuals import looked_at
@@ -54,6 +55,11 @@ def found_families(table: Labels) -> dict[str, str]:
         a, b = sorted((group[judges[one]], group[judges[other]]))
         group[group == b] = a
     return named_by_first(table.judges, group)
+
+
+def families_by_answers(problem: LabelsProblem) -> dict[str, str]:
+    """Those of the problem's table: in residuals of classes copies hide, since they are the consensus."""
+    return found_families(problem.table)
 
 
 class _Agreements(NamedTuple):

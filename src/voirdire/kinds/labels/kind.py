@@ -22,7 +22,7 @@ from voirdire.kinds.labels.claims import claims
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import residuals
 from voirdire.kinds.labels.draw import draw
-from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.families import families_by_answers, found_families
 from voirdire.kinds.labels.held_out import held_out
 from voirdire.kinds.labels.left_out import calibration
 from voirdire.kinds.labels.outcomes import outcomes
@@ -80,6 +80,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
     answers_to_fit = staticmethod(as_questions)
+    families_by_answers = staticmethod(families_by_answers)
+    of_systems = staticmethod(systems.quantities)
 
     def guess(self, problem: LabelsProblem) -> float:
         """One class of all, as reliability is the mean over classes."""

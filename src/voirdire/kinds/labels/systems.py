@@ -23,12 +23,13 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.success import unknown_success
+from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.systems import placed, ranked
 from voirdire.model.problem import TARGET
 from voirdire.tables.labels import Labels
@@ -38,12 +39,15 @@ DRAWS = 1000
 FEW = 25  # draws of the fit, of ordered labels
 TURNS = 4
 STEPS = 30  # to the most probable shares
+MOST = 10**8  # numbers that are computed for shares in each draw
 TOGETHER = 2_000_000  # numbers of draws, units and classes that are held at once
 OWN = 1987  # of random numbers that no simulation with the same seed has drawn
 
 
-def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> Floats:
+def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each: bool = False) -> Floats:
     """Draws of the share of every class in every system, shape (draws, systems, classes); see the module.
+
+    ``each``: one for each draw of the fit, in its order; else 1,000 or more, of some draws of it.
 
     Raises
     ------
@@ -59,18 +63,19 @@ def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> Float
         raise InputError("systems() needs draws; fit with another method than 'map'")
     rng = np.random.default_rng((seed, OWN))
     system, context = where.system[problem.unit_item], where.context[problem.unit_item]
-    beliefs = _beliefs(problem, posterior)
-    times = -(-DRAWS // len(beliefs))
-    each = max(1, TOGETHER // max(1, times * beliefs[0].size))
+    wanted = len(next(iter(posterior.values.values()))) if each else DRAWS
+    beliefs = _beliefs(problem, posterior, wanted if each else None)
+    times = -(-wanted // len(beliefs))
+    many = max(1, TOGETHER // max(1, times * beliefs[0].size))
     found = [
-        _drawn(np.stack(beliefs[start : start + each]), system, context, problem, times, rng)
-        for start in range(0, len(beliefs), each)
+        _drawn(np.stack(beliefs[start : start + many]), system, context, problem, times, rng)
+        for start in range(0, len(beliefs), many)
     ]
     return np.concatenate(found)
 
 
-def _beliefs(problem: LabelsProblem, posterior: Posterior) -> list[Floats]:
-    """P(class) of every unit in draws of the fit, shape (units, classes) each.
+def _beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | None) -> list[Floats]:
+    """P(class) of every unit in draws of the fit, shape (units, classes) each; ``wanted`` draws, or a few.
 
     By the panel where no item is known: shares of systems take them for what answers say beside the shares, which
     probabilities about the target, that are drawn to shares of votes, are not.
@@ -78,7 +83,7 @@ def _beliefs(problem: LabelsProblem, posterior: Posterior) -> list[Floats]:
     if problem.about == TARGET and problem.answered is not None:
         return [problem.answered]
     density = problem.density
-    each = some_draws(posterior, FEW) if density.graded else some_draws(posterior)
+    each = some_draws(posterior, wanted or (FEW if density.graded else MAX_DRAWS))
     found = [class_probabilities(density, [one], problem.data) for one in each]
     rates = called(problem, posterior)
     return [(one if rates is None else one @ rates)[problem.unit_row] for one in found]
@@ -91,18 +96,8 @@ def _drawn(
 
     Shape (draws x times, systems, classes).
     """
-    size, classes = len(problem.table.systems), problem.classes
-    under = np.eye(len(problem.criteria))[problem.unit_criterion]
-    common = under.T @ belief
-    common /= common.sum(axis=2, keepdims=True)
-    evidence = belief / np.maximum(common[:, problem.unit_criterion], 1e-12)
-    member = np.eye(size)[system]
-    pi = np.repeat(common.mean(axis=1)[:, None], size, axis=1)
-    for _ in range(STEPS):
-        chance = evidence * pi[:, system]
-        count = member.T @ (chance / chance.sum(axis=2, keepdims=True))
-        pi = (count + 1.0 / classes) / (count.sum(axis=2, keepdims=True) + 1.0)
-    pi, evidence = (np.repeat(one, times, axis=0) for one in (pi, evidence))
+    classes, member = problem.classes, np.eye(len(problem.table.systems))[system]
+    pi, evidence = (np.repeat(one, times, axis=0) for one in probable_shares(problem, belief, system))
     for turn in range(TURNS):
         chance = np.cumsum(evidence * pi[:, system], axis=-1)
         y = (rng.random((*chance.shape[:2], 1)) * chance[..., -1:] > chance).sum(axis=-1)
@@ -119,6 +114,32 @@ def _drawn(
     if problem.over == "new":
         total += rng.gamma(1.0 / classes, size=total.shape)
     return np.asarray(total / total.sum(axis=-1, keepdims=True))
+
+
+def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tuple[Floats, Floats]:
+    """The most probable shares of every system, and what labels say of every unit beside the shares of all.
+
+    Parameters
+    ----------
+    belief : array, shape (draws, units, classes)
+    system : int array, shape (units,)
+
+    Returns
+    -------
+    array, shape (draws, systems, classes), and array, shape (draws, units, classes)
+    """
+    size, classes = len(problem.table.systems), problem.classes
+    under = np.eye(len(problem.criteria))[problem.unit_criterion]
+    common = under.T @ belief
+    common /= common.sum(axis=2, keepdims=True)
+    evidence = belief / np.maximum(common[:, problem.unit_criterion], 1e-12)
+    member = np.eye(size)[system]
+    pi = np.repeat(common.mean(axis=1)[:, None], size, axis=1)
+    for _ in range(STEPS):
+        chance = evidence * pi[:, system]
+        count = member.T @ (chance / chance.sum(axis=2, keepdims=True))
+        pi = (count + 1.0 / classes) / (count.sum(axis=2, keepdims=True) + 1.0)
+    return pi, evidence
 
 
 def grades(problem: LabelsProblem) -> Floats | None:
@@ -151,6 +172,20 @@ def known_grades(problem: LabelsProblem) -> Floats:
     if found is None:
         raise unknown_success(problem.labels[: problem.classes])
     return found
+
+
+def quantities(problem: LabelsProblem, posterior: Posterior) -> Quantities:
+    """Shares of every class in systems in each draw of the fit, and their scores where it is known what is better.
+
+    Nothing where the table is not about systems, or the classes of all items in all draws are too many numbers.
+    """
+    assert posterior.draws is not None  # of a container of draws
+    beliefs = posterior.draws[..., 0].size * len(problem.unit_item) * problem.classes
+    if placed(problem.table) is None or beliefs > MOST:
+        return {}
+    found, worth = shares(problem, posterior, each=True), grades(problem)
+    scores = {} if worth is None else {"system_score": Quantity(np.asarray(found @ worth), ("system",))}
+    return scores | {"system_share": Quantity(found, ("system", "class"))}
 
 
 def check_columns(table: Labels) -> None:

@@ -13,6 +13,7 @@ from voirdire.kinds.scores.missing_terms import missing_terms
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.residuals import residuals
+from voirdire.kinds.scores.systems import rivals
 from voirdire.model.check import Check, listed
 from voirdire.trust.checks import dependent_judges, influence
 from voirdire.trust.drift import drift
@@ -39,7 +40,7 @@ def all_checks(
     if problem.model.pool == "none":
         own += dependent_judges(problem, residuals(problem, posterior), seed)
         own += told_by_scores(problem, posterior)
-        own += influence(problem, posterior) if own[0].level == "ok" else []
+        own += influence(problem, posterior, rivals(problem, posterior)) if own[0].level == "ok" else []
     own += drift(over_time(problem, posterior), seed=seed)
     return [*(checks.with_turned_judges(entry, problem, judges) for entry in found), *own]
 

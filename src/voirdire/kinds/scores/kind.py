@@ -18,8 +18,8 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.in_contexts import over_note, strengths
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
-from voirdire.kinds.panel_gap import gap_of
 from voirdire.kinds.preference import Preference
+from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.answers import answers
 from voirdire.kinds.scores.bootstrap import resampled
@@ -44,7 +44,7 @@ from voirdire.kinds.shares import of_judges
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.systems import check_over, note, placed
 from voirdire.kinds.votes import results as vote_results
-from voirdire.model.problem import TARGET, Problem
+from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
@@ -177,13 +177,15 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return found._replace(draws=zero + one * found.draws)
         rows = records(systems.systems(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
-        drawn, names = systems.draws(problem, posterior), problem.table.systems
-        scale = None
-        if problem.about == TARGET:
-            gap = gap_of(problem, drawn, systems.system_of(problem))
-            drawn, scale = gap.of(drawn), gap.scale(drawn)
+        drawn, scale = systems.about_subject(problem, posterior)
         contexts = len(problem.table.contexts) if problem.over == "new" else 0
-        return Entrants(names, drawn, rows, contexts, scale)
+        return Entrants(problem.table.systems, drawn, rows, contexts, scale)
+
+    def of_systems(self, problem: ScoresProblem, posterior: Posterior) -> Quantities:
+        """What systems are worth."""
+        if placed(problem.table) is None:
+            return {}
+        return {"system_score": Quantity(systems.about_subject(problem, posterior)[0], ("system",))}
 
     def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
         """Strengths, where the model has contexts."""

@@ -44,7 +44,9 @@ from voirdire.kinds.panel_gap import beside, gap_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.systems import Placed, placed, ranked
 from voirdire.kinds.votes.results import ranks
+from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
+from voirdire.trust.influence import Rivals
 from voirdire.typing import Floats
 
 LEAST = 0.1  # part of a strength that a prior must leave to it for something to be known beside the prior
@@ -193,6 +195,28 @@ def system_of(problem: ScoresProblem) -> dict[str, int]:
     where = placed(problem.table)
     assert where is not None  # a table of systems
     return dict(zip(problem.items, where.system.tolist(), strict=True))
+
+
+def about_subject(problem: ScoresProblem, posterior: Posterior) -> tuple[Floats, Floats | None]:
+    """Draws of what every system is worth to whom scores are about, and the scale that all differences share in each.
+
+    Shapes (draws, systems) and (draws,); None where scores are about the panel.
+    """
+    drawn = draws(problem, posterior)
+    if problem.about != TARGET:
+        return drawn, None
+    gap = gap_of(problem, drawn, system_of(problem))
+    return gap.of(drawn), gap.scale(drawn)
+
+
+def rivals(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
+    """Systems as those of whom one is first; None where the table is not about systems."""
+    where = placed(problem.table)
+    if where is None or posterior.values is None:
+        return None
+    member = where.system[:, None] == np.arange(len(problem.table.systems))
+    drawn, _ = about_subject(problem, posterior)
+    return Rivals("system", problem.table.systems, member / member.sum(axis=0), drawn)
 
 
 def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:

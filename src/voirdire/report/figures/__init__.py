@@ -86,6 +86,7 @@ KINDS: dict[str, Kind] = {
     "classes": Kind(classes.draw_classes, classes.classes_size),
     "confusion": Kind(classes.draw_confusion, classes.confusion_size),
     "shares": _in_rows(forest.share_rows, lambda fit: len(fit.shares())),
+    "systems": _in_rows(forest.system_rows, lambda fit: len(fit.systems())),
 }
 
 
@@ -100,8 +101,8 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
         "rank-probability", "agreement" (judges by judges, observed over expected), "calibration", "ppc", "trace" and
         "mirror"; of labels "classes" (of the items that are least sure), "confusion", "shares" (of the classes),
         "judges", "calibration", "ppc", "trace" and "mirror"; of scores "severity" of the judges beside those of votes;
-        of votes and scores "calibration" and "ppc" are about the votes, "calibration-scores" and "ppc-scores" about the
-        scores.
+        "systems" of scores or labels of systems over contexts; of votes and scores "calibration" and "ppc" are about
+        the votes, "calibration-scores" and "ppc-scores" about the scores.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of pyplot, of a size that suits the number of rows.
 

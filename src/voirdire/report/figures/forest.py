@@ -72,13 +72,30 @@ def draw_forest(
 
 def ranking_rows(fit: Fit) -> Rows:
     """Scores of the items with intervals, best first; those that share the first place stand on a band."""
-    found = fit.ranking()
+    return _score_rows(fit, fit.ranking(), "item")
+
+
+def system_rows(fit: Fit) -> Rows:
+    """Scores of systems over contexts, likewise.
+
+    Raises
+    ------
+    InputError
+        The fit is not about systems, or it is not known of labels which is better.
+    """
+    found = fit.systems()
+    if "score" not in found:
+        raise InputError("systems have no scores: it is not known which class is better; name it (positive=)")
+    return _score_rows(fit, found, "system")
+
+
+def _score_rows(fit: Fit, found: pd.DataFrame, name: str) -> Rows:
     columns = _value_columns(found, "score", "low", "high")
     first = () if fit.decision is None else fit.decision.first
-    bands, ends = [item in first for item in found["item"]], axis_limits(*columns)
+    bands, ends = [one in first for one in found[name]], axis_limits(*columns)
 
     def draw_rows(ax: Axes, part: slice) -> None:
-        draw_forest(ax, found["item"].tolist()[part], *(one[part] for one in columns), bands=bands[part])
+        draw_forest(ax, found[name].tolist()[part], *(one[part] for one in columns), bands=bands[part])
         ax.set_xlim(ends)
         ax.set_xlabel(f"score ({fit.kind.unit(fit.problem)})")
 

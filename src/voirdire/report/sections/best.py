@@ -28,12 +28,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     unit, drawn = fit.kind.unit(fit.problem), fit.posterior.draws is not None
     intervals = f" with {100 * fit.prob:g}% intervals" if drawn else ""
     if decision is not None and result.get("systems"):
-        yield make_table(
-            "systems",
-            f"Systems, best first,{intervals}",
-            with_ranks(result["systems"], decision.ranks),
-            drop=("rank_low", "rank_high"),
-        )
+        yield from _systems_blocks(fit, result["systems"])
     ranked = decision is not None and not result.get("systems")
     if decision is not None and ranked:
         rows = with_ranks(rows, decision.ranks)
@@ -55,8 +50,37 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         order=("rank", "item", *sure, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high"),
         missing={} if drawn else {"p_best": none},
-        notes=(() if decision is None else (decision.rule, RANKS)) if drawn else (none,),
+        notes=((decision.rule, RANKS) if ranked and decision is not None else ()) if drawn else (none,),
         bands=tuple(row["item"] in decision.first for row in rows) if decision is not None and ranked else (),
+    )
+
+
+def systems_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+    """The decision about systems where their answers have classes, not scores: the sentence, scores, the table."""
+    yield Text(answer_sentence(fit, result["systems"]) + doubted(fit), "lead")
+    yield from _systems_blocks(fit, result["systems"])
+
+
+def _systems_blocks(fit: Fit, rows: Sequence[dict[str, Any]]) -> Iterator[Block]:
+    """Scores of systems as a figure and as a table, with the ranks that the decision leaves open."""
+    decision, unit = fit.decision, fit.kind.unit(fit.problem)
+    intervals = f"{100 * fit.prob:g}% intervals"
+    yield from figure_blocks(
+        fit,
+        "systems",
+        "Scores of systems",
+        f"Scores in {unit} with {intervals}. Systems on a band share the first place.",
+    )
+    heads = subject_heads(rows[0], "score", unit)
+    yield make_table(
+        "systems",
+        f"Systems, best first, with {intervals}",
+        with_ranks(rows, decision.ranks),
+        heads=heads,
+        order=("rank", "system", "contexts", *heads, "p_best", "ranks"),
+        drop=("sd", "rank_low", "rank_high", f"share_{getattr(fit.problem, 'positive', None)}"),
+        notes=(decision.rule, RANKS.replace("an item", "a system")),
+        bands=tuple(row["system"] in decision.first for row in rows),
     )
 
 

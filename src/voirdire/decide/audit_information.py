@@ -1,0 +1,135 @@
+"""Measures of a judge that are no bias: how far single answers are off, and the information that its answers have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voirdire.decide.audit_answers import Answers
+from voirdire.decide.audit_effects import agreement_information, mean, outfit, truth_for
+
+INFORMATION = "agreement_information"
+SCORED = 3  # different numbers from which on their order tells, beside which cells are few
+
+
+@dataclass(frozen=True)
+class Found:
+    """A measure of a judge.
+
+    Attributes
+    ----------
+    measure, note : str
+    value : float
+    low, high : float or None
+    n : int
+        Units.
+    found : bool or None
+        Whether it is a bias; None where it is none of its kind.
+    """
+
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    found: bool | None
+    note: str
+
+    def row(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            name: getattr(self, name) for name in ("measure", "value", "low", "high", "n", "found", "note")
+        }
+
+
+def information(answers: Answers, judge: int, prob: float) -> list[Found]:
+    """The outfit of a judge, and the information that its answers have of what they are compared with.
+
+    Parameters
+    ----------
+    answers : Answers
+    judge : int
+    prob : float
+        Coverage of intervals.
+    """
+    rows = []
+    fit = outfit(answers, judge)
+    if fit is not None:
+        rows.append(
+            Found(
+                "outfit",
+                fit,
+                None,
+                None,
+                int((answers.judge == judge).sum()),
+                None,
+                "1 is like the panel, item by item; above 1.5 single answers are far off",
+            )
+        )
+    numbers = [] if answers.paired or _values(answers) < SCORED else _of_numbers(answers, judge, prob)
+    told = None if numbers else agreement_information(answers, judge)
+    truth = truth_for(answers, judge)
+    if numbers:
+        rows += numbers
+    elif told is not None and truth is not None:
+        rows_, true, by_people = truth
+        right = mean((answers.said[rows_] == true).astype(float), answers.unit[rows_])
+        error = 0.0 if right is None else right.error
+        of = "people say" if by_people else "most of the other judges say"
+        half = _reach(told, len(rows_), prob) + error**2
+        note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
+        rows.append(
+            Found(
+                INFORMATION,
+                told,
+                max(told - half, 0.0),
+                told + half,
+                len(np.unique(answers.unit[rows_])),
+                None,
+                note,
+            )
+        )
+    elif not np.isnan(answers.value).all():
+        rows += _of_numbers(answers, judge, prob)
+    return rows
+
+
+def _values(answers: Answers) -> int:
+    """Number of different answers, as numbers."""
+    return len(np.unique(answers.value[~np.isnan(answers.value)]))
+
+
+def _reach(told: float, n: int, prob: float) -> float:
+    """Half the width of the interval of information, whose variance is near none about twice its value over n."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + prob) / 2)) * float(np.sqrt(2 * told / n + 0.5 / n**2))
+
+
+def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
+    """Information of scores: -log(1 - r^2) / 2 of the correlation with what they are compared with."""
+    used, e, by_people = answers.beyond(judge)
+    own = answers.value[used]
+    n = len(np.unique(answers.unit[used]))
+    if n < 10 or np.ptp(own) == 0 or np.ptp(own - e) == 0:
+        return []
+    r = float(np.corrcoef(own, own - e)[0, 1])
+    from scipy.special import ndtri
+
+    half = float(ndtri((1 + prob) / 2)) / np.sqrt(max(n - 3, 1))
+    ends = np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half]))
+    value, low, high = (float(-0.5 * np.log(1 - min(max(one, 0.0), 0.9999) ** 2)) for one in (r, *ends))
+    of = "people's" if by_people else "the other judges' mean"
+    return [
+        Found(
+            INFORMATION,
+            value,
+            low,
+            high,
+            n,
+            None,
+            f"nats of a normal score with correlation {r:.2f} with {of}",
+        )
+    ]

@@ -1,0 +1,71 @@
+"""Influence of judges on which system is first, of labels of systems over contexts.
+
+The labels of judge k are left out by Bayes' rule (:mod:`.labels.influence`), rates and shares staying those of the
+whole table, and from the beliefs that are left the most probable shares of systems are found anew
+(:func:`.labels.systems.probable_shares`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.labels.influence import labels_given, without
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.systems import grades, probable_shares, shares
+from voirdire.kinds.systems import placed
+from voirdire.model.check import Check
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.trust.checks import first_place
+from voirdire.typing import Floats, Ints
+
+MOST = 100  # judges that are left out, those with the most labels
+
+
+def influence_on_systems(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
+    """Check whether the first place hangs on single judges; nothing where it is not known which class is better."""
+    worth = grades(problem)
+    if placed(problem.table) is None or worth is None or posterior.values is None:
+        return []
+    if not problem.density.latent or len(problem.judges) < 2:
+        return []
+    draws = np.asarray(shares(problem, posterior) @ worth)
+    return [first_place(top_changers(problem, posterior, worth), "system", problem.table.systems, draws)]
+
+
+def top_changers(problem: LabelsProblem, posterior: Posterior, worth: Floats) -> list[tuple[str, str]]:
+    """Judges without whom another system is first, and which; those with the most labels first.
+
+    Judges without whom a system has no label are left out of it.
+
+    Parameters
+    ----------
+    worth : array, shape (classes,)
+        Value of each class in a system's score.
+    """
+    where = placed(problem.table)
+    assert where is not None  # of a table of systems
+    system, values = where.system[problem.unit_item], posterior.central_values
+    joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
+    whole = np.exp(log_softmax(joint, problem.classes, np))
+    pairs = labels_given(problem)
+    rest = np.exp(log_softmax(without(problem, values, pairs)[0], problem.classes, np))
+    first = int(np.argmax(_scores(problem, whole, system, worth)))
+    labelled, names = np.bincount(pairs.unit, minlength=len(whole)), problem.table.systems
+    found = []
+    for judge in np.argsort(-np.bincount(pairs.judge), kind="stable")[:MOST]:
+        mine = pairs.judge == judge
+        others = labelled - np.bincount(pairs.unit[mine], minlength=len(whole))
+        if (np.bincount(system, others, len(names)) == 0).any():
+            continue
+        left = whole.copy()
+        left[pairs.unit[mine]] = rest[mine]
+        top = int(np.argmax(_scores(problem, left, system, worth)))
+        if top != first:
+            found.append((problem.judges[int(judge)], names[top]))
+    return found
+
+
+def _scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: Floats) -> Floats:
+    """Scores of systems at the most probable shares, shape (systems,)."""
+    return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ worth)

@@ -148,7 +148,7 @@ def make_plan(
 
 
 def _fewest_items(protocol: str) -> int:
-    """How many items a protocol takes at least: two, unless it scores each by itself."""
+    """Number of items that a protocol takes at least: two, unless it scores each by itself."""
     try:
         return int(getattr(find_protocol(protocol), "fewest_items", 2))
     except InputError:

@@ -55,7 +55,7 @@ def repeats(answers: Answers, judge: int) -> Effect | None:
 
 
 def repeats_of_others(answers: Answers, judge: int) -> Effect | None:
-    """What :func:`repeats` is to be compared with: whoever is asked again about close pairs answers otherwise at times.
+    """Changes that :func:`repeats` is to be compared with: whoever is asked again about close pairs changes at times.
 
     The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
     share of pairs of their answers to these units that differ. None with fewer than ten such units.

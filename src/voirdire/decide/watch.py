@@ -161,7 +161,7 @@ def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _from(time: Floats | None, since: object) -> Bools:
-    """Which answers were given from a time on."""
+    """Mask of the answers that were given from a time on."""
     problems = Problems("since")
     moment = times({"time": [since]}, problems)
     problems.raise_any()

@@ -157,7 +157,7 @@ def _row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
 
 
 def _needs(series: Series) -> str:
-    """What a measure would take that has too few values."""
+    """Needs of a measure that has too few values."""
     if series.measure in (PEOPLE_AGREEMENT, PEOPLE_DISTANCE):
         return f"It takes people's answers to {ENOUGH} of its questions (--humans FILE)."
     if series.measure == POSITION:

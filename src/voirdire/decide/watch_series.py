@@ -1,4 +1,4 @@
-"""What is watched of each judge, as one number after the other in the order of its answers.
+"""Measures of each judge, one number after the other in the order of its answers.
 
 | measure | of | a value is |
 |---|---|---|
@@ -89,7 +89,7 @@ class Timeline:
         return AGREEMENT, POSITION if self.answers.paired else SEVERITY, PEOPLE_AGREEMENT
 
     def series(self, judge: int, without: Collection[int] = ()) -> Iterator[Series]:
-        """What is watched of a judge, compared with all others but those that are left out."""
+        """Measures of a judge, compared with all others but those that are left out."""
         a = self.answers
         mine = self.order[a.judge[self.order] == judge]
         others = (a.judge != judge) & ~np.isin(a.judge, list(without))

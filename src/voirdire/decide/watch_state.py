@@ -1,4 +1,4 @@
-"""What a watch keeps between two looks: a digest of every answer, so that one that vanished or changed is found."""
+"""State of a watch between two looks: a digest of every answer, so that one that vanished or changed is found."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _read(path: Path) -> dict[str, list[str]]:
 
 
 def _changed(name: str, kept: Sequence[str], rows: Sequence[str], ordered: bool) -> list[str]:
-    """What is wrong with a table, in words."""
+    """Faults of a table, in words."""
     now = [_digest(row) for row in rows]
     left = Counter(now)
     left.subtract(kept)

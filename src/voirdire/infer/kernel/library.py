@@ -26,7 +26,7 @@ FUNCTIONS = {  # the numbers that each takes, and the arrays after them
     "voirdire_room": (0, 1),
     "voirdire_path": (2, 7),
 }
-LARGE = 20_000  # values and cells of a block from which two threads are quicker than one
+LARGE = 4_000  # values and cells of a block from which two threads are quicker than one
 NONE = (
     "The kernel of chains was not built for this machine, so that chains take several times as long. A wheel of "
     "voirdire has it; from source it is built where pip can install ziglang."

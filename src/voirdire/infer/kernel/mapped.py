@@ -20,7 +20,7 @@ SCALED = 5  # numbers that the kernel keeps of a group at a point
 
 
 class Ended(ctypes.Structure):
-    """Where a search ended, as the kernel has it; the arrays are kept by who makes it."""
+    """The end of a search as the kernel has it; the arrays are kept by who makes it."""
 
     _fields_ = tuple(
         (name, ctypes.c_void_p)
@@ -58,7 +58,7 @@ class Mapped:
 
     @cached_property
     def _known(self) -> tuple[Ended, dict[str, Any]]:
-        """What the kernel is given, with the arrays that it points to."""
+        """Input of the kernel, with the arrays that it points to."""
         model, found = self.nested.model, self.nested.found
         here = model.group_priors(found.hyper)
         arrays = {

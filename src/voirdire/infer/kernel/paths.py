@@ -57,7 +57,7 @@ class Paths:
 
     @cached_property
     def _known(self) -> tuple[Energy, dict[str, Any]]:
-        """What the kernel is given, with the arrays that it points to."""
+        """Input of the kernel, with the arrays that it points to."""
         fused = self.mapped.fused
         assert fused is not None  # asked before
         numbers, given = fused.described

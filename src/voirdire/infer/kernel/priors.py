@@ -39,7 +39,7 @@ class Priors:
 
     @cached_property
     def _known(self) -> tuple[Described, dict[str, Any]]:
-        """What the kernel is given, with the arrays that it points to."""
+        """Input of the kernel, with the arrays that it points to."""
         model = self.model
         given = model.group_priors(np.zeros(len(model.hypers)))
         rates, middle, sd = np.array([one[1:] for one in model.hypers]).reshape(-1, 3).T

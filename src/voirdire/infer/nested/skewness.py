@@ -66,7 +66,7 @@ class Skewness(NamedTuple):
         return Bent(values, np.log(slope * scale).sum(axis=1), slope * scale, by_log)
 
     def straighten_values(self, values: Floats) -> Floats:
-        """What :meth:`bend_values` makes of the result is ``values``, shape (points, size)."""
+        """Normal values of which :meth:`bend_values` makes ``values``, shape (points, size)."""
         k = self.bend
         far = (values[:, self.at] - self.middle) / self.width + k
         normal = values.copy()

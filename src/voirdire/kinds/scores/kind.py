@@ -182,7 +182,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return Entrants(problem.table.systems, drawn, rows, contexts, scale)
 
     def of_systems(self, problem: ScoresProblem, posterior: Posterior) -> Quantities:
-        """What systems are worth."""
+        """Worth of systems."""
         if placed(problem.table) is None:
             return {}
         return {"system_score": Quantity(systems.about_subject(problem, posterior)[0], ("system",))}

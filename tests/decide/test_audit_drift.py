@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 import voirdire
 from voirdire.decide.audit_answers import answers_of
 from voirdire.decide.audit_drift import accuracy_over_time, change
+from voirdire.decide.audit_measures import SMALL
 from voirdire.tables.detect import read_table
 
 MODELS, JUDGES = 10, 5
@@ -90,7 +91,7 @@ def over_time(votes: pd.DataFrame) -> list[float]:
     read = read_table(votes)
     answers = answers_of(read, None, None, (), None, None)
     order = np.tile(np.linspace(-1, 1, 200), JUDGES)
-    return [one.value / one.error for one in accuracy_over_time(read, answers, order) if one is not None]
+    return [one.value / one.error for one in accuracy_over_time(read, answers, order, SMALL) if one is not None]
 
 
 @pytest.mark.slow

@@ -89,13 +89,14 @@ class Fitting:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            message = json.loads(line)
-            if "done" in message:
-                self._progress = message
-            else:
-                self.outcome, self.problems = message.get("outcome"), message.get("error", [])
-        code = self._process.wait()
+        with self._process:
+            for line in self._process.stdout:
+                message = json.loads(line)
+                if "done" in message:
+                    self._progress = message
+                else:
+                    self.outcome, self.problems = message.get("outcome"), message.get("error", [])
+        code = self._process.returncode
         if self.outcome is None and not self.problems:
             self.problems = (
                 ["Stopped; nothing was kept."] if self.stopping else [f"{LOST} (exit code {code})"]

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, quote
 from voirdire.app.pages import asset, message_page, window_page
 from voirdire.app.people import asking_page
 from voirdire.app.session import BUSY, Fitted, Session, Sessions
-from voirdire.app.uploads import TooLargeError, receive_file, shown_name
+from voirdire.app.uploads import TABLE, TEXTS, TooLargeError, receive_file, shown_name
 from voirdire.collect.ask.page import page_policy as asking_policy
 from voirdire.errors import InputError
 from voirdire.report.html import page_policy as report_policy
@@ -113,14 +113,14 @@ async def _take_upload(request: Request, session: Session) -> Response:
     """Take the body for the table, or for the texts of items, by the last part of the address."""
     from starlette.responses import JSONResponse
 
-    stem = "texts" if request.url.path.endswith("/texts") else "table"
+    stem = TEXTS if request.url.path.endswith("/texts") else TABLE
     name = request.query_params.get("name", "")
     try:
         if await _in_thread(lambda: session.fitting) is not None:
             raise InputError(BUSY)
         announced = request.headers.get("content-length")
         path = await receive_file(request.stream(), session.folder, name, stem, announced)
-        await _in_thread(session.take_file if stem == "table" else session.take_texts, path, shown_name(name))
+        await _in_thread(session.take_file if stem == TABLE else session.take_texts, path, shown_name(name))
     except TooLargeError as error:
         return JSONResponse({"error": str(error)}, 413)
     except InputError as error:

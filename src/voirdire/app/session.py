@@ -15,6 +15,7 @@ from typing import Any
 from voirdire.app.choices import Choices, read_choices
 from voirdire.app.fitting import Fitting
 from voirdire.app.people import asking_page, read_answers, write_answers
+from voirdire.app.uploads import TABLE
 from voirdire.errors import InputError
 from voirdire.tables.doctor import Findings, examine
 
@@ -101,7 +102,7 @@ class Session:
                 self._table.unlink(missing_ok=True)
             self._table, self.name, self.findings, self.fitted, self.answers = table, name, None, None, []
             self.given, self.choices, self.problems, self.texts = {}, Choices(), (), None
-            self._examine(Choices())
+            self._examine(self.choices)
 
     def take_texts(self, texts: Path, name: str) -> None:
         """Take a file for the texts of items.
@@ -129,9 +130,11 @@ class Session:
             self._check_idle()
             self.given = dict(given)
             chosen = read_choices(given, self.columns)
-            if chosen.reading != self.choices.reading:
+            self.problems = ()
+            if chosen.reading == self.choices.reading:
+                self.choices = chosen
+            else:
                 self._examine(chosen)
-            self.choices, self.problems = chosen, ()
 
     def begin_fit(self) -> None:
         """Begin to fit by the choices, with the answers that there are.
@@ -193,6 +196,12 @@ class Session:
         return () if self.findings is None else tuple(column.name for column in self.findings.columns)
 
     @property
+    def roles(self) -> dict[str, str]:
+        """Columns of the file by what they are read as."""
+        columns = () if self.findings is None else self.findings.columns
+        return {column.read_as: column.name for column in columns if column.read_as}
+
+    @property
     def lack(self) -> str:
         """Why the file cannot be fitted as it is read; empty where it can."""
         if self.findings is None:
@@ -213,7 +222,7 @@ class Session:
         """A sentence about the file as its sender calls it."""
         if self._table is None:
             return text
-        return text.replace(str(self._table), self.name).replace(f"{self._table.name}:", f"{self.name}:")
+        return text.replace(os.fspath(self._table), self.name).replace(self._table.name, self.name)
 
     def end(self) -> None:
         """End what is under way, and remove all."""
@@ -229,6 +238,13 @@ class Session:
     def _examine(self, chosen: Choices) -> None:
         assert self._table is not None
         found = examine(self._table, chosen.reading)
+        if any(repr(TABLE) in sentence for sentence in found.stands_out):
+            # the file names no judge, who is then called as the file: by its sender, not by us
+            judge = self.name.removeprefix("./").split(".")[0] or self.name
+            self.given = {**self.given, "judge": judge}
+            chosen = replace(chosen, reading=replace(chosen.reading, set={"judge": judge}))
+            found = examine(self._table, chosen.reading)
+        self.choices = chosen
         written = quote(os.fspath(self._table))
         self.findings = replace(
             found,

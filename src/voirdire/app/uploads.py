@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 from voirdire.errors import InputError
 
 MOST_BYTES = 200 * 2**20
+#: What the table and the texts of items are called here, whatever their sender calls them.
+TABLE, TEXTS = "uploaded-file", "uploaded-texts"
 _NAME = 120
 #: Endings that say how a file is written; all others are told by the content.
 _ENDINGS = (

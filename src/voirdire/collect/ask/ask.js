@@ -210,6 +210,7 @@
   };
   if (data.send) {
     find("stop").textContent = "End here";
+    find("save").classList.add("second");
     find("home").href = data.back;
     find("home").hidden = false;
     find("send").action = data.send;

@@ -120,11 +120,14 @@ async def _take_upload(request: Request, session: Session) -> Response:
             raise InputError(BUSY)
         announced = request.headers.get("content-length")
         path = await receive_file(request.stream(), session.folder, name, stem, announced)
-        await _in_thread(session.take_file if stem == TABLE else session.take_texts, path, shown_name(name))
+        if stem == TABLE:
+            await _in_thread(session.take_file, path, shown_name(name))
+        else:
+            await _in_thread(session.take_texts, path)
     except TooLargeError as error:
         return JSONResponse({"error": str(error)}, 413)
     except InputError as error:
-        return JSONResponse({"error": session.in_its_words(str(error))}, 400)
+        return JSONResponse({"error": str(error).replace(TEXTS, shown_name(name))}, 400)
     return JSONResponse({"taken": shown_name(name)})
 
 

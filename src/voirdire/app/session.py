@@ -102,9 +102,15 @@ class Session:
                 self._table.unlink(missing_ok=True)
             self._table, self.name, self.findings, self.fitted, self.answers = table, name, None, None, []
             self.given, self.choices, self.problems, self.texts = {}, Choices(), (), None
-            self._examine(self.choices)
+            try:
+                self._examine(self.choices)
+            except InputError as error:
+                problems = tuple(map(self.in_its_words, error.problems))
+                table.unlink(missing_ok=True)
+                self._table, self.name = None, ""
+                raise InputError(problems) from None
 
-    def take_texts(self, texts: Path, name: str) -> None:
+    def take_texts(self, texts: Path) -> None:
         """Take a file for the texts of items.
 
         Raises

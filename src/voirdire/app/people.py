@@ -13,6 +13,8 @@ from voirdire.collect.ask.questions import read_questions
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from voirdire.kinds.fit import Fit
 
 COUNT = 10
@@ -38,11 +40,19 @@ def telling_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
     if isinstance(fit, RankingsFit):
         return [], "people's rankings are asked for by the command line (voirdire next, --anchors)"
     try:
-        found = fit.next_comparisons(COUNT)
+        found = _comparisons(fit)
     except InputError as error:
         return [], str(error)
     names = [name for name in _KEPT if name in found and found[name].notna().all()]
     return [{name: str(row[name]) for name in names} for row in found.to_dict("records")], ""
+
+
+def _comparisons(fit: Fit) -> pd.DataFrame:
+    """Comparisons about the judges or, where the model takes them alike, about the ranking."""
+    try:
+        return fit.next_comparisons(COUNT)
+    except InputError:
+        return fit.next_comparisons(COUNT, about="ranking")
 
 
 def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: str, back: str) -> str:

@@ -51,7 +51,7 @@ def test_why_labels_are_not_asked_about_is_said() -> None:
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     asked, unasked = telling_questions(voirdire.fit(table, method="laplace"))
     assert asked == []
-    assert unasked
+    assert "for tables of votes" in unasked
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 COUNT = 10
+NO_VOTES = (
+    "questions are comparisons, for tables of votes; people's answers to these items enter by the command line "
+    "(voirdire fit --anchors FILE)"
+)
 PERSON = "me"
 _KEPT = ("first", "second", "criterion", "context")
 _OUTCOMES = ("first", "second", "tie")
@@ -35,10 +39,12 @@ def telling_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
     list of dict, str
         ``first``, ``second`` and, where there are several, ``criterion`` and ``context``.
     """
-    from voirdire.kinds.rankings.fit import RankingsFit
+    from voirdire.kinds.registry import votes_of
 
-    if isinstance(fit, RankingsFit):
-        return [], "people's rankings are asked for by the command line (voirdire next, --anchors)"
+    try:
+        votes_of(fit.problem, "questions")
+    except InputError:
+        return [], NO_VOTES
     try:
         found = _comparisons(fit)
     except InputError as error:

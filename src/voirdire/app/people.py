@@ -55,10 +55,12 @@ def telling_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
 
 def _comparisons(fit: Fit) -> pd.DataFrame:
     """Comparisons about the judges or, where the model takes them alike, about the ranking."""
+    from voirdire.fit.next.suggest import next_comparisons
+
     try:
-        return fit.next_comparisons(COUNT)
+        return next_comparisons(fit, COUNT)
     except InputError:
-        return fit.next_comparisons(COUNT, about="ranking")
+        return next_comparisons(fit, COUNT, about="ranking")
 
 
 def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: str, back: str) -> str:

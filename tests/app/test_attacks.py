@@ -140,7 +140,7 @@ def test_a_name_is_no_path(
     answer = drop(name=name)
     assert answer.status_code == 200, answer.text
     (kept,) = files_under(folder.parent)
-    assert kept.startswith(f"private/{window.split('/')[2]}/uploaded-file")
+    assert kept.startswith(f"private/{window.split('/')[2]}/upload-")
     assert kept.rsplit("/", 1)[1] in ("uploaded-file", "uploaded-file.csv")
     page = client.get(window).text
     assert "<script>alert" not in page

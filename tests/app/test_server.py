@@ -94,7 +94,8 @@ def test_a_signal_ends_it_and_nothing_is_left(
     ask = opener(address)
     window = ask("/").url.removeprefix(address.split("/?")[0])
     ask(f"{window}file?name=votes.csv", long_votes().encode())
-    assert list(temporary.glob(".voirdire-app.*/*/uploaded-file.csv"))
+    assert list(temporary.glob(".voirdire-app.*/*/upload-*/uploaded-file.csv"))
+    ask(f"{window}fit", b"seconds=600")
     assert temporary.joinpath(next(temporary.iterdir())).stat().st_mode & 0o777 == 0o700
     process.send_signal(number)
     _, said = process.communicate(timeout=20)

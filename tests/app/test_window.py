@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import io
 import re
@@ -80,14 +81,24 @@ def test_a_file_that_names_no_judge_is_one_judge_called_as_the_file(
     assert "uploaded-file" not in page
 
 
+def check_commands(client: Any, window: str, page: str, folder: Path) -> None:
+    """Assert that the commands on the page, run in a folder, give the run that the page gives."""
+    folder.mkdir()
+    packed = zipfile.ZipFile(io.BytesIO(client.get(f"{window}download/run.zip").content))
+    packed.extractall(folder / "page")
+    (folder / "votes.csv").write_text(VOTES)
+    if "--anchors" in page:
+        (folder / "answers.csv").write_bytes(client.get(f"{window}download/answers.csv").content)
+    with contextlib.chdir(folder):
+        for command in command_on(page):
+            assert CliRunner().invoke(app, command).exit_code == 0, command
+    assert (folder / "report.html").is_file()
+    pd.testing.assert_frame_equal(ranking(folder / "page" / "run"), ranking(folder / "run"))
+
+
 @pytest.mark.slow
-def test_the_fit_is_that_of_the_command_line_that_it_shows(
-    client: Any,
-    window: str,
-    drop: Callable[..., Any],
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_one_fit_at_a_time_gives_a_report_that_stands_by_itself_and_questions(
+    client: Any, window: str, drop: Callable[..., Any]
 ) -> None:
     drop()
     assert client.post(f"{window}fit", data={"prob": "0.8"}).headers["location"] == window
@@ -104,21 +115,24 @@ def test_the_fit_is_that_of_the_command_line_that_it_shows(
     asked = client.get(f"{window}ask")
     assert "form-action 'self'" in asked.headers["content-security-policy"]
     assert '"send":"' in asked.text
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_fits_are_those_of_the_commands_on_the_page_and_answers_can_be_forgotten(
+    client: Any, window: str, drop: Callable[..., Any], folder: Path, tmp_path: Path
+) -> None:
+    drop()
+    client.post(f"{window}fit", data={"prob": "0.8"})
+    check_commands(client, window, ended(client, window), tmp_path / "without")
     answers = "person,first,second,winner\nme,y,x,first\nme,z,y,first\n"
     client.post(f"{window}answers", data={"csv": answers})
     page = ended(client, window)
     assert "2 answers of yours" in page
-    zipfile.ZipFile(io.BytesIO(client.get(f"{window}download/run.zip").content)).extractall(tmp_path / "page")
-    monkeypatch.chdir(tmp_path)
-    Path("votes.csv").write_text(VOTES)
-    Path("answers.csv").write_bytes(client.get(f"{window}download/answers.csv").content)
-    for command in command_on(page):
-        assert CliRunner().invoke(app, command).exit_code == 0, command
-    pd.testing.assert_frame_equal(ranking(tmp_path / "page" / "run"), ranking(tmp_path / "run"))
+    assert files_under(folder.parent) == [f"private/{name}" for name in files_under(folder)]
+    check_commands(client, window, page, tmp_path / "with")
     client.post(f"{window}forget")
-    page = ended(client, window)
-    assert "--anchors" not in command_on(page)[0]
-    assert all(name.startswith("private/") for name in files_under(folder.parent))
+    assert "--anchors" not in ended(client, window)
 
 
 def long_votes(seed: int = 5) -> str:
@@ -132,6 +146,7 @@ def long_votes(seed: int = 5) -> str:
     return "\n".join(rows) + "\n"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_stopped_fit_keeps_what_there_is_and_a_second_stop_ends_it(
     client: Any, window: str, drop: Callable[..., Any]

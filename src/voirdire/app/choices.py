@@ -143,4 +143,5 @@ def _number(
 
 
 def _written(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return short if not isinstance(value, float) or float(short) == value else repr(value)

@@ -77,7 +77,7 @@ class Fitting:
     def end(self) -> None:
         """End it at once."""
         self._process.kill()
-        self._reader.join()
+        self._reader.join(5)
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import zipfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -115,6 +116,7 @@ async def _take_upload(request: Request, session: Session) -> Response:
 
     stem = TEXTS if request.url.path.endswith("/texts") else TABLE
     name = request.query_params.get("name", "")
+    path = None
     try:
         if await _in_thread(lambda: session.fitting) is not None:
             raise InputError(BUSY)
@@ -127,6 +129,8 @@ async def _take_upload(request: Request, session: Session) -> Response:
     except TooLargeError as error:
         return JSONResponse({"error": str(error)}, 413)
     except InputError as error:
+        if path is not None:
+            shutil.rmtree(path.parent, ignore_errors=True)
         return JSONResponse({"error": str(error).replace(TEXTS, shown_name(name))}, 400)
     return JSONResponse({"taken": shown_name(name)})
 

@@ -98,15 +98,14 @@ class Session:
         """
         with self.lock:
             self._check_idle()
-            if self._table is not None and self._table != table:
-                self._table.unlink(missing_ok=True)
+            if self._table is not None:
+                shutil.rmtree(self._table.parent, ignore_errors=True)
             self._table, self.name, self.findings, self.fitted, self.answers = table, name, None, None, []
             self.given, self.choices, self.problems, self.texts = {}, Choices(), (), None
             try:
                 self._examine(self.choices)
             except InputError as error:
                 problems = tuple(map(self.in_its_words, error.problems))
-                table.unlink(missing_ok=True)
                 self._table, self.name = None, ""
                 raise InputError(problems) from None
 
@@ -122,6 +121,8 @@ class Session:
             questions = [] if self.fitted is None else self.fitted.outcome["questions"]
             if questions:
                 asking_page(questions, texts, "", "")
+            if self.texts is not None:
+                shutil.rmtree(self.texts.parent, ignore_errors=True)
             self.texts = texts
 
     def choose(self, given: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path, PurePosixPath
@@ -55,7 +56,7 @@ def stored_name(given: str, stem: str) -> str:
 async def receive_file(
     chunks: AsyncIterator[bytes], folder: Path, name: str, stem: str, announced: str | None
 ) -> Path:
-    """Write what is uploaded into a folder; nothing stays of a file that is too large or ends early.
+    """Write what is uploaded into a new folder in one; nothing stays of a file that is too large or ends early.
 
     Parameters
     ----------
@@ -75,11 +76,11 @@ async def receive_file(
     """
     if announced is not None and announced.isdecimal() and int(announced) > MOST_BYTES:
         raise _too_large()
-    target = folder / stored_name(name, stem)
-    handle, part = tempfile.mkstemp(".part", dir=folder)
+    own = Path(tempfile.mkdtemp(prefix="upload-", dir=folder))
+    target = own / stored_name(name, stem)
     size = 0
     try:
-        with open(handle, "wb") as stream:
+        with open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as stream:
             async for chunk in chunks:
                 size += len(chunk)
                 if size > MOST_BYTES:
@@ -87,9 +88,9 @@ async def receive_file(
                 stream.write(chunk)
         if not size:
             raise InputError("the file is empty; choose one that holds judges' answers")
-        os.replace(part, target)
-    finally:
-        Path(part).unlink(missing_ok=True)
+    except BaseException:
+        shutil.rmtree(own, ignore_errors=True)
+        raise
     return target
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -148,8 +149,19 @@ def test_missing_packages_are_named_with_the_command(monkeypatch: pytest.MonkeyP
 
 
 def test_a_port_that_is_taken_is_named(temporary: Path) -> None:
-    with server.serving() as address:
-        port = int(address.split(":")[2].split("/")[0])
+    with server.serving() as guard:
+        port = int(guard.address.split(":")[2].split("/")[0])
         with pytest.raises(InputError, match=f"port {port} cannot be used"), server.serving(port):
             pass
     assert not list(temporary.iterdir())
+
+
+def test_the_address_that_a_browser_is_started_with_opens_the_page_once(temporary: Path) -> None:
+    with server.serving() as guard:
+        address = guard.address_once()
+        assert address != guard.address
+        assert opener(address)("/").url.startswith(address.split("?")[0] + "s/")
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            opener(address)
+        opener(guard.address)
+        opener(guard.address)

@@ -100,8 +100,8 @@ def faults(browser: Any, axe: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving() as address:
-        yield address
+    with serving() as guard:
+        yield guard.address
 
 
 @pytest.fixture(scope="module")
@@ -236,8 +236,8 @@ def test_focus_goes_through_the_page_in_order_and_is_seen(browser: Any, address:
 
 
 def test_without_the_app_the_page_says_so(browser: Any) -> None:
-    with serving() as address:
-        browser.open(address)
+    with serving() as guard:
+        browser.open(guard.address_once())
         shows(browser, "Drop a file")
     browser.run(
         "(() => { const held = new DataTransfer(); held.items.add(new File(['x'], 'x.csv'));"

@@ -55,11 +55,18 @@ class Guard:
         self._app, self._token = app, token
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
         self._cookie = f"voirdire-{port}"  # cookies of all ports of a machine lie together
+        self._once: set[str] = set()
 
     @property
     def address(self) -> str:
         """The address to open, with the secret."""
         return f"http://{self._hosts[0]}/?token={self._token}"
+
+    def address_once(self) -> str:
+        """An address that opens the page once: other users of the machine can see what a browser is started with."""
+        token = secrets.token_urlsafe(24)
+        self._once.add(token)
+        return f"http://{self._hosts[0]}/?token={token}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -101,7 +108,9 @@ class Guard:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if given is None:
             return None
-        if not self._is_token(given[-1]):
+        if given[-1] in self._once:
+            self._once.remove(given[-1])
+        elif not self._is_token(given[-1]):
             return PlainTextResponse(_CLOSED, 403)
         # not a redirect: after a link on another site the browser would go on without the cookie
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"

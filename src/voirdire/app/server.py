@@ -20,8 +20,8 @@ _PACKAGES = ("starlette", "uvicorn")
 
 
 @contextmanager
-def serving(port: int = 0) -> Iterator[str]:
-    """Serve the page until the end of the block; yields the address to open.
+def serving(port: int = 0) -> Iterator[Guard]:
+    """Serve the page until the end of the block; yields the guard, which has the address to open.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def serving(port: int = 0) -> Iterator[str]:
         try:
             while not server.started and thread.is_alive():
                 time.sleep(0.02)
-            yield guard.address
+            yield guard
         finally:
             server.should_exit = True
             thread.join()

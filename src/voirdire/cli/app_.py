@@ -25,11 +25,11 @@ def app_(
     """Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C."""
     from voirdire.app.server import serving
 
-    with signals.keeping_note(_END), serving(port) as address:
+    with signals.keeping_note(_END), serving(port) as guard:
         if json:
-            console.emit({"address": address})
+            console.emit({"address": guard.address})
         else:
-            print(f"Open {address}")
+            print(f"Open {guard.address}")
             console.tell(
                 "It is for this machine and for you alone; Ctrl-C ends it and removes what was uploaded."
             )
@@ -37,5 +37,5 @@ def app_(
         if browser:
             import webbrowser
 
-            webbrowser.open(address)
+            webbrowser.open(guard.address_once())
         threading.Event().wait()

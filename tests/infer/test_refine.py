@@ -93,6 +93,19 @@ def test_draws_of_large_tables_count_as_they_are_where_a_few_weights_are_even(
         assert share == pytest.approx(probability, abs=4 * np.sqrt(0.25 / (COUNT / 2)))
 
 
+def test_tables_of_which_one_point_is_more_than_a_block_are_computed_point_by_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Blocks without points ended fits of a million votes with an error."""
+    votes = two_items(7, 3).votes
+    posed = pose(load_model("crowd-bt"), votes)
+    x = np.random.default_rng(2).normal(size=(3, posed.density.size))
+    derivatives = Derivatives(posed.density, posed.data, symmetric=True)
+    together = derivatives.log_densities(x)
+    monkeypatch.setattr("voirdire.infer.derivatives.TOGETHER", 1)
+    np.testing.assert_allclose(derivatives.log_densities(x), together, rtol=1e-13)
+
+
 def test_proposals_move_to_where_the_weights_say_the_posterior_is() -> None:
     """A normal distribution 2 sd off and a third as wide: at first its weights cannot be trusted, matched they can."""
     problem = two_items(7, 3)

@@ -91,9 +91,15 @@ class Browser:
         return dict(json.loads(message))
 
     def open(
-        self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False, script: bool = True
+        self,
+        path: Path | str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        dark: bool = False,
+        script: bool = True,
     ) -> None:
-        """Open a file at a width, in light or dark mode, with or without scripts."""
+        """Open a file, or an address, at a width, in light or dark mode, with or without scripts."""
         self.events.clear()
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -105,7 +111,7 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         until = time.monotonic() + WAIT
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive(until))

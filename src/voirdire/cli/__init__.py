@@ -24,6 +24,7 @@ import typer.core
 from voirdire import __version__
 from voirdire.cli import signals
 from voirdire.cli.agree import agree
+from voirdire.cli.app_ import app_
 from voirdire.cli.ask import ask
 from voirdire.cli.audit import audit
 from voirdire.cli.board import board
@@ -65,6 +66,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     plan,
     collect,
     prompts,
+    app_,
     doctor,
     import_,
     export,

@@ -127,7 +127,8 @@ class Derivatives:
 
     def _blocks(self, x: Floats) -> list[Floats]:
         """Points that are worth being computed together: a tape costs as much as some thousand numbers."""
-        return np.array_split(x, max(1, -(-len(x) * (self._numbers + self._density.size) // TOGETHER)))
+        blocks = -(-len(x) * (self._numbers + self._density.size) // TOGETHER)
+        return np.array_split(x, max(1, min(blocks, len(x))))
 
     def hessian(self, x: Floats) -> Floats:
         """Second derivatives, shape (size, size), in memory of the caller's own."""

@@ -51,8 +51,20 @@ def html_page(page: Page) -> str:
         version=metadata.version("voirdire"),
         script=Markup(script),
         style=Markup(style),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        policy=Markup(page_policy()),
     )
+
+
+def page_policy() -> str:
+    """The policy of the page: it loads nothing, and no script but its own runs in it.
+
+    Examples
+    --------
+    >>> page_policy().split("; ")[0]
+    "default-src 'none'"
+    """
+    script = base64.b64encode(hashlib.sha256(_read_asset("script.js").strip().encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{script}'"
 
 
 def _block_html(block: Block, blocks: Any) -> str:

@@ -69,10 +69,10 @@
   function choices() {
     if (!paired) return data.levels.map((level, at) => ({ value: level, text: level, key: at < 9 ? String(at + 1) : "" }));
     const found = [
-      { value: "first", text: "Left is better", key: "ArrowLeft", shown: "\u2190" },
-      { value: "second", text: "Right is better", key: "ArrowRight", shown: "\u2192" },
+      { value: "first", text: "Left is better", key: "ArrowLeft", shown: "\u2190", number: "1" },
+      { value: "second", text: "Right is better", key: "ArrowRight", shown: "\u2192", number: "3" },
     ];
-    if (data.ties) found.splice(1, 0, { value: "tie", text: "Neither", key: "t" });
+    if (data.ties) found.splice(1, 0, { value: "tie", text: "Neither", key: "t", number: "2" });
     return found;
   }
 
@@ -168,6 +168,8 @@
     find("again").hidden = !left;
     find("again").textContent = state.skipped.length ? "Go through what was skipped" : "Go on";
     find("back").hidden = !state.log.length;
+    find("send").hidden = !data.send || !answered;
+    find("return").hidden = Boolean(data.send);
     const csv = table(), save = find("save");
     find("csv").value = csv;
     if (save.href) URL.revokeObjectURL(save.href);
@@ -178,12 +180,12 @@
   }
 
   find("how").textContent = paired
-    ? `${data.questions.length} times two texts stand side by side. Keys: left and right arrow for the better text, ${data.ties ? "t for neither, " : ""}s to skip, u to undo.`
+    ? `${data.questions.length} times two texts stand side by side. Keys: left and right arrow (or 1 and 3) for the better text, ${data.ties ? "t (or 2) for neither, " : ""}s to skip, u to undo.`
     : `${data.questions.length} texts, one at a time. Keys: 1 to ${Math.min(data.levels.length, 9)} for the answers from the left, s to skip, u to undo.`;
   find("answers").replaceChildren(...choices().map((choice) => {
     const button = made("button", choice.text, { type: "button", onclick: () => answer(choice.value) });
     if (choice.key) {
-      button.setAttribute("aria-keyshortcuts", choice.key);
+      button.setAttribute("aria-keyshortcuts", [choice.key, choice.number].filter(Boolean).join(" "));
       const mark = made("kbd", choice.shown || choice.key);
       mark.setAttribute("aria-hidden", "true");
       button.append(mark);
@@ -206,11 +208,23 @@
     const name = find("person").value.trim();
     if (name) begin(name);
   };
+  if (data.send) {
+    find("stop").textContent = "End here";
+    find("save").classList.add("second");
+    find("home").href = data.back;
+    find("home").hidden = false;
+    find("send").action = data.send;
+    find("send").addEventListener("submit", () => {
+      // the server keeps them from here on
+      try { localStorage.removeItem(`${place}:${person}`); localStorage.removeItem(place); } catch { /* nothing was kept */ }
+    });
+    begin("me");
+  }
   document.addEventListener("keydown", (event) => {
     if (find("ask").hidden || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
     if (["INPUT", "TEXTAREA"].includes(event.target.tagName)) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    const choice = choices().find((one) => one.key && one.key === key);
+    const choice = choices().find((one) => one.key && [one.key, one.number].includes(key));
     if (choice) answer(choice.value);
     else if (key === "s") skip();
     else if (key === "u" || key === "Backspace") undo();

@@ -64,8 +64,25 @@ def ask(
     return place
 
 
-def page(asked: Questions, *, ties: bool = True, task: str | None = None, seed: int = 0) -> str:
+def page(
+    asked: Questions,
+    *,
+    ties: bool = True,
+    task: str | None = None,
+    seed: int = 0,
+    send: str | None = None,
+    back: str | None = None,
+) -> str:
     """The page as text.
+
+    Parameters
+    ----------
+    asked : Questions
+    ties, task, seed
+        As of :func:`ask`.
+    send, back : str, optional
+        Of a page that a server of this machine shows to one person: the address that answers go to, as a form with the
+        field ``csv``, and that of the page to go back to.
 
     Examples
     --------
@@ -75,13 +92,11 @@ def page(asked: Questions, *, ties: bool = True, task: str | None = None, seed: 
     >>> made.count("</script>"), "<b>" in made
     (2, False)
     """
-    data = _data(asked, ties, task, seed)
+    data = _data(asked, ties, task, seed, send, back)
     script, style = (_asset(name) for name in ("ask.js", "ask.css"))
-    allowed = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
-    allowed += "; base-uri 'none'; form-action 'none'"
     shell = _asset("ask.html")
     for name, text in {
-        "POLICY": html.escape(allowed, quote=True),
+        "POLICY": html.escape(page_policy(send is not None), quote=True),
         "TITLE": html.escape(data["task"]),
         "STYLE": style,
         "SCRIPT": script,
@@ -91,13 +106,30 @@ def page(asked: Questions, *, ties: bool = True, task: str | None = None, seed: 
     return shell
 
 
-def _data(asked: Questions, ties: bool, task: str | None, seed: int) -> dict[str, Any]:
+def page_policy(sends: bool) -> str:
+    """The policy of the page: its own script and style, no requests, but for the form of a page that sends.
+
+    Examples
+    --------
+    >>> page_policy(False).endswith("form-action 'none'"), page_policy(True).endswith("form-action 'self'")
+    (True, True)
+    """
+    allowed = (
+        f"default-src 'none'; script-src {_hash(_asset('ask.js'))}; style-src {_hash(_asset('ask.css'))}"
+    )
+    return f"{allowed}; base-uri 'none'; form-action '{'self' if sends else 'none'}'"
+
+
+def _data(
+    asked: Questions, ties: bool, task: str | None, seed: int, send: str | None, back: str | None
+) -> dict[str, Any]:
     about: dict[str, int] = {}
     place = {name: at for at, name in enumerate(asked.items)}
     rows = []
     for row in asked.rows:
         named = [row[name] for name in ("first", "second", "item") if name in row]
         shown = {text for text in (_about(asked, name) for name in named) if text}
+        shown = shown or {row[name] for name in ("context",) if name in row}
         entry: dict[str, Any] = {"items": [place[name] for name in named]}
         entry |= {name: row[name] for name in ("criterion", "context") if name in row}
         if shown:
@@ -116,6 +148,7 @@ def _data(asked: Questions, ties: bool, task: str | None, seed: int) -> dict[str
         "about": list(about),
         "questions": rows,
     }
+    data |= {name: address for name, address in (("send", send), ("back", back)) if address is not None}
     # where answers are kept in the browser: another page of other questions has a place of its own
     data["id"] = hashlib.sha256(_safe(data).encode()).hexdigest()[:16]
     return data

@@ -1,0 +1,147 @@
+"""Choices of a person on the page: how the table is read, and what the fit is about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from shlex import quote
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.infer.method import SECONDS
+from voirdire.settings import PROB
+from voirdire.tables.columns import ALIASES, ANSWERS
+from voirdire.tables.numbers import read_number
+from voirdire.tables.reading import Reading
+
+#: What can be chosen from, by the name of the field; the first of each is the default.
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "about": ("", "target", "panel"),
+    "judges": ("", "models", "people"),
+    "table": ("", *ANSWERS),
+    "wide": ("", "judge", "criterion", "counts"),
+}
+#: Columns of voirdire's that a column of the file may be said to be.
+ROLES = tuple(ALIASES)
+_LONGEST = 600.0
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Choices for a fit.
+
+    Attributes
+    ----------
+    reading : Reading
+    about, judges : str
+        As of :func:`voirdire.fit`; empty for the default.
+    prob : float
+        Probability of the intervals.
+    seconds : float
+        About how long chains may take.
+    """
+
+    reading: Reading = field(default_factory=Reading)
+    about: str = ""
+    judges: str = ""
+    prob: float = PROB
+    seconds: float = SECONDS
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of :func:`voirdire.fit` that are not its defaults."""
+        given = {"about": self.about, "judges": self.judges, "prob": self.prob, "seconds": self.seconds}
+        usual = {"about": "", "judges": "", "prob": PROB, "seconds": SECONDS}
+        return {name: value for name, value in given.items() if value != usual[name]}
+
+    def command(self, read_by: str, anchors: bool) -> str:
+        """Write the command lines that do the same.
+
+        Parameters
+        ----------
+        read_by : str
+            The command that the reading calls for: ``voirdire fit votes.csv --wide judge``.
+        anchors : bool
+            Whether there are answers of people.
+
+        Examples
+        --------
+        >>> print(Choices(prob=0.8).command("voirdire fit votes.csv", anchors=True))
+        voirdire fit votes.csv --prob 0.8 --anchors answers.csv --out run
+        voirdire report run -o report.html
+        """
+        options = [f"--{name} {quote(_written(value))}" for name, value in self.settings.items()]
+        options += ["--anchors answers.csv"] * anchors
+        return "\n".join(
+            [" ".join([read_by, *options, "--out run"]), "voirdire report run -o report.html"],
+        )
+
+
+def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
+    """Read the fields of the form.
+
+    Parameters
+    ----------
+    given : mapping of str to str
+        Fields: ``about``, ``judges``, ``prob``, ``seconds``, ``table``, ``wide``, ``sheet``, ``people`` (names with
+        commas between them), ``where`` (COLUMN=VALUE), ``judge`` (who judged in a file that names nobody), and
+        ``map-ROLE`` for each of `ROLES`. Absent and empty fields are left as they are by default.
+    columns : sequence of str
+        Columns of the file.
+
+    Raises
+    ------
+    InputError
+        With every field that is not as it is to be.
+
+    Examples
+    --------
+    >>> read_choices({"prob": "0.8", "map-judge": "who"}, ["who", "item", "grade"]).reading.map
+    {'judge': 'who'}
+    """
+    problems = [
+        f"{name} {given[name]!r} is none of {', '.join(filter(None, known))}"
+        for name, known in OPTIONS.items()
+        if given.get(name, "") not in known
+    ]
+    mapped = {role: given[f"map-{role}"] for role in ROLES if given.get(f"map-{role}")}
+    problems += [f"{name!r} is no column of the file" for name in mapped.values() if name not in columns]
+    column, equals, value = given.get("where", "").partition("=")
+    if given.get("where") and not (column and equals and value):
+        problems.append(f"only rows {given['where']!r} is not COLUMN=VALUE")
+    prob = _number(given, "prob", PROB, 0.0, 1.0, problems)
+    seconds = _number(given, "seconds", SECONDS, 0.0, _LONGEST, problems)
+    if problems:
+        raise InputError(problems)
+    judge = given.get("judge", "").strip()
+    reading = Reading(
+        map=mapped or None,
+        wide=given.get("wide") or None,
+        set={"judge": judge} if judge else None,
+        sheet=given.get("sheet") or None,
+        table=given.get("table") or None,
+        where={column: value} if equals else None,
+        people=tuple(name.strip() for name in given.get("people", "").split(",") if name.strip()),
+    )
+    return Choices(reading, given.get("about", ""), given.get("judges", ""), prob, seconds)
+
+
+def _number(
+    given: Mapping[str, str], name: str, usual: float, low: float, high: float, problems: list[str]
+) -> float:
+    text = given.get(name, "").strip()
+    if not text:
+        return usual
+    try:
+        found = float(read_number(text))
+    except ValueError:
+        found = math.nan
+    if not low < found <= high or found == 1.0 == high:
+        problems.append(f"{name} {text!r} is no number between {low:g} and {high:g}")
+    return found
+
+
+def _written(value: object) -> str:
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return short if not isinstance(value, float) or float(short) == value else repr(value)

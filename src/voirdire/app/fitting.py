@@ -1,0 +1,103 @@
+"""A fit under way in a process of its own: how far it is, a request to stop, how it ended."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+LOST = "The fit ended without an answer; the table may be too large for this machine."
+
+
+class Fitting:
+    """A fit under way.
+
+    Parameters
+    ----------
+    order : dict
+        See :func:`voirdire.app.worker.run_order`.
+    log : Path
+        Where the process writes what is no answer.
+
+    Attributes
+    ----------
+    outcome : dict or None
+        What it found.
+    problems : list of str
+        Why there is none.
+    stopping : bool
+        Whether it was asked to stop.
+    """
+
+    def __init__(self, order: dict[str, Any], log: Path) -> None:
+        self.out = Path(order["out"])
+        self.outcome: dict[str, Any] | None = None
+        self.problems: list[str] = []
+        self.stopping = False
+        self._progress: dict[str, Any] = {"done": 0, "total": 0, "said": ""}
+        self._began = time.monotonic()
+        with open(log, "wb") as stream:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "voirdire.app.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stream,
+                encoding="utf-8",
+                start_new_session=True,  # Ctrl-C is the server's
+            )
+        self._tell(json.dumps(order))
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it is under way."""
+        return self._reader.is_alive()
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        """What is known so far: ``done`` of ``total`` moves, ``said`` in words, ``seconds`` since the start."""
+        return self._progress | {
+            "seconds": round(time.monotonic() - self._began),
+            "stopping": self.stopping,
+        }
+
+    def stop(self) -> None:
+        """Ask to end with what there is; asked again, end without."""
+        if self.stopping:
+            self.end()
+        else:
+            self.stopping = True
+            self._tell("stop")
+
+    def end(self) -> None:
+        """End it at once."""
+        self._process.kill()
+        self._reader.join(5)
+
+    def _tell(self, line: str) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # it has ended; the reader says how
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process:
+            for line in self._process.stdout:
+                message = json.loads(line)
+                if "done" in message:
+                    self._progress = message
+                else:
+                    self.outcome, self.problems = message.get("outcome"), message.get("error", [])
+        code = self._process.returncode
+        if self.outcome is None and not self.problems:
+            self.problems = (
+                ["Stopped; nothing was kept."] if self.stopping else [f"{LOST} (exit code {code})"]
+            )

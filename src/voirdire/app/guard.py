@@ -1,0 +1,139 @@
+"""Who may ask the server for something: this machine's user, by a secret, from the page itself; nobody else.
+
+Another page in the same browser can send requests to 127.0.0.1, too, or have a name of its own point there (DNS
+rebinding). So every request must name this server as its host and carry the secret as a cookie that other sites do not
+send (``SameSite=Strict``). Ports of one machine are one site to a browser: what is changed must come from this origin,
+as the browser says (``Sec-Fetch-Site``, ``Origin``).
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+#: What the page may load: its own script and styles, the report in a frame, nothing from elsewhere.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; frame-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+_READING = ("GET", "HEAD")
+_CLOSED = "This page is for whoever started it: open the address that voirdire app printed."
+
+
+class Guard:
+    """An application behind its checks, with headers that hold for every answer.
+
+    Parameters
+    ----------
+    app : ASGI application
+    port : int
+        Where the server listens.
+    token : str
+        The secret.
+
+    Examples
+    --------
+    >>> Guard(None, 8000, "abc").address
+    'http://127.0.0.1:8000/?token=abc'
+    """
+
+    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+        self._app, self._token = app, token
+        self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self._cookie = f"voirdire-{port}"  # cookies of all ports of a machine lie together
+        self._once: set[str] = set()
+
+    @property
+    def address(self) -> str:
+        """The address to open, with the secret."""
+        return f"http://{self._hosts[0]}/?token={self._token}"
+
+    def address_once(self) -> str:
+        """An address that opens the page once: other users of the machine can see what a browser is started with."""
+        token = secrets.token_urlsafe(24)
+        self._once.add(token)
+        return f"http://{self._hosts[0]}/?token={token}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        from starlette.responses import PlainTextResponse
+
+        if scope["type"] != "http":
+            return  # no web sockets, nothing to do at start and end
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {name for name, _ in message["headers"]}
+                more = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                message["headers"] = [*message["headers"], *(one for one in more if one[0] not in own)]
+            await send(message)
+
+        answer: Response | None = self._refuse(scope)
+        if answer is None and scope["path"] == "/" and scope["method"] == "GET":
+            answer = self._admit(scope)
+        if answer is None and not self._knows(scope):
+            answer = PlainTextResponse(_CLOSED, 403)
+        elif answer is None and not self._comes_from_the_page(scope):
+            answer = PlainTextResponse("This request does not come from the page.", 403)
+        await (answer or self._app)(scope, receive, send_guarded)
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        from starlette.responses import PlainTextResponse
+
+        host = _header(scope, b"host")
+        if host not in self._hosts:
+            return PlainTextResponse("This server is 127.0.0.1 alone.", 421)
+        if scope["method"] not in (*_READING, "POST"):
+            return PlainTextResponse("Not allowed.", 405, {"allow": "GET, HEAD, POST"})
+        return None
+
+    def _admit(self, scope: Scope) -> Response | None:
+        """Move the secret from the address into a cookie; None where the address has none."""
+        from starlette.responses import PlainTextResponse
+
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
+        if given is None:
+            return None
+        if given[-1] in self._once:
+            self._once.remove(given[-1])
+        elif not self._is_token(given[-1]):
+            return PlainTextResponse(_CLOSED, 403)
+        # not a redirect: after a link on another site the browser would go on without the cookie
+        cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
+        return PlainTextResponse("voirdire", headers={"set-cookie": cookie, "refresh": "0; url=/"})
+
+    def _knows(self, scope: Scope) -> bool:
+        from starlette.requests import cookie_parser
+
+        return self._is_token(cookie_parser(_header(scope, b"cookie") or "").get(self._cookie, ""))
+
+    def _is_token(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+    def _comes_from_the_page(self, scope: Scope) -> bool:
+        site, origin = _header(scope, b"sec-fetch-site"), _header(scope, b"origin")
+        own = f"http://{_header(scope, b'host')}"
+        if scope["method"] in _READING:
+            return site in (None, "same-origin", "none") and origin in (None, own)
+        # without referrers a browser writes the origin of a form as "null": then the other header tells
+        return origin in (own, "null") if site == "same-origin" else site is None and origin == own
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    """The value of a header; None where it is absent, or given twice."""
+    found = [value.decode("latin-1") for one, value in scope["headers"] if one == name]
+    return found[0] if len(found) == 1 else None

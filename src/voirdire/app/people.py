@@ -1,0 +1,129 @@
+"""Questions that people are asked on the page, and the answers that come back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.collect.ask.page import page
+from voirdire.collect.ask.questions import read_questions
+from voirdire.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.kinds.fit import Fit
+
+COUNT = 10
+NO_VOTES = (
+    "questions are comparisons, for tables of votes; people's answers to these items enter by the command line "
+    "(voirdire fit --anchors FILE)"
+)
+PERSON = "me"
+_KEPT = ("first", "second", "criterion", "context")
+_OUTCOMES = ("first", "second", "tie")
+
+
+def telling_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
+    """The comparisons whose answers by a person tell most, or why there are none.
+
+    Parameters
+    ----------
+    fit : Fit
+
+    Returns
+    -------
+    list of dict, str
+        ``first``, ``second`` and, where there are several, ``criterion`` and ``context``.
+    """
+    from voirdire.kinds.registry import votes_of
+
+    try:
+        votes_of(fit.problem, "questions")
+    except InputError:
+        return [], NO_VOTES
+    try:
+        found = _comparisons(fit)
+    except InputError as error:
+        return [], str(error)
+    names = [name for name in _KEPT if name in found and found[name].notna().all()]
+    return [{name: str(row[name]) for name in names} for row in found.to_dict("records")], ""
+
+
+def _comparisons(fit: Fit) -> pd.DataFrame:
+    """Comparisons about the judges or, where the model takes them alike, about the ranking."""
+    from voirdire.fit.next.suggest import next_comparisons
+
+    try:
+        return next_comparisons(fit, COUNT)
+    except InputError:
+        return next_comparisons(fit, COUNT, about="ranking")
+
+
+def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: str, back: str) -> str:
+    """The page that asks a person; without texts it shows names.
+
+    Parameters
+    ----------
+    questions : sequence of dict
+    texts : path, optional
+        A table of items: id, text (and context or source).
+    send, back : str
+        Where the answers go, and where the page came from.
+
+    Raises
+    ------
+    InputError
+        An item has no text.
+    """
+    import pandas as pd
+
+    form = pd.DataFrame(questions)
+    names = list(dict.fromkeys([*form["first"], *form["second"]]))
+    items: Any = pd.DataFrame({"id": names, "text": names}) if texts is None else texts
+    task = "Which is better?" if texts is None else None
+    return page(read_questions(form, items), task=task, send=send, back=back)
+
+
+def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Read the answers that the page sends: to what was asked, and nothing else.
+
+    Raises
+    ------
+    InputError
+        There are none, or a row is no answer to one of the questions.
+
+    Examples
+    --------
+    >>> read_answers("person,first,second,winner\\nme,b,a,first\\n", [{"first": "a", "second": "b"}])
+    [{'first': 'b', 'second': 'a', 'winner': 'first'}]
+    """
+    asked = {_key(question) for question in questions}
+    rows = [
+        {name: row[name] for name in ("first", "second", "winner", "criterion", "context") if row.get(name)}
+        for row in csv.DictReader(io.StringIO(text, newline=""))
+    ]
+    if not rows:
+        raise InputError("no question has an answer yet")
+    wrong = [
+        at for at, row in enumerate(rows, 1) if _key(row) not in asked or row.get("winner") not in _OUTCOMES
+    ]
+    if wrong:
+        raise InputError(f"answer {wrong[0]} is none to a question that was asked; ask anew")
+    return rows
+
+
+def _key(row: dict[str, str]) -> tuple[Any, ...]:
+    return frozenset((row.get("first"), row.get("second"))), row.get("criterion"), row.get("context")
+
+
+def write_answers(answers: Sequence[dict[str, str]], path: Path) -> None:
+    """Write answers as a table for ``--anchors``."""
+    columns = list(dict.fromkeys(name for row in answers for name in row))
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, ["person", *columns], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({"person": PERSON, **row} for row in answers)

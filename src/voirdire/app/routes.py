@@ -1,0 +1,230 @@
+"""Addresses of the page: what each shows, takes, or gives."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote
+
+from voirdire.app.pages import asset, message_page, window_page
+from voirdire.app.people import asking_page
+from voirdire.app.session import BUSY, Fitted, Session, Sessions
+from voirdire.app.uploads import TABLE, TEXTS, TooLargeError, receive_file, shown_name
+from voirdire.collect.ask.page import page_policy as asking_policy
+from voirdire.errors import InputError
+from voirdire.report.html import page_policy as report_policy
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_MOST_FORM = 2**20  # bytes of a form
+_GONE = "The work of this window is not here any more: the app was started anew, or the address is not whole."
+
+
+def make_app(sessions: Sessions) -> Starlette:
+    """The application, without its guard (`voirdire.app.guard`).
+
+    Parameters
+    ----------
+    sessions : Sessions
+    """
+    from starlette.applications import Starlette
+    from starlette.responses import HTMLResponse, RedirectResponse
+    from starlette.responses import Response as Answer
+    from starlette.routing import Route
+
+    def begin(request: Request) -> Response:
+        try:
+            return RedirectResponse(f"/s/{sessions.new()}/", 303)
+        except InputError as error:
+            return HTMLResponse(message_page("Too many windows", str(error)), 503)
+
+    def send_asset(request: Request) -> Response:
+        try:
+            text, kind = asset(request.path_params["name"])
+        except InputError:
+            return Answer("Not found", 404)
+        return Answer(text, media_type=kind)
+
+    def gone(request: Request, error: Exception) -> Response:
+        return HTMLResponse(message_page("Not found", _GONE), 404)
+
+    def route(path: str, show: Callable[..., Any], method: str = "GET") -> Route:
+        """A route of a window's own address."""
+
+        async def answer(request: Request) -> Response:
+            session = sessions.get(request.path_params["key"])
+            return gone(request, KeyError()) if session is None else await show(request, session)
+
+        return Route(f"/s/{{key}}/{path}", answer, methods=[method])
+
+    return Starlette(
+        routes=[
+            Route("/", begin),
+            Route("/assets/{name}", send_asset),
+            route("", _show_window),
+            route("progress", _tell_progress),
+            route("ask", _ask),
+            route("report", _show_report),
+            route("download/{what}", _download),
+            route("file", _take_upload, "POST"),
+            route("texts", _take_upload, "POST"),
+            route("reading", _form(Session.choose), "POST"),
+            route("fit", _form(_choose_and_fit), "POST"),
+            route("forget", _form(lambda session, given: session.forget_answers()), "POST"),
+            route("stop", _form(_stop), "POST"),
+            route(
+                "answers", _form(lambda session, given: session.take_answers(given.get("csv", ""))), "POST"
+            ),
+        ],
+        exception_handlers={404: gone},
+    )
+
+
+def _root(request: Request) -> str:
+    return f"/s/{quote(request.path_params['key'])}/"
+
+
+async def _in_thread(work: Callable[..., Any], *given: Any) -> Any:
+    from starlette.concurrency import run_in_threadpool
+
+    return await run_in_threadpool(work, *given)
+
+
+async def _show_window(request: Request, session: Session) -> Response:
+    from starlette.responses import HTMLResponse
+
+    return HTMLResponse(await _in_thread(window_page, session, _root(request)))
+
+
+async def _tell_progress(request: Request, session: Session) -> Response:
+    from starlette.responses import JSONResponse
+
+    fitting = await _in_thread(lambda: session.fitting)
+    return JSONResponse({"running": False} if fitting is None else {"running": True} | fitting.progress)
+
+
+async def _take_upload(request: Request, session: Session) -> Response:
+    """Take the body for the table, or for the texts of items, by the last part of the address."""
+    from starlette.responses import JSONResponse
+
+    stem = TEXTS if request.url.path.endswith("/texts") else TABLE
+    name = request.query_params.get("name", "")
+    path = None
+    try:
+        if await _in_thread(lambda: session.fitting) is not None:
+            raise InputError(BUSY)
+        announced = request.headers.get("content-length")
+        path = await receive_file(request.stream(), session.folder, name, stem, announced)
+        if stem == TABLE:
+            await _in_thread(session.take_file, path, shown_name(name))
+        else:
+            await _in_thread(session.take_texts, path)
+    except TooLargeError as error:
+        return JSONResponse({"error": str(error)}, 413)
+    except InputError as error:
+        if path is not None:
+            shutil.rmtree(path.parent, ignore_errors=True)
+        return JSONResponse({"error": str(error).replace(TEXTS, shown_name(name))}, 400)
+    return JSONResponse({"taken": shown_name(name)})
+
+
+def _form(act: Callable[[Session, dict[str, str]], None]) -> Callable[..., Awaitable[Response]]:
+    """A route that does what a form says and shows the window; what is wrong stands on the page."""
+
+    async def take_form(request: Request, session: Session) -> Response:
+        from starlette.responses import PlainTextResponse, RedirectResponse
+
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > _MOST_FORM:
+                return PlainTextResponse("The form is too large.", 413)
+        try:
+            fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=100)
+            await _in_thread(act, session, dict(fields))
+        except ValueError as error:  # InputError is one; so are a body that is no text and too many fields
+            problems = error.problems if isinstance(error, InputError) else ("the form cannot be read",)
+            session.problems = tuple(map(session.in_its_words, problems))
+        return RedirectResponse(_root(request), 303)
+
+    return take_form
+
+
+def _choose_and_fit(session: Session, given: dict[str, str]) -> None:
+    with session.lock:
+        session.choose(given)
+        session.begin_fit()
+
+
+def _stop(session: Session, given: dict[str, str]) -> None:
+    fitting = session.fitting
+    if fitting is not None:
+        fitting.stop()
+
+
+async def _ask(request: Request, session: Session) -> Response:
+    from starlette.responses import HTMLResponse, RedirectResponse
+
+    fitted, root = session.fitted, _root(request)
+    if fitted is None or not fitted.outcome["questions"]:
+        return RedirectResponse(root, 303)
+    try:
+        made = await _in_thread(
+            asking_page, fitted.outcome["questions"], session.texts, f"{root}answers", root
+        )
+    except InputError as error:
+        session.problems, session.texts = error.problems, None
+        return RedirectResponse(root, 303)
+    policy = f"{asking_policy(True)}; frame-ancestors 'none'"
+    return HTMLResponse(made, headers={"content-security-policy": policy})
+
+
+async def _show_report(request: Request, session: Session) -> Response:
+    from starlette.responses import HTMLResponse, RedirectResponse
+
+    if session.fitted is None:
+        return RedirectResponse(_root(request), 303)
+    # an origin of its own: nothing in a report can reach the app
+    policy = f"{report_policy()}; frame-ancestors 'self'; sandbox allow-scripts"
+    text = (session.fitted.folder / "report.html").read_text(encoding="utf-8")
+    return HTMLResponse(text, headers={"content-security-policy": policy})
+
+
+async def _download(request: Request, session: Session) -> Response:
+    from starlette.responses import RedirectResponse
+    from starlette.responses import Response as Answer
+
+    give = _DOWNLOADS.get(request.path_params["what"])
+    content = None if give is None or session.fitted is None else await _in_thread(give, session.fitted)
+    if content is None:
+        return RedirectResponse(_root(request), 303)
+    named = f'attachment; filename="{request.path_params["what"]}"'
+    return Answer(content, media_type="application/octet-stream", headers={"content-disposition": named})
+
+
+def _zip_run(fitted: Fitted) -> bytes:
+    packed = io.BytesIO()
+    folder = fitted.folder / "run"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, Path("run") / path.relative_to(folder))
+    return packed.getvalue()
+
+
+def _answers(fitted: Fitted) -> bytes | None:
+    path = fitted.folder / "answers.csv"
+    return path.read_bytes() if path.is_file() else None
+
+
+_DOWNLOADS: dict[str, Callable[[Fitted], bytes | None]] = {
+    "report.html": lambda fitted: (fitted.folder / "report.html").read_bytes(),
+    "run.zip": _zip_run,
+    "answers.csv": _answers,
+}

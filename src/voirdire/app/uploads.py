@@ -1,0 +1,100 @@
+"""Uploaded files: streamed into the private folder under a name of ours, up to a limit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path, PurePosixPath
+
+from voirdire.errors import InputError
+
+MOST_BYTES = 200 * 2**20
+#: What the table and the texts of items are called here, whatever their sender calls them.
+TABLE, TEXTS = "uploaded-file", "uploaded-texts"
+_NAME = 120
+#: Endings that say how a file is written; all others are told by the content.
+_ENDINGS = (
+    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".eval", ".zip", ".gz", ".zst",
+)  # fmt: skip
+
+
+class TooLargeError(InputError):
+    """A file is larger than is taken."""
+
+
+def shown_name(given: str) -> str:
+    """A file's name to be shown and copied: its last part, printable, not too long, never an option.
+
+    Examples
+    --------
+    >>> shown_name("../../etc/passwd"), shown_name("C:\\\\a\\\\votes.csv"), shown_name("-x\\n.csv"), shown_name("..")
+    ('passwd', 'votes.csv', './-x.csv', 'file')
+    """
+    last = given.replace("\\", "/").rsplit("/", 1)[-1]
+    plain = "".join(letter for letter in last if letter.isprintable()).strip()
+    if len(plain) > _NAME:
+        plain = plain[: _NAME - 20] + plain[-20:]
+    if not plain.strip("."):
+        return "file"
+    return f"./{plain}" if plain.startswith("-") else plain
+
+
+def stored_name(given: str, stem: str) -> str:
+    """The name under which a file is kept: ours, with those of its endings that are known.
+
+    Examples
+    --------
+    >>> stored_name("votes.CSV.gz", "table"), stored_name("../../x.sh", "table"), stored_name("a.csv/../b", "table")
+    ('table.csv.gz', 'table', 'table')
+    """
+    endings = [ending.lower() for ending in PurePosixPath(shown_name(given)).suffixes[-2:]]
+    return stem + "".join(ending for ending in endings if ending in _ENDINGS)
+
+
+async def receive_file(
+    chunks: AsyncIterator[bytes], folder: Path, name: str, stem: str, announced: str | None
+) -> Path:
+    """Write what is uploaded into a new folder in one; nothing stays of a file that is too large or ends early.
+
+    Parameters
+    ----------
+    chunks : async iterator of bytes
+    folder : Path
+    name, stem : str
+        What its sender calls it, and what it is called here.
+    announced : str, optional
+        The size that its sender says it has.
+
+    Raises
+    ------
+    TooLargeError
+        It has more than 200 MB.
+    InputError
+        It is empty.
+    """
+    if announced is not None and announced.isdecimal() and int(announced) > MOST_BYTES:
+        raise _too_large()
+    own = Path(tempfile.mkdtemp(prefix="upload-", dir=folder))
+    target = own / stored_name(name, stem)
+    size = 0
+    try:
+        with open(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as stream:
+            async for chunk in chunks:
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise _too_large()
+                stream.write(chunk)
+        if not size:
+            raise InputError("the file is empty; choose one that holds judges' answers")
+    except BaseException:
+        shutil.rmtree(own, ignore_errors=True)
+        raise
+    return target
+
+
+def _too_large() -> TooLargeError:
+    return TooLargeError(
+        f"the file has more than {MOST_BYTES // 2**20} MB; fit it by the command line (voirdire fit FILE)"
+    )

@@ -1,0 +1,117 @@
+"""The process that fits: ``python -m voirdire.app.worker``, with its order on the standard input.
+
+One line of JSON comes in (see `run_order`), further lines ask it to stop. Lines of JSON go out: ``{"done", "total",
+"said"}`` while chains run, and last ``{"outcome": ...}`` or ``{"error": ...}``. When the server is gone, so is the
+standard input, and the process ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from voirdire.errors import InputError
+from voirdire.report.page import Page, Text
+
+STOPPED = "Stopped before there was anything to keep."
+
+
+def main() -> None:
+    """Take an order, do it, and say how it went."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print is no answer
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    order = json.loads(sys.stdin.readline())
+    stop = threading.Event()
+    threading.Thread(target=_listen, args=(stop,), daemon=True).start()
+    try:
+        answer: dict[str, Any] = {"outcome": run_order(order, _reporter(out, stop))}
+    except InputError as error:
+        answer = {"error": error.problems}
+    except KeyboardInterrupt:
+        answer = {"error": [STOPPED]}
+    _send(out, answer)
+
+
+def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str, Any]:
+    """Fit, save the fit and its report, and choose what to ask people.
+
+    Parameters
+    ----------
+    order : dict
+        ``table`` and ``out`` (paths), ``reading`` (options of :func:`voirdire.read`), ``settings`` (arguments of
+        :func:`voirdire.fit`), ``anchors`` (path, or None).
+    progress : callable
+        As of :func:`voirdire.fit`.
+
+    Returns
+    -------
+    dict
+        What the page says: ``sentence`` (the answer), ``subtitle``, ``level`` (of the checks), ``questions``,
+        ``unasked`` (why there are none).
+
+    Raises
+    ------
+    InputError
+        The table or the request is wrong.
+    """
+    from voirdire.app.people import telling_questions
+    from voirdire.fit.verb import fit
+    from voirdire.folders import write_file
+    from voirdire.report.fit_page import fit_page
+    from voirdire.report.html import html_page
+    from voirdire.tables.reading import Reading, read_as
+
+    how = Reading(**order["reading"])
+    table = read_as(order["table"], how) if how.given else order["table"]
+    result = fit(table, anchors=order["anchors"], progress=progress, **order["settings"])
+    out = Path(order["out"])
+    result.save(out / "run")
+    page = fit_page(result)
+    write_file(out / "report.html", html_page(page))
+    questions, unasked = telling_questions(result)
+    return {
+        "sentence": _lead(page),
+        "subtitle": page.subtitle,
+        "level": result.level,
+        "questions": questions,
+        "unasked": unasked,
+    }
+
+
+def _lead(page: Page) -> str:
+    """The answer in a sentence, with which the report begins."""
+    texts = (block for section in page.sections for block in section.blocks if isinstance(block, Text))
+    return next(text.text for text in texts if text.role == "lead")
+
+
+def _listen(stop: threading.Event) -> None:
+    for _ in sys.stdin:
+        stop.set()
+    os._exit(1)  # the server has ended
+
+
+def _reporter(out: TextIO, stop: threading.Event) -> Callable[..., None]:
+    """Progress to the server; once a stop is asked, chains hear Ctrl-C, which keeps what they have drawn."""
+
+    def report(done: int, total: int, said: str = "") -> None:
+        if stop.is_set():
+            stop.clear()
+            signal.raise_signal(signal.SIGINT)
+        _send(out, {"done": done, "total": total, "said": said})
+
+    return report
+
+
+def _send(out: TextIO, message: dict[str, Any]) -> None:
+    print(json.dumps(message), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""The verb ``app``."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Annotated
+
+import typer
+
+from voirdire.cli import console, signals
+
+_END = "the page is closed, and what was uploaded is removed"
+
+
+def app_(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Where to listen; 0: any port that is free.")
+    ] = 0,
+    browser: Annotated[
+        bool, typer.Option("--open/--no-open", help="Whether to open the page in the browser.")
+    ] = True,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C."""
+    from voirdire.app.server import serving
+
+    with signals.keeping_note(_END), serving(port) as guard:
+        if json:
+            console.emit({"address": guard.address})
+        else:
+            print(f"Open {guard.address}")
+            console.tell(
+                "It is for this machine and for you alone; Ctrl-C ends it and removes what was uploaded."
+            )
+        sys.stdout.flush()
+        if browser:
+            import webbrowser
+
+            webbrowser.open(guard.address_once())
+        threading.Event().wait()

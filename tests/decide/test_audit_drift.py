@@ -91,7 +91,9 @@ def over_time(votes: pd.DataFrame) -> list[float]:
     read = read_table(votes)
     answers = answers_of(read, None, None, (), None, None)
     order = np.tile(np.linspace(-1, 1, 200), JUDGES)
-    return [one.value / one.error for one in accuracy_over_time(read, answers, order, SMALL) if one is not None]
+    return [
+        one.value / one.error for one in accuracy_over_time(read, answers, order, SMALL) if one is not None
+    ]
 
 
 @pytest.mark.slow

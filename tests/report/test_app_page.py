@@ -202,7 +202,7 @@ def test_every_step_is_fit_for_all(
     browser.open(address, width=width, dark=dark)
     shows(browser, "Drop a file")
     look("empty")
-    drop(browser, "judge,item,answer\na,x,1\n<b>,x,2\n", "strange.csv")
+    drop(browser, "who,what,says\na,x,1\n<b>,x,2\n", "strange.csv")
     look("unread")
     drop(browser, annotations(), "annotations.json")
     browser.run("document.querySelector('summary').click()")

@@ -20,6 +20,7 @@ from voirdire.infer.kernel.fused import FusedAnswers, fused
 from voirdire.infer.kernel.library import address, as_rows, library, side_by_side
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.mode import find_mode
+from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.field import Field, Group, Hyper
@@ -145,7 +146,7 @@ def placed(kind: str) -> Coordinates:
     first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5
-    return first.adapt_to(draws)
+    return adapt_coordinates(first, draws)
 
 
 @needs_kernel

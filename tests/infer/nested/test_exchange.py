@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
+from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.exchange import Nest, exchange_values
@@ -184,10 +185,10 @@ def test_draws_in_another_mode_do_not_widen_steps() -> None:
     points = rng.standard_normal((400, 8, where.size))
     far = points.copy()
     far[:150, :2, 3] += 60.0
-    ours, theirs = where.adapt_to(points), where.adapt_to(far)
+    ours, theirs = adapt_coordinates(where, points), adapt_coordinates(where, far)
     assert len(ours.gain) == 0
     assert (theirs.gain < 1.0).all()  # twice as far, at most; of 60 it would be ten times
-    wide = replace(where, root=np.eye(2)).adapt_to(
-        np.concatenate([points[..., :2] * 5.0, points[..., 2:]], axis=2)
+    wide = adapt_coordinates(
+        replace(where, root=np.eye(2)), np.concatenate([points[..., :2] * 5.0, points[..., 2:]], axis=2)
     )
     assert np.sqrt((wide.root @ wide.root.T).diagonal()) == pytest.approx(5.0, rel=0.1)

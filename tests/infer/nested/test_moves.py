@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
+from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.cost import MOST_STEPS, moves_seconds
@@ -59,7 +60,7 @@ def stretched(nested: Nested) -> Coordinates:
     first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(500, 8, first.size)) + 4.0 * rng.normal(size=(500, 8, 1)) / first.size**0.5
-    return first.adapt_to(draws)
+    return adapt_coordinates(first, draws)
 
 
 def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
@@ -77,8 +78,8 @@ def test_few_draws_alike_show_no_direction(nested: Nested) -> None:
     first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(6)
     stuck = rng.normal(size=(1, 16, first.size)) + 0.01 * rng.normal(size=(30, 16, first.size))
-    assert len(first.adapt_to(stuck).gain) == 0
-    assert len(first.adapt_to(stuck[:, :1]).gain) == 0
+    assert len(adapt_coordinates(first, stuck).gain) == 0
+    assert len(adapt_coordinates(first, stuck[:, :1]).gain) == 0
 
 
 def test_the_gradient_of_the_energy_is_that_of_differences(nested: Nested) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.field import Field, Group, Hyper
@@ -41,7 +42,7 @@ def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
     wide = replace(coordinates_of(nested, spread_covariance(nested)), root=np.eye(2))
     draws = np.random.default_rng(1).normal(size=(50, 8, wide.size))
     draws[:, :, -1] *= 3.0
-    stretched = wide.adapt_to(draws)
+    stretched = adapt_coordinates(wide, draws)
     assert len(stretched.gain)
     return stretched
 

@@ -24,7 +24,7 @@ which at the mode of a judge who is nearly always right is next to nothing, and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -39,18 +39,10 @@ from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.skewness import QUANTILES, Bent, Skewness, no_skewness, skewness_of
+from voirdire.infer.nested.skewness import Bent, Skewness, no_skewness
 from voirdire.infer.nested.whitening import Whitening, whitening_of
 from voirdire.typing import Floats
 
-DIRECTIONS = 5  # that are stretched, at most
-FURTHER = 2.0  # variance from which a direction is
-FARTHEST = 4.0  # standard deviations of most draws, beyond which one is in another mode
-MAD = 1.4826  # standard deviations in a median absolute deviation of normal draws
-FORGOTTEN = (
-    1 / 3
-)  # of the variance of draws, that means of chains have at most which have forgotten where they began
-LEFT = 1e-3  # of the covariance that spreads had
 TINY = 1e-12
 
 
@@ -101,8 +93,8 @@ class Coordinates:
 
     def from_values(self, x: Floats, hyper: Floats) -> Floats:
         """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
-        white = self._white_spreads(hyper)
-        middle = self._map_white(white, np.zeros_like(x))
+        white = self.white_spreads(hyper)
+        middle = self.map_white(white, np.zeros_like(x))
         normal = self.skewness.straighten_values((x - middle.x) / middle.width)
         z = np.concatenate([white, self._whitening.back(normal)], axis=1)
         return self._stretch_coordinates(z, 1.0 / (1.0 + self.gain) - 1.0)
@@ -205,60 +197,20 @@ class Coordinates:
     def _whitening(self) -> Whitening:
         return whitening_of(self.nested.found.factor)
 
-    def adapt_to(self, points: Floats) -> Coordinates:
-        """The same adapted to draws of chains, shape (draws, chains, size), in these coordinates.
-
-        Draws of a chain are alike, and in thousands of dimensions any few of them go far in some direction: directions
-        are those of half of the chains, and stretched as far as the other half goes in them. Draws in another mode,
-        where steps would have to be shorter, count as the farthest of this one.
-        """
-        x, hyper = self.to_values(points.reshape(-1, self.size))
-        # with a little of what it was, where chains hardly move
-        covariance = np.cov(_clip_draws(hyper).T).reshape(self.root.shape) + LEFT * self.root @ self.root.T
-        none = np.zeros((self.size, 0)), np.zeros(0)
-        there = replace(self, root=_cholesky_root(covariance), along=none[0], gain=none[1])
-        there = there._follow_skewed(x, hyper, points.shape[1])
-        if points.shape[1] < 2:
-            return there
-        z = _clip_draws(there.from_values(x, hyper)).reshape(points.shape)
-        one, other = (half.reshape(-1, self.size) for half in (z[:, ::2], z[:, 1::2]))
-        directions = np.linalg.svd(one - one.mean(axis=0), full_matrices=False)[2][:DIRECTIONS]
-        widths = (other @ directions.T).std(axis=0)
-        kept = np.flatnonzero(widths**2 > FURTHER)
-        return replace(there, along=directions[kept].T, gain=widths[kept] - 1.0)
-
-    def _follow_skewed(self, x: Floats, hyper: Floats, chains: int) -> Coordinates:
-        """The same with what draws say of the values whose prior is skewed: what answers tell of them, and how.
-
-        Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten
-        where they began stay as they are.
-        """
-        at, prior, told = self.nested.model.skewed, self.prior, self.told.copy()
-        draws = x[:, at].reshape(len(x) // chains, chains, len(at))
-        moved = draws.mean(axis=0).var(axis=0) < FORGOTTEN * draws.var(axis=(0, 1))
-        if not moved.any():
-            return self
-        at, draws = at[moved], draws[..., moved]
-        low, _, high = np.quantile(draws, QUANTILES, axis=(0, 1))
-        told[at] = np.maximum(4.0 / np.maximum(high - low, TINY) ** 2 - prior[at], TINY * prior[at])
-        there = replace(self, told=told)
-        middle = there._map_white(self._white_spreads(hyper), np.zeros_like(x))
-        normal = ((x - middle.x) / middle.width)[:, at].reshape(draws.shape)
-        return replace(there, skewness=skewness_of(at, 1.0 / np.sqrt(prior[at] + self.told[at]), normal))
-
     def _stretch_coordinates(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
 
     def _value_parts(self, z: Floats) -> tuple[Bent, Parts]:
         z = self._stretch_coordinates(z, self.gain)
         bent = self.skewness.bend_values(self._whitening.normal(z[:, len(self.root) :]))
-        return bent, self._map_white(z[:, : len(self.root)], bent.values)
+        return bent, self.map_white(z[:, : len(self.root)], bent.values)
 
-    def _white_spreads(self, hyper: Floats) -> Floats:
+    def white_spreads(self, hyper: Floats) -> Floats:
+        """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
         moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
         return np.asarray(moved, dtype=np.float64)
 
-    def _map_white(self, white: Floats, normal: Floats) -> Parts:
+    def map_white(self, white: Floats, normal: Floats) -> Parts:
         """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
         model, found = self.nested.model, self.nested.found
         moved = white @ self.root.T
@@ -323,16 +275,10 @@ def coordinates_of(nested: Nested, covariance: Floats) -> Coordinates:
     left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
     size = len(prior) + len(found.hyper)
     none = np.zeros((size, 0)), np.zeros(0)
-    root = _cholesky_root(covariance)
+    root = cholesky_root(covariance)
     return Coordinates(nested, root, left, prior, whole - prior, follow, *none, no_skewness())
 
 
-def _clip_draws(z: Floats) -> Floats:
-    """Draws, shape (draws, size), of which none is farther from the median than the farthest of most."""
-    middle = np.median(z, axis=0)
-    farthest = FARTHEST * MAD * np.median(np.abs(z - middle), axis=0)
-    return np.asarray(np.clip(z, middle - farthest, middle + farthest))
-
-
-def _cholesky_root(covariance: Floats) -> Floats:
+def cholesky_root(covariance: Floats) -> Floats:
+    """Lower triangular R of R R'."""
     return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)

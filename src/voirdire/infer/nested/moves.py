@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.cost import CHAINS, STEP, WARM, moves_seconds
 from voirdire.infer.nested.hamiltonian import Path, Place, adapt_step, sample_path
@@ -71,7 +72,7 @@ class Moves:
         if still.all():
             return
         self.z[still] = self.z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
-        there = self.where.adapt_to(np.stack([z[~still] for z in first[len(first) // 3 :]]))
+        there = adapt_coordinates(self.where, np.stack([z[~still] for z in first[len(first) // 3 :]]))
         self.z = there.from_values(*self.where.to_values(self.z))
         self.where = there
         self._value, self._slope = self.where.energy_gradient(self.z)

@@ -37,10 +37,10 @@ def test_products_are_those_of_the_factor(
     assert (size <= DENSE) == (blocks == 6)
     z, slopes = rng.standard_normal((2, 4, size))
     products = whitening_of(factor)
-    np.testing.assert_allclose(products.normal(z), factor.to_draws(z.T).T, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(
-        products.white(slopes), factor.whiten_gradients(slopes.T).T, rtol=1e-4, atol=1e-5
-    )
+    # of many blocks what hardly turns anything is left out; products stay each other's transposes and inverses
+    near = {"rtol": 0.0, "atol": 0.02} if blocks == 50 and largest else {"rtol": 1e-4, "atol": 1e-5}
+    np.testing.assert_allclose(products.normal(z), factor.to_draws(z.T).T, **near)
+    np.testing.assert_allclose(products.white(slopes), factor.whiten_gradients(slopes.T).T, **near)
     np.testing.assert_allclose(products.back(products.normal(z)), z, rtol=1e-4, atol=1e-4)
     through = (products.normal(z) * slopes).sum(axis=1), (z * products.white(slopes)).sum(axis=1)
     np.testing.assert_allclose(*through, rtol=1e-4, atol=1e-4)

@@ -2,8 +2,8 @@
 
 Where chains go, a factor L L' is a change of coordinates: it need not be exact, but L'^-1 and L^-1 have to be
 each other's transpose. So the matrix of few latent values is written out, and of more values that of what blocks share
-with the common ones, in single precision (:mod:`.arrow`): a product with it takes a quarter of what one block after the
-other does.
+with the common ones, in single precision (:mod:`.arrow`) and without what hardly turns anything: a product with it
+takes a tenth of what one block after the other does.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ from voirdire.typing import Floats
 DENSE = 300  # latent values up to which L'^-1 is written out
 LARGEST = 2e7  # numbers of the matrix of blocks by common values, at most
 FULL = 0.1  # of them that are not zero, at least
+SMALL, OF_COMMON = (
+    0.01,
+    0.003,
+)  # of a standard deviation that turns hardly anything, of blocks and of common values
+MOSTLY = 0.2  # of a matrix that is not zero, below which it is quicker without its zeros
 
 
 class Whitening(NamedTuple):
@@ -66,38 +71,64 @@ def whitening_of(factor: Factor) -> Whitening:
 
 
 def _in_single(factor: Factor) -> Whitening:
-    """With blocks by common values and the factor of what is left of these as matrices, rounded."""
+    """With blocks by common values and the factor of what is left of these as matrices, rounded.
+
+    Numbers that hardly turn anything count as zero: with each other's transposes and inverses made of what is left, the
+    coordinates are other ones, nearly as good.
+    """
     from scipy.linalg import solve_triangular
     from scipy.sparse import block_diag, coo_array
 
     pattern, stacks = factor.pattern, factor.pattern.plan.stacks
     common, alone = pattern.common, pattern.plan.alone
     own = np.concatenate([stack.own.ravel() for stack in stacks])
-    beside = np.zeros((len(own), len(common)), dtype=np.float32)
+    whole = np.zeros((len(own), len(common)), dtype=np.float32)
     blocks: list[Any] = []
+    of_back: list[Any] = []
     row = 0
     for stack, (inverses, meetings) in zip(stacks, factor.parts, strict=True):
         for at, inverse, meeting in zip(stack.shared, inverses, meetings, strict=True):
-            beside[row : row + len(inverse), at] = meeting
+            whole[row : row + len(inverse), at] = meeting
             blocks.append(coo_array(inverse))
+            of_back.append(coo_array(np.linalg.inv(inverse).T))
             row += len(inverse)
     within = block_diag(blocks, format="csr").astype(np.float32)
     within.eliminate_zeros()
-    across = within.T.tocsr()
-    rest = solve_triangular(factor.rest, np.eye(len(common)), lower=True).astype(np.float32)
+    inverse = solve_triangular(factor.rest, np.eye(len(common)), lower=True)
+    rest = np.where(np.abs(inverse) > OF_COMMON * np.sqrt((inverse**2).sum(axis=0)), inverse, 0.0)
+    np.fill_diagonal(rest, inverse.diagonal())
+    beside = np.where(np.abs(whole) > SMALL, whole, np.float32(0.0))
+    to_common, from_common, to_own = (_stored(each) for each in (rest.T, rest, beside))
+    across, from_own = within.T.tocsr(), _stored(beside.T)
+    apart = block_diag(of_back, format="csr")
+    undone = solve_triangular(rest, np.eye(len(common)), lower=True).T
 
     def to_normal(z: Floats) -> Floats:
-        out, white = np.empty_like(z), z.astype(np.float32)
-        shared = white[:, common] @ rest
-        out[:, common], out[:, alone] = shared, factor.alone * z[:, alone]
-        out[:, own] = (across @ (white[:, own] - shared @ beside.T).T).T
+        out, white = np.empty_like(z), np.ascontiguousarray(z.T, dtype=np.float32)
+        shared = to_common @ white[common]
+        out[:, common], out[:, alone] = shared.T, factor.alone * z[:, alone]
+        out[:, own] = (across @ (white[own] - to_own @ shared)).T
         return out
 
     def to_white(slopes: Floats) -> Floats:
-        out, single = np.empty_like(slopes), slopes.astype(np.float32)
-        part = (within @ single[:, own].T).T
-        out[:, own], out[:, alone] = part, factor.alone * slopes[:, alone]
-        out[:, common] = (single[:, common] - part @ beside) @ rest.T
+        out, single = np.empty_like(slopes), np.ascontiguousarray(slopes.T, dtype=np.float32)
+        part = within @ single[own]
+        out[:, own], out[:, alone] = part.T, factor.alone * slopes[:, alone]
+        out[:, common] = (from_common @ (single[common] - from_own @ part)).T
         return out
 
-    return Whitening(to_normal, to_white, lambda x: factor.from_draws(np.ascontiguousarray(x.T)).T)
+    def back(normal: Floats) -> Floats:
+        z, shared = np.empty_like(normal), normal[:, common].T
+        z[:, common], z[:, alone] = (undone @ shared).T, normal[:, alone] / factor.alone
+        z[:, own] = (apart @ normal[:, own].T + to_own @ shared).T
+        return z
+
+    return Whitening(to_normal, to_white, back)
+
+
+def _stored(matrix: Any) -> Any:
+    """A matrix in single precision, without its zeros where they are most of it."""
+    from scipy.sparse import csr_array
+
+    single = np.ascontiguousarray(matrix, dtype=np.float32)
+    return csr_array(single) if np.count_nonzero(single) < MOSTLY * single.size else single

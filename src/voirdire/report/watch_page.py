@@ -52,7 +52,7 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
     tiles = (
         ("Changed", str(len({row["judge"] for row in changes})), f"of {len(found['judges'])} judges"),
         ("Answers", f"{found['answers']:,}", f"in the order of the {found['order']}"),
-        ("False alarms", f"{100 * found['alpha']:g}%", "at most, over all looks"),
+        ("False alarms", f"{100 * found['alpha']:g}%", "meant to be the most, over all looks"),
     )
     title = f"Judges watched: {isolate_name(name)}" if name else "Judges watched"
     return Page(

@@ -27,8 +27,8 @@ CHANGED, SAME, FEW = "changed", "no change", "not enough"
 ALPHA = 0.05
 RULE = (
     "A change is found where bets on it gained what the judge's part of alpha asks for. The probability that any is "
-    "found where there is none is meant to be {alpha:.2g} at most, over all judges and all looks together; in simulations "
-    "at 0.05 it was 0.015 to 0.033."
+    "found where there is none is meant to be {alpha:.2g} at most, over all judges and all looks together; in "
+    "simulations at 0.05 it was 0.015 to 0.033."
 )
 
 

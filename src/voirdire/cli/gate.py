@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.outputs import check_files, write_outputs
 from voirdire.cli.reading import TableOptions, reads_tables
-from voirdire.folders import write_file
 from voirdire.settings import PROB
 
 #: Exit codes: 0 passed, 4 failed, 5 inconclusive.
@@ -96,17 +96,10 @@ def gate(
     """Decide whether a new version is worse than the old one: pass, fail or inconclusive (exit codes 0, 4, 5)."""
     from voirdire.decide.gate import gate as verdict_on
     from voirdire.report.gate_page import gate_badge, gate_markdown
-    from voirdire.report.verb import check_output
 
-    if json and markdown == "-":
-        raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
     if badge is not None and badge.suffix.lower() != ".svg":
         raise typer.BadParameter(f"--badge writes SVG, and {badge.name} does not end in .svg")
-    files = [Path(one) for one in (markdown, badge) if one not in (None, "-")]
-    if overwrite and not files:
-        raise typer.BadParameter("--overwrite is for --markdown and --badge")
-    for path in files:
-        check_output(path, overwrite=overwrite)
+    check_files(markdown, {"--badge": badge}, json=json, overwrite=overwrite)
     further = list(humans or [])
     tables = reading.tables([new] if old is None else [new, old], further)
     found = verdict_on(
@@ -122,18 +115,8 @@ def gate(
         levels=reading.levels,
         prob=prob,
     )
-    if markdown not in (None, "-"):
-        write_file(Path(str(markdown)), gate_markdown(found))
-    if badge is not None:
-        write_file(badge, gate_badge(found))
-    if json:
-        console.emit(found)
-    elif markdown == "-":
-        print(gate_markdown(found), end="")
-    else:
-        _show_gate(found)
-    for path in files:
-        console.saved(path, json or markdown == "-")
+    badges = {badge: lambda: gate_badge(found)}
+    write_outputs(found, markdown, badges, lambda: gate_markdown(found), _show_gate, json=json)
     raise typer.Exit(CODES[found["verdict"]])
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.outputs import check_files, write_outputs
 from voirdire.cli.reading import TableOptions, reads_tables
-from voirdire.folders import write_file
 from voirdire.settings import PROB
 
 #: Exit codes: 0 nothing changed, 4 a judge changed, 5 too few answers.
@@ -69,16 +69,10 @@ def watch(
 ) -> None:
     """Watch judges at every look: did one change? (exit codes 0 no, 4 yes, 5 too few answers)."""
     from voirdire.decide.watch import watch as look
-    from voirdire.report.verb import check_output, render
+    from voirdire.report.verb import render
     from voirdire.report.watch_page import watch_page
 
-    if json and markdown == "-":
-        raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
-    files = [Path(one) for one in (out, markdown) if one not in (None, "-")]
-    if overwrite and not files:
-        raise typer.BadParameter("--overwrite is for --out and --markdown")
-    for path in files:
-        check_output(path, overwrite=overwrite)
+    files = check_files(markdown, {"--out": out}, json=json, overwrite=overwrite)
     found = look(
         reading.together(table, humans or [], [state, *files]),
         reading.of_people(humans),
@@ -90,18 +84,8 @@ def watch(
         state=state,
     )
     page = watch_page(found, table.name)
-    if out is not None:
-        write_file(out, render(page, "html"))
-    if markdown not in (None, "-"):
-        write_file(Path(str(markdown)), render(page, "md"))
-    if json:
-        console.emit(found)
-    elif markdown == "-":
-        print(render(page, "md"), end="")
-    else:
-        _show_watch(found)
-    for path in files:
-        console.saved(path, json or markdown == "-")
+    pages = {out: lambda: render(page, "html")}
+    write_outputs(found, markdown, pages, lambda: render(page, "md"), _show_watch, json=json)
     raise typer.Exit(CODES[found["verdict"]])
 
 

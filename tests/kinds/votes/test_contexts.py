@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
+from voirdire.kinds.kind import Request
 from voirdire.kinds.votes.chances import answer_probabilities
-from voirdire.kinds.votes.contexts import by_context, left_out
+from voirdire.kinds.votes.contexts import by_context, left_out, split
+from voirdire.kinds.votes.held_out import held_out
+from voirdire.kinds.votes.kind import VOTES
+from voirdire.kinds.votes.problem import votes_in_context
+from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 Table = Callable[..., pd.DataFrame]
@@ -319,6 +325,33 @@ def test_tastes_are_learned_where_judges_answer_by_several_criteria() -> None:
     names = set(fitted.spreads()["name"])
     assert {"taste", "item:clear", "item:kind", "item:true"} <= names
     assert "context" not in names
+
+
+def test_habits_of_judges_in_contexts_are_learned_where_they_vote_there_often_enough() -> None:
+    """From two votes in a context on average; else a note says so."""
+    model, request = load_model("crowd-bt-contexts"), Request()
+    often = panel(1.0, votes=400, contexts=30, ties=True)
+    seldom = often.groupby(["judge", "context"]).head(1)
+    for table, told in ((often, True), (seldom, False)):
+        problem, notes = VOTES.pose(model, read_votes(table), request)
+        names = {parameter.name for parameter in problem.density.parameters}
+        assert {"tie_context", "tie_item"} <= names
+        assert ("tie_judge_context" in names) == ("log_tie_judge_context_spread" in names) == told
+        assert any("1.0 times in a context on average" in note for note in notes) != told
+    problem, notes = VOTES.pose(model, read_votes(seldom.query("winner != 'tie'")), request)
+    assert not any("times in a context" in note for note in notes)
+
+
+def test_a_fold_that_is_not_seen_changes_no_habits() -> None:
+    """Of what it leaves each judge votes once in a context, of the whole table twice."""
+    votes = read_votes(panel(1.0, votes=400, contexts=30, ties=True).groupby(["judge", "context"]).head(2))
+    twice = votes_in_context(split(votes, contexts=True))
+    assert 1.5 < twice < 2.0
+    split_votes = split(votes, contexts=True)
+    unseen = replace(split_votes, counts=split_votes.counts // 2)
+    assert votes_in_context(unseen) == twice
+    log, _ = held_out(load_model("crowd-bt-contexts"), votes, np.arange(votes.rows) % 2)
+    assert np.isfinite(log).all()
 
 
 def test_contexts_that_link_nothing_are_left_out() -> None:

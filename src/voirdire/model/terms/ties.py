@@ -117,7 +117,8 @@ class DavidsonByContext(LearnedDavidsonByJudge):
     """Tie habits of judges, and of contexts, of judges in contexts and of items, each with a spread that is learned.
 
     log nu = tie + tie_judge_k + tie_context_x + tie_judge_context_k,x + tie_item_first + tie_item_second, each
-    Normal(0, r) with r ~ Exponential(its rate). Of a table without contexts the last three are left out.
+    Normal(0, r) with r ~ Exponential(its rate). Of a table without contexts the last three are left out, and that of
+    judges in contexts where judges vote less than twice in a context on average: a habit is not told from chance there.
 
     Examples
     --------

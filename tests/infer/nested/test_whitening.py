@@ -32,15 +32,30 @@ def test_products_are_those_of_the_factor(
     monkeypatch: pytest.MonkeyPatch, blocks: int, each: int, largest: float
 ) -> None:
     monkeypatch.setattr(whitening, "LARGEST", largest)
+    monkeypatch.setattr(whitening, "SMALL", 0.0)
+    monkeypatch.setattr(whitening, "OF_COMMON", 0.0)
     factor = factored(blocks, each)
     rng, size = np.random.default_rng(1), factor.pattern.size
     assert (size <= DENSE) == (blocks == 6)
     z, slopes = rng.standard_normal((2, 4, size))
     products = whitening_of(factor)
-    # of many blocks what hardly turns anything is left out; products stay each other's transposes and inverses
-    near = {"rtol": 0.0, "atol": 0.02} if blocks == 50 and largest else {"rtol": 1e-4, "atol": 1e-5}
-    np.testing.assert_allclose(products.normal(z), factor.to_draws(z.T).T, **near)
-    np.testing.assert_allclose(products.white(slopes), factor.whiten_gradients(slopes.T).T, **near)
+    np.testing.assert_allclose(products.normal(z), factor.to_draws(z.T).T, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        products.white(slopes), factor.whiten_gradients(slopes.T).T, rtol=1e-4, atol=1e-5
+    )
     np.testing.assert_allclose(products.back(products.normal(z)), z, rtol=1e-4, atol=1e-4)
     through = (products.normal(z) * slopes).sum(axis=1), (z * products.white(slopes)).sum(axis=1)
     np.testing.assert_allclose(*through, rtol=1e-4, atol=1e-4)
+
+
+def test_what_hardly_turns_anything_is_left_out() -> None:
+    """Products stay each other's transposes and inverses, and nearly those of the factor."""
+    factor = factored(50, 8)
+    z, slopes = np.random.default_rng(1).standard_normal((2, 4, factor.pattern.size))
+    products = whitening_of(factor)
+    normal, white = products.normal(z), products.white(slopes)
+    assert np.abs(normal - factor.to_draws(z.T).T).max() > 1e-4
+    np.testing.assert_allclose(normal, factor.to_draws(z.T).T, atol=0.02)
+    np.testing.assert_allclose(white, factor.whiten_gradients(slopes.T).T, atol=0.02)
+    np.testing.assert_allclose(products.back(normal), z, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose((normal * slopes).sum(axis=1), (z * white).sum(axis=1), rtol=1e-4, atol=1e-4)

@@ -56,6 +56,9 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
+        # a page has the focus also after a test whose last Tab left the page before it
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
 
     def close(self) -> None:
         os.close(self.outgoing)  # it ends when its pipe does
@@ -111,10 +114,22 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
+        opened = self.call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         until = time.monotonic() + WAIT
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        while not any(self._loaded(event, opened) for event in self.events):
             self.events.append(self._receive(until))
+
+    @staticmethod
+    def _loaded(event: dict[str, Any], opened: dict[str, Any]) -> bool:
+        """Whether an event says that a page is loaded: that page, not the one that was there before."""
+        told = event.get("params", {})
+        if "loaderId" not in opened:  # the same document, at another place of it
+            return True
+        return (
+            event.get("method") == "Page.lifecycleEvent"
+            and told["name"] == "load"
+            and told["loaderId"] == opened["loaderId"]
+        )
 
     def run(self, code: str) -> Any:
         """Value of an expression (or of what its promise gives)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time
 from collections.abc import Sequence
@@ -287,10 +288,11 @@ def fit(
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
-    if how.size and how.size < least_draws(prob, _ENOUGH):
-        few = f"{how.size * (1 - prob) / 2:.2g}"
+    drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
+    if drawn and drawn < least_draws(prob, _ENOUGH):
+        few = f"{drawn * (1 - prob) / 2:.2g}"
         notes.append(
-            f"About {few} of {how.size:,} draws lie beyond each end of the intervals: the ends are rough."
+            f"About {few} of {drawn:,} draws lie beyond each end of the intervals: the ends are rough."
         )
     return FITS[kind.name](
         problem,

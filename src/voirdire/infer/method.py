@@ -142,7 +142,7 @@ def check_size(problem: Problem, method: Method) -> None:
     size = problem.density.size
     if problem.density.is_nested and method.name == "nuts":
         check_draws(size, method.size)
-    elif method.size and not problem.density.is_nested:
+    elif method.size and not problem.density.is_nested and not _never_written_out(problem, method):
         check_held(size)
         if (expected := memory(size, method.size)) > TOLD:
             warnings.warn(
@@ -150,6 +150,12 @@ def check_size(problem: Problem, method: Method) -> None:
                 "takes little of either",
                 stacklevel=3,
             )
+
+
+def _never_written_out(problem: Problem, method: Method) -> bool:
+    """True if draws are made without the Hessian (:class:`.ByHand`)."""
+    by_hand = problem.density.by_hand(problem.data)
+    return by_hand is not None and by_hand.around is not None and method.name != "nuts"
 
 
 def oriented(

@@ -13,6 +13,7 @@ from voirdire.model.density import LogDensity
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
+TOGETHER = 20_000_000  # numbers that are sorted at once
 MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
 
 
@@ -80,12 +81,12 @@ class Posterior:
         at_centre = self.around_centre or self.density.model.pool != "none"
         found = {}
         for name, draws in of(self.values).items():
-            if np.isnan(draws).any():
+            if np.isnan(draws.min(initial=0.0)):
                 found[name] = Shown(np.median(draws, axis=0), *_missing(draws[0]))
                 continue
-            point = draws.mean(axis=0) if parts else np.median(draws, axis=0)
-            ends = self.interval(draws, prob)
-            found[name] = Shown(centre[name] if at_centre else point, draws.std(axis=0, ddof=1), *ends)
+            shown = summary(self, draws, prob)
+            point = draws.mean(axis=0) if parts else shown.point
+            found[name] = shown._replace(point=centre[name] if at_centre else point)
         return found
 
     def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:
@@ -94,8 +95,13 @@ class Posterior:
 
 
 def summary(posterior: Posterior, drawn: Floats, prob: float) -> Shown:
-    """Summary of draws, along their first axis."""
-    return Shown(np.median(drawn, axis=0), drawn.std(axis=0, ddof=1), *posterior.interval(drawn, prob))
+    """Summary of draws, along their first axis: some columns at a time, as sorting takes as much memory as draws do."""
+    columns = drawn.reshape(len(drawn), -1)
+    parts = [
+        (np.median(some, axis=0), some.std(axis=0, ddof=1), *posterior.interval(some, prob))
+        for some in np.array_split(columns, max(1, columns.size // TOGETHER), axis=1)
+    ]
+    return Shown(*(np.concatenate(part).reshape(drawn.shape[1:]) for part in zip(*parts, strict=True)))
 
 
 def quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Floats]:

@@ -21,6 +21,7 @@ from voirdire.typing import Floats
 
 DRAWS = 200
 REFITS = 5  # judges at most that are left out in earnest
+TOGETHER = 4_000_000  # scores without single judges that are held at once
 NEAR = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
 
 
@@ -67,13 +68,9 @@ def top_changers(
     log = _log_likelihoods(problem, some)
     if log is None:
         return []
-    centred = score - score.mean(axis=0)
-    change = -(log - log.mean(axis=0)).T @ centred / max(len(each) - 1, 1)  # judges, items
     whole = _scores(problem, posterior.central_values, rivals)
     first = int(np.argmax(whole))
-    lead = (whole + change)[:, [first]] - (whole + change)
-    lead[:, first] = np.inf
-    margin = lead.min(axis=1)
+    margin = _margins(whole, score - score.mean(axis=0), log - log.mean(axis=0))
     # first-order changes are rough: judges that come near to a change are tried, too
     near = np.argsort(margin, kind="stable")[:REFITS]
     near = (
@@ -97,6 +94,23 @@ def top_changers(
         if top not in usual:
             found.append((problem.judges[judge], names[top]))
     return found
+
+
+def _margins(whole: Floats, score: Floats, log: Floats) -> Floats:
+    """Lead of the first over the next without each judge, to first order, shape (judges,).
+
+    Of scores, shape (n,), and their deviations in draws, shape (draws, n), beside those of judges' log likelihoods.
+    """
+    first, margin = int(np.argmax(whole)), np.empty(log.shape[1])
+    step = max(1, TOGETHER // len(whole))
+    for start in range(0, len(margin), step):
+        some = slice(start, start + step)
+        left = log[:, some].T @ (score / -max(len(score) - 1, 1))
+        left += whole
+        of_first = left[:, first].copy()
+        left[:, first] = -np.inf
+        margin[some] = of_first - left.max(axis=1)
+    return margin
 
 
 def _scores(problem: Problem, values: Values, rivals: Rivals | None) -> Floats:

@@ -12,15 +12,19 @@ Answers depend on g through few effects h(g) alone, slopes a_k u_c, severities a
     log P(y | eta, kappa),   eta = a_k u_c psi_c,i - severity_k    (:mod:`.level_answers`).
 
 The mode is searched with products of the second derivatives (:mod:`voirdire.infer.trust_region`), which take memory for
-the answers alone, and draws around it are made from the arrow written out (:mod:`.arrow`).
+the answers alone. Draws around it are made from the arrow written out (:mod:`.arrow`); of many judges from products
+with what is left of g, H - B P B' (:mod:`voirdire.infer.krylov`, preconditioned by blocks of judges), given which items
+are independent but for their sum.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from voirdire.infer.krylov import inverse_root
 from voirdire.infer.trust_region import with_directions
 from voirdire.kinds.scores.arrow import AmongItems, Arrow, factored
 from voirdire.kinds.scores.judge_blocks import PLACED, JudgeBlocks
@@ -33,7 +37,9 @@ from voirdire.model.terms.arrays import zero_sum, zero_sum_free
 from voirdire.typing import Floats
 
 LARGE = 3e8  # numbers times parameters from which draws are made so: below, the Hessian takes seconds
-NUMBERS = 2e7  # that draws may hold
+NUMBERS = 2e7  # that draws may hold,
+FEWEST = 250  # of them beyond which there are no fewer: a standard deviation is off by 4.5%
+MANY = 1500  # parameters but items from which draws take products in the place of a matrix
 
 
 def eliminable(density: ScoresLayout, data: Data) -> bool:
@@ -105,9 +111,37 @@ class Eliminated:
 
     def around(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """Up to ``count`` draws of the normal approximation at a mode, and whether it is a proper maximum."""
+        count = int(np.clip(NUMBERS / len(x), FEWEST, count))
+        if self._effects.size > MANY:
+            return self._one_by_one(x, count, rng)
         arrow = self.arrow(x)
-        count = int(np.clip(NUMBERS / len(x), 500, count))
         return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
+
+    def _one_by_one(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
+        """As :meth:`around`, of many judges: products in the place of a matrix."""
+        g, psi = self.parts(x)
+        at = _Point(self._answers, self._effects.of(g), psi)
+        effects = self._effects.derivatives(g, at.by_h)
+        blocks, items = JudgeBlocks(self._effects, g, at.h, at.answers, at.by_h), AmongItems(1.0 / at.own)
+        of_h, across = at.written_out()
+        back = across.T.tocsr()
+
+        def pull(of_g: Floats) -> tuple[Floats, Floats]:
+            """Change of effects with that of g, and of items with them, g being what is changed."""
+            by_h = effects.ahead(of_g)
+            return by_h, -items.divide((back @ by_h).reshape(self._shape))
+
+        def product(white: Floats) -> Floats:
+            by_h, of_psi = pull(blocks.coloured(white))
+            return blocks.whitened(effects.back(of_h @ by_h + across @ of_psi.ravel()))
+
+        out, smallest = np.empty((count, len(x))), np.inf
+        for row, noise in zip(out, items.draws(count, rng), strict=True):
+            white, curvature = inverse_root(product, rng.standard_normal(len(g)))
+            smallest = min(smallest, curvature)
+            of_g = blocks.coloured(white)
+            row[:] = x + self.flat(of_g, noise + pull(of_g)[1])
+        return out, smallest > 0
 
     def arrow(self, x: Floats) -> Arrow:
         """The second derivatives, written out and factored."""
@@ -157,14 +191,11 @@ class _Point:
         own = self._precision * (psi + 2.0 * ratio * self._psi)
         return np.append(by_h, by_ratio), by_psi.reshape(psi.shape) + own
 
-    def written_out(self) -> tuple[Floats, Floats]:
-        """Second derivatives by effects, shape (h, h), and by effects and items, shape (h, items of all criteria)."""
-        criteria, items = self._psi.shape
-        size = len(self.h)
-        by_h, across = np.zeros((size, size)), np.zeros((size, criteria, items))
-        by_h[: self._effects, : self._effects], of_answers = self.answers.written_out()
-        across[: self._effects] = of_answers.reshape(-1, criteria, items)
-        at = np.arange(criteria)
-        by_h[self._effects + at, self._effects + at] = 2.0 * self._squares
-        across[self._effects + at, at] = 2.0 * self._precision * self._psi
-        return by_h, across.reshape(size, -1)
+    def written_out(self) -> tuple[Any, Any]:
+        """Sparse second derivatives by effects, shape (h, h), and by effects and items, shape (h, units)."""
+        from scipy.sparse import block_array, block_diag, diags_array
+
+        by_h, across = self.answers.written_out()
+        of_ratio = diags_array(2.0 * self._squares)
+        by_ratio = block_diag([row[None] for row in 2.0 * self._precision * self._psi])
+        return block_diag([by_h, of_ratio], format="csr"), block_array([[across], [by_ratio]], format="csr")

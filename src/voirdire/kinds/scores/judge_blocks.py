@@ -55,23 +55,36 @@ class JudgeBlocks:
         own, border, shared = _matrices(effects, g, sums, kept)
         precision = np.append(_precisions(small), NEVER)
         own += precision[self._own][:, :, None] * np.eye(own.shape[1])
-        self._inverse = np.linalg.inv(own)
-        self._border = self._inverse @ border
-        across = border.reshape(-1, len(shared)).T @ self._border.reshape(-1, len(shared))
-        self._middle = np.linalg.inv(shared + np.diag(precision[self._shared]) - across)
+        self._root = np.linalg.inv(np.linalg.cholesky(own))
+        self._border = self._root @ border
+        across = self._border.reshape(-1, len(shared))
+        left = shared + np.diag(precision[self._shared]) - across.T @ across
+        self._middle = np.linalg.inv(np.linalg.cholesky(left))
         widths = sums.widths()
         own_widths = [widths.ravel()] if ordinal.by_judge(small) else []
         every = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
-        self._curvature = every[len(every) - len(self._alone) :] + precision[self._alone]
+        self._scale = np.sqrt(every[len(every) - len(self._alone) :] + precision[self._alone])
 
     def divide(self, g: Floats) -> Floats:
         """The inverse times a vector, shape (size,); what has no place in the matrix stays as it is."""
+        return self.coloured(self.whitened(g))
+
+    def whitened(self, g: Floats) -> Floats:
+        """L^-1 times a vector, shape (size,), with L L' the matrix."""
         out = np.append(g, 0.0)
-        out[self._alone] /= self._curvature
-        of_own = out[self._own]
-        of_shared = self._middle @ (out[self._shared] - np.einsum("kos,ko->s", self._border, of_own))
-        out[self._shared] = of_shared
-        out[self._own] = np.einsum("kop,kp->ko", self._inverse, of_own) - self._border @ of_shared
+        out[self._alone] /= self._scale
+        of_own = np.einsum("kop,kp->ko", self._root, out[self._own])
+        out[self._shared] = self._middle @ (out[self._shared] - np.einsum("kos,ko->s", self._border, of_own))
+        out[self._own] = of_own
+        return out[:-1]
+
+    def coloured(self, white: Floats) -> Floats:
+        """L'^-1 times a vector, shape (size,): of white noise, what has the inverse for its covariance."""
+        out = np.append(white, 0.0)
+        out[self._alone] /= self._scale
+        out[self._shared] = self._middle.T @ out[self._shared]
+        of_own = out[self._own] - self._border @ out[self._shared]
+        out[self._own] = np.einsum("kpo,kp->ko", self._root, of_own)
         return out[:-1]
 
 

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 NARROWEST = 1e-140  # gap of cutpoints, so that its square is a number
 
@@ -188,9 +189,11 @@ class AtPoint:
         by_h = c.by_effect(by_slope, -from_below - from_above, between - from_below, -between - from_above)
         return by_h, c.by_unit(turned * self.slope + self.by_eta * of_slope)
 
-    def written_out(self) -> tuple[Floats, Floats]:
-        """Second derivatives by effects, shape (h, h), and by effects and items, shape (h, units)."""
-        c, size, end = self.answers, self.answers.effects + 2, self.answers.effects
+    def written_out(self) -> tuple[Any, Any]:
+        """Sparse second derivatives by effects, shape (h, h), and by effects and items, shape (h, units)."""
+        from scipy.sparse import coo_array
+
+        c, end = self.answers, self.answers.effects
         places = (c.slope, c.severity, c.lower, c.upper)
         eta = (self.z, -1.0, 0.0, 0.0)  # how eta changes with what is at each of the four
         with_cut = (0.0, 0.0, -self.bend_below, -self.bend_above)
@@ -199,14 +202,20 @@ class AtPoint:
             (2, 3): -self.bend_gap,
             (3, 3): self.bends[1] + self.bend_gap,
         }
-        by_h, across = np.zeros((size, size)), np.zeros(size * c.units)
+        by_h, across = [], []
         for i, place in enumerate(places):
             value = (self.bend * eta[i] + with_cut[i]) * self.slope + (self.by_eta if i == 0 else 0.0)
-            across += np.bincount(c.each(place) * c.units + c.unit, value, size * c.units)
+            across.append((value, c.each(place), c.unit))
             for j in range(i, 4):
                 value = self.bend * eta[i] * eta[j] + eta[i] * with_cut[j] + eta[j] * with_cut[i]
                 of_runs = c.by_run(value + 0.0 * self.z) if i < 2 else cuts[i, j]
-                np.add.at(by_h, (place, places[j]), of_runs)
+                by_h.append((of_runs, place, places[j]))
                 if i != j:
-                    np.add.at(by_h, (places[j], place), of_runs)
-        return by_h[:end, :end], across.reshape(size, c.units)[:end]
+                    by_h.append((of_runs, places[j], place))
+
+        def summed(parts: list[tuple[Floats, Ints, Ints]], columns: int) -> Any:
+            value, row, column = (np.concatenate(each) for each in zip(*parts, strict=True))
+            kept = (row < end) & (column < columns)  # the others are cutpoints at infinity
+            return coo_array((value[kept], (row[kept], column[kept])), shape=(end, columns)).tocsr()
+
+        return summed(by_h, end), summed(across, c.units)

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
-from voirdire.infer.nested import propagation
+from voirdire.infer.nested import propagation, sparse
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.arrow import factor_of
 from voirdire.infer.nested.evidence import Evidence
@@ -20,7 +20,7 @@ from voirdire.infer.nested.nested import _by_laplace, _settle_latent, draw_poste
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.propagation import NotConverged, Propagated, propagate_answers
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.sparse import _curvature_differences, answers_each, is_sparse
+from voirdire.infer.nested.sparse import _curvature_differences, answers_each, by_evidence, is_sparse
 from voirdire.infer.nested.tilted import Normals, derivative_means, tilted_moments
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.design import COMMON
@@ -204,6 +204,20 @@ def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     ]
     assert float(whole) == pytest.approx(float(sum(parts)), rel=1e-12)
     assert part.size + other.size == model.size + len(model.pattern.common)
+
+
+def test_spreads_are_learned_from_as_many_blocks_as_have_enough_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, x, hyper = field(table(48, 4, 6, 1.0))
+    monkeypatch.setattr(sparse, "MANY", 48)
+    for enough, used in ((6.0 * 20, 20), (1.0, 5), (1e6, 40)):
+        monkeypatch.setattr(sparse, "SOME", (5, 40))
+        monkeypatch.setattr(sparse, "ENOUGH", enough)
+        found = by_evidence(model, x, hyper)
+        assert found.by_part == used
+        assert found.model is model
+        assert f"{used} of 48 contexts" in found.notes[-1]
 
 
 def test_answers_that_leave_no_width_do_not_settle(monkeypatch: pytest.MonkeyPatch) -> None:

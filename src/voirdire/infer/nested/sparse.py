@@ -1,10 +1,10 @@
 """Spreads of sparse answers at the maximum of their evidence; of very many blocks on some of them.
 
-A few hundred blocks (prompts) tell spreads well: where there are more the spreads are learned from so many, drawn at
-random, with the uncertainty that those leave, and all else from all, the spreads given. What the gradient of the
-evidence leaves out (see :mod:`.evidence`) is found by the differences that give its curvature, as what values of the
-evidence have more than the integral of its gradient: where a value first contradicts the gradient, and once more
-where the search leads far from there.
+Some thousands of answers in a hundred blocks (prompts) tell spreads well: where there are more the spreads are
+learned from so many, drawn at random, with the uncertainty that those leave, and all else from all, the spreads
+given. What the gradient of the evidence leaves out (see :mod:`.evidence`) is found by the differences that give its
+curvature, as what values of the evidence have more than the integral of its gradient: where a value first contradicts
+the gradient, and once more where the search leads far from there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, searc
 from voirdire.typing import Floats, Ints
 
 FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
-SOME = 300  # blocks that spreads are learned from
+SOME = (60, 300)  # blocks that spreads are learned from, at least and at most:
+ENOUGH = 15_000.0  # as many as have so many answers
 MANY = 450  # of a table of so many
 STEP = 0.1  # of a logarithm of a spread, of differences
 SLACK = 0.02  # of the evidence, which ends of sweeps differ by
@@ -59,7 +60,8 @@ def by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
     start = np.array(x)
     start[places] = some.found.x
     found = propagate_answers(model, some.found.hyper, start)
-    return replace(some, model=model, found=found, value=_log_posterior(model, found), by_part=SOME)
+    count = _blocks_used(model)
+    return replace(some, model=model, found=found, value=_log_posterior(model, found), by_part=count)
 
 
 def _log_posterior(model: Field, found: Given) -> float:
@@ -89,8 +91,15 @@ def evidence_gain(nested: Nested, x: Floats) -> float:
 def _some_blocks(model: Field) -> tuple[Field, Ints]:
     """The field of some of the blocks, always the same ones, and the places of its latent values."""
     kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
-    kept[np.random.default_rng(0).permutation(len(kept))[:SOME]] = True
+    kept[np.random.default_rng(0).permutation(len(kept))[: _blocks_used(model)]] = True
     return model.part_of(kept)
+
+
+def _blocks_used(model: Field) -> int:
+    """Count the blocks that spreads are learned from: those that have enough answers together, on average."""
+    answers = max(float(np.sum(counts)) for counts in model.counted.counts)
+    blocks = int(model.pattern.block.max()) + 1
+    return int(np.clip(np.ceil(ENOUGH * blocks / answers), *SOME))
 
 
 def _search_whole(model: Field, x: Floats, hyper: Floats) -> Nested:

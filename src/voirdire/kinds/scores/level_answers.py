@@ -213,7 +213,7 @@ class AtPoint:
                 if i != j:
                     by_h.append((of_runs, places[j], place))
 
-        def summed(parts: list[tuple[Floats, Ints, Ints]], columns: int) -> Any:
+        def summed(parts: list[tuple[Floats, Any, Ints]], columns: int) -> Any:
             value, row, column = (np.concatenate(each) for each in zip(*parts, strict=True))
             kept = (row < end) & (column < columns)  # the others are cutpoints at infinity
             return coo_array((value[kept], (row[kept], column[kept])), shape=(end, columns)).tocsr()

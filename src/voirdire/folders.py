@@ -94,10 +94,9 @@ def _put_back(old: Path, target: Path) -> None:
     """Put back what was moved aside, or a copy of it; if both fail, say where it is."""
     with suppress(BaseException):  # whatever stopped the replacing is raised again afterwards
         os.replace(old, target)
-    if not os.path.lexists(old):
-        return
     try:
-        shutil.copytree(old, target, symlinks=True)
+        if os.path.lexists(old):
+            shutil.copytree(old, target, symlinks=True)
     except BaseException as error:
         drafts.keep(old.parent)
         with suppress(BaseException):
@@ -233,8 +232,8 @@ def _told(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError
     except InputError:
         raise
     except errors as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{place} cannot be written ({reason}); name another") from error
+        said = getattr(error, "strerror", None) or error
+        raise InputError(f"{place} cannot be written ({said}); name another") from error
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:

@@ -22,9 +22,10 @@ from typing import Any, NamedTuple, TypeVar
 from voirdire.collect.batch_api import ENDPOINT, Batch, BatchApi, outcome
 from voirdire.collect.batch_rows import BatchRows, Line
 from voirdire.collect.budget import Budget, Stop
-from voirdire.collect.client import Client, Form, NoReply, Reply, Request, body
-from voirdire.collect.journal import Journal, written
-from voirdire.collect.protocol import Judge, Key
+from voirdire.collect.client import Client, Form, Request, body
+from voirdire.collect.journal import Journal
+from voirdire.collect.protocol import Judge, Key, written
+from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
 _T = TypeVar("_T")
@@ -345,7 +346,7 @@ class Batches:
 
     def _end(self, trouble: NoReply, what: str) -> Exception:
         """Fault that ends the run: one that time may mend, or one that it will not."""
-        place = f"judge {self._judge.name!r} at {self._client.base_url}: {what} ({trouble.reason})"
+        place = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
         self._budget.stopped = self._budget.stopped or place
         if trouble.passing:
             return Stop(place)

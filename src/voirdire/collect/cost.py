@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from math import ceil
 from typing import Any
 
-from voirdire.collect.client import Reply, Request
+from voirdire.collect.client import Request
 from voirdire.collect.protocol import Judge
+from voirdire.collect.replies import Reply
 
 #: Of the price, what a request in a batch costs.
 BATCH_SHARE = 0.5

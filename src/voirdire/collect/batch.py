@@ -308,23 +308,21 @@ class Batches:
 
     async def _lines(self, file: str) -> dict[str, Mapping[str, Any]]:
         """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
-        last: dict[str, Mapping[str, Any]] = {}
+        rows: dict[str, Mapping[str, Any]] = {}
 
-        async def whole() -> dict[str, Mapping[str, Any]]:
-            nonlocal last
-            last = {}
+        async def fetch() -> None:
+            nonlocal rows
+            rows = {}
             rows, damaged = await self._api.lines(file)
             if damaged:
-                last = rows
                 raise NoReply(f"{damaged} lines of its file are no answers", passing=True)
-            return rows
 
         try:
-            return await self._patiently(whole)
+            await self._patiently(fetch)
         except NoReply:
-            if last:
-                return last
-            raise
+            if not rows:
+                raise
+        return rows
 
     async def _patiently(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Call again what fails in passing, as often as a request."""

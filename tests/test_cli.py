@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import os
 import re
@@ -376,10 +377,12 @@ def test_data_sets_are_listed_and_shown(tmp_path: Path, monkeypatch: pytest.Monk
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"voirdire {voirdire.__version__}\n"
     text = run("--help").stdout
-    for verb in VERBS:
-        name = verb.__name__.rstrip("_")
+    for verb, said in VERBS.items():
+        name = verb.rstrip("_")
         assert f" {name} " in text
         assert run(name, "-h").exit_code == 0
+        function = getattr(importlib.import_module(f"voirdire.cli.{verb}"), verb)
+        assert " ".join(str(inspect.getdoc(function)).split("\n\n")[0].split()) == said
 
 
 def test_no_verb_shows_the_help_and_an_unknown_one_is_a_usage_error() -> None:
@@ -412,6 +415,13 @@ def test_a_cold_fit_of_the_mode_imports_only_what_it_needs(votes: Path) -> None:
     found = imported(done)
     assert "numpy" in found
     assert found & heavy == set()
+
+
+def test_the_help_of_all_verbs_imports_none(tmp_path: Path) -> None:
+    code = "print(*sorted(name for name in sys.modules if name.startswith('voirdire.')))"
+    found = imported(command("--help", cwd=tmp_path, code=code))
+    assert found & {f"voirdire.cli.{verb}" for verb in VERBS} == set()
+    assert found & {"voirdire.tables.read", "voirdire.kinds.fit", "voirdire.report.verb"} == set()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["models"], ["models", "maple"], ["fit", "nowhere.csv"]])

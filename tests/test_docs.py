@@ -168,7 +168,7 @@ def test_the_picture_and_the_documents_show_one_demo(project: Path) -> None:
 def test_the_changelog_names_every_verb(project: Path) -> None:
     text = (project / "CHANGELOG.md").read_text(encoding="utf-8")
     for verb in VERBS:
-        name = verb.__name__.rstrip("_")
+        name = verb.rstrip("_")
         assert f"`voirdire {name}`" in text, name
 
 

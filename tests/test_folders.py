@@ -288,3 +288,26 @@ def test_json_that_is_no_object_is_refused(tmp_path: Path, text: str) -> None:
 def read_json_of(folder: Path, content: dict[str, str]) -> dict[str, Any]:
     (folder / "other.json").write_text(json.dumps(content))
     return read_json(folder / "other.json")
+
+
+def test_new_folders_and_files_have_the_permissions_of_the_umask_and_drafts_are_private(
+    tmp_path: Path,
+) -> None:
+    before = os.umask(0o027)
+    try:
+        with new_folder(tmp_path / "run", NOTE) as place:
+            assert place.parent.stat().st_mode & 0o777 == 0o700
+        write_file(tmp_path / "a", "done")
+    finally:
+        os.umask(before)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("run", "a")] == [0o750, 0o640]
+
+
+def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_file(tmp_path / "pipe", "done\n")
+        assert os.read(reader, 100) == b"done\n"
+    finally:
+        os.close(reader)

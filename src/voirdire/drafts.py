@@ -1,7 +1,7 @@
 """What is being written, so that nothing half written is left where a signal ends the process.
 
-A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders and
-files are made here, steps that must not be cut in two are wrapped in :func:`undivided`, and whoever ends the process
+A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders
+are made here, steps that must not be cut in two are wrapped in :func:`undivided`, and whoever ends the process
 calls :func:`discard` before.
 """
 
@@ -49,24 +49,16 @@ def new_folder(target: Path) -> Path:
     (True, [])
     """
     with undivided():
-        draft = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
+        draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", dir=target.parent))
         _drafts.add(draft)
     return draft
 
 
-def new_file(target: Path) -> tuple[int, Path]:
-    """Make a hidden file beside ``target``, for :func:`remove` to remove, and open it."""
-    with undivided():
-        handle, name = tempfile.mkstemp(prefix=_prefix(target), dir=target.parent)
-        draft = Path(name)
-        _drafts.add(draft)
-    return handle, draft
-
-
 def remove(draft: Path) -> None:
-    """Remove a draft, if it has not been moved to its place."""
-    _remove(draft)
-    keep(draft)
+    """Remove a draft with what has not been moved to its place, unless it is to be kept."""
+    if draft in _drafts:
+        shutil.rmtree(draft, ignore_errors=True)
+        keep(draft)
 
 
 def keep(draft: Path) -> None:
@@ -83,18 +75,7 @@ def discard(seconds: float = 1.0) -> None:
         return
     for draft in list(_drafts):
         for _ in range(20):  # the writer may still be adding files
-            _remove(draft)
+            shutil.rmtree(draft, ignore_errors=True)
             if not os.path.lexists(draft):
                 break
             time.sleep(0.02)
-
-
-def _remove(draft: Path) -> None:
-    if draft.is_dir():
-        shutil.rmtree(draft, ignore_errors=True)
-    else:
-        draft.unlink(missing_ok=True)
-
-
-def _prefix(target: Path) -> str:
-    return f".{target.name[:100]}."

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from voirdire import drafts
@@ -30,8 +29,7 @@ def cache_dir() -> Path:
     ...     cache_dir().as_posix()
     '/data/cache'
     """
-    override = os.environ.get("VOIRDIRE_CACHE")
-    if override:
+    if override := os.environ.get("VOIRDIRE_CACHE"):
         return Path(override)
     from platformdirs import user_cache_dir
 
@@ -66,55 +64,43 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     'done'
     """
     check_new_folder(folder, layout, overwrite=overwrite)
-    target = Path(os.path.abspath(folder))
-    place = None
-    try:
+    with _told(f"output folder {folder}:", (OSError,)), ExitStack() as undo:
+        target = Path(os.path.abspath(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
-        place = drafts.new_folder(target)
+        draft = drafts.new_folder(target)
+        undo.callback(drafts.remove, draft)
+        place = draft / "new"  # the draft is private, the folder in it is not
+        place.mkdir()
         yield place
-        place.chmod(0o777 & ~_umask())  # a draft is private
-        if os.path.lexists(target):
-            with drafts.undivided():
-                _replace(target, place, lambda old: _refuse(folder, old, layout, overwrite=overwrite))
-        else:
-            os.replace(place, target)
-    except OSError as error:
-        raise InputError(
-            f"output folder {folder}: cannot be written ({error.strerror or error}); name another"
-        ) from error
-    finally:
-        if place is not None:
-            drafts.remove(place)
+        with drafts.undivided():
+            _put(place, target, lambda old: _refuse(folder, old, layout, overwrite=overwrite))
 
 
-def _replace(target: Path, place: Path, check: Callable[[Path], None]) -> None:
-    """Put a folder in the place of another, which is moved aside first and back if that fails."""
-    aside = drafts.new_folder(target)
-    old = aside / "old"
+def _put(place: Path, target: Path, check: Callable[[Path], None]) -> None:
+    """Put a folder in its place; what is there is moved aside first, and back if that fails."""
+    old = place.with_name("old")
     try:
-        os.replace(target, old)
-        check(old)  # something may have been put there since
+        if os.path.lexists(target):
+            os.replace(target, old)
+            check(old)  # something may have been put there since
         os.replace(place, target)
     finally:
         # Told by what is there, because an interrupted call may have done its work.
         if os.path.lexists(old) and not os.path.lexists(target):
-            _back(old, target)
-        drafts.remove(aside)
+            _put_back(old, target)
 
 
-def _back(old: Path, target: Path) -> None:
-    """Put back what was moved aside, by every means there is; if all fail, say where it is."""
-    for move in (os.replace, os.rename):
-        with suppress(BaseException):  # whatever stopped the replacing is raised again afterwards
-            move(old, target)
-        if not os.path.lexists(old):
-            return
+def _put_back(old: Path, target: Path) -> None:
+    """Put back what was moved aside, or a copy of it; if both fail, say where it is."""
+    with suppress(BaseException):  # whatever stopped the replacing is raised again afterwards
+        os.replace(old, target)
     try:
-        shutil.copytree(old, target, symlinks=True)
+        if os.path.lexists(old):
+            shutil.copytree(old, target, symlinks=True)
     except BaseException as error:
+        drafts.keep(old.parent)
         with suppress(BaseException):
             shutil.rmtree(target, ignore_errors=True)
-        drafts.keep(old.parent)
         raise InputError(
             f"output folder {target}: cannot be replaced ({error}); what was there is in {old}, move it back"
         ) from error
@@ -131,9 +117,9 @@ def check_new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = Fa
         be written.
     """
     target = _writable(folder)
-    if _is_current(target):
-        raise InputError(f"output folder {folder}: is the current folder; name a new folder in it")
     if os.path.isdir(target):
+        if target.samefile(os.curdir):
+            raise InputError(f"output folder {folder}: is the current folder; name a new folder in it")
         _refuse(folder, target, layout, overwrite=overwrite)
 
 
@@ -200,8 +186,9 @@ def hold(folder: str | Path) -> Iterator[None]:
     except ImportError:  # Windows, where no folder can be locked
         yield
         return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
+    with ExitStack() as undo:
+        handle = os.open(folder, os.O_RDONLY)
+        undo.callback(os.close, handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -209,8 +196,6 @@ def hold(folder: str | Path) -> Iterator[None]:
                 f"output folder {folder}: another run is writing to it; wait for its end or name another"
             ) from None
         yield
-    finally:
-        os.close(handle)
 
 
 def _refuse(folder: str | Path, target: Path, layout: Layout, *, overwrite: bool) -> None:
@@ -231,8 +216,8 @@ def _writable(folder: str | Path) -> Path:
         target = Path(os.path.abspath(folder))
         with suppress(FileNotFoundError, NotADirectoryError):
             os.lstat(target)  # says what else is wrong with a name
-        if os.path.lexists(target) and not target.is_dir():
-            raise InputError(f"{place} is a file; name a folder")
+            if not target.is_dir():
+                raise InputError(f"{place} is a file; name a folder")
         parent = next(above for above in target.parents if os.path.lexists(above))
         if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
             refusal = "not yours to write" if parent.is_dir() else "no folder"
@@ -240,22 +225,15 @@ def _writable(folder: str | Path) -> Path:
     return target
 
 
-def _is_current(target: Path) -> bool:
-    try:
-        return target.samefile(os.curdir)
-    except OSError:
-        return False
-
-
 @contextmanager
-def _told(place: str) -> Iterator[None]:
+def _told(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{place} cannot be written ({reason}); name another") from error
+    except InputError:
+        raise
+    except errors as error:
+        said = getattr(error, "strerror", None) or error
+        raise InputError(f"{place} cannot be written ({said}); name another") from error
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
@@ -279,23 +257,14 @@ def write_file(path: str | Path, content: str | bytes) -> None:
     with _told(f"output {path}:"):
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         real = Path(os.path.realpath(path))
-        if real.exists() and not stat.S_ISREG(real.stat().st_mode):
-            with real.open("wb", buffering=0) as file:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[file.write(rest) or 0 :]
+        if real.exists() and not real.is_file():
+            real.write_bytes(data)
             return
-        handle, draft = drafts.new_file(real)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(draft, stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o666 & ~_umask())
-            os.replace(draft, real)
-        finally:
-            drafts.remove(draft)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        with ExitStack() as undo:
+            draft = drafts.new_folder(real)
+            undo.callback(drafts.remove, draft)
+            new = draft / "new"
+            new.write_bytes(data)
+            if real.exists():
+                shutil.copymode(real, new)
+            os.replace(new, real)

@@ -1,15 +1,19 @@
-"""What is in a folder, told by the content of its files and not by their names."""
+"""What is in a folder, told by the content of its files; seals, which tell later changes."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from voirdire.errors import InputError
+
 Recognise = Callable[[Path], bool]
 
+FORMAT = 2  # of saved fits and rows
 JSON_LIMIT = 256 * 2**20  # bytes of a JSON file that is read
 
 
@@ -22,7 +26,7 @@ class Layout:
     what : str
         What it is called: "a saved fit".
     parts : mapping of str to callable
-        Whether what stands under a name is that part, by its content; see `json_with`, `text_with` and `npz_with`.
+        Whether what stands under a name is that part, by its content; see `json_with` and `text_with`.
 
     Examples
     --------
@@ -105,9 +109,7 @@ def json_with(*keys: str, **values: Collection[object]) -> Recognise:
             found = read_json(path)
         except (ValueError, OSError):
             return False
-        return all(key in found for key in keys) and all(
-            found.get(key) in among for key, among in values.items()
-        )
+        return found.keys() >= set(keys) and all(found.get(key) in among for key, among in values.items())
 
     return ours
 
@@ -126,25 +128,41 @@ def text_with(start: str, mark: str = "") -> Recognise:
     return ours
 
 
-def exactly(text: str) -> Recognise:
-    """Recognise a file by all that is in it: one that has been changed is not ours any more."""
-    data = text.encode()
+def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
+    """Content for a JSON file, with a seal of it and of the files beside it: what is changed later is noticed.
 
-    def ours(path: Path) -> bool:
-        return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+    Examples
+    --------
+    >>> content = sealed({"format": 1})
+    >>> check_seal(content)
+    >>> check_seal(content | {"format": 2})
+    Traceback (most recent call last):
+    ...
+    ValueError: it is not as it was saved
+    """
+    plain: dict[str, Any] = json.loads(json.dumps(dict(content)))
+    return plain | {"sha256": _digest(plain, files)}
 
-    return ours
+
+def check_format(place: Path, content: Mapping[str, Any]) -> None:
+    """Raise InputError where content is of a format that this version does not know."""
+    found = content.get("format")
+    if found != FORMAT:
+        older = isinstance(found, int) and found < FORMAT
+        remedy = "an older version wrote it: make it anew" if older else "upgrade voirdire"
+        raise InputError(f"{place}: written in format {found!r}, this version reads {FORMAT}; {remedy}")
 
 
-def npz_with(*names: str) -> Recognise:
-    """Recognise an archive of arrays that has some names."""
-    from zipfile import BadZipFile, ZipFile
+def check_seal(content: Mapping[str, Any], *files: Path) -> None:
+    """Raise ValueError where content or files are not those that were `sealed`."""
+    plain = {key: value for key, value in content.items() if key != "sha256"}
+    if content.get("sha256") != _digest(plain, files):
+        raise ValueError("it is not as it was saved")
 
-    def ours(path: Path) -> bool:
-        try:
-            with ZipFile(path) as archive:
-                return {f"{name}.npy" for name in names} <= set(archive.namelist())
-        except (OSError, ValueError, BadZipFile, NotImplementedError):
-            return False
 
-    return ours
+def _digest(content: Mapping[str, Any], files: tuple[Path, ...]) -> str:
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for path in files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

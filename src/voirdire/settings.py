@@ -231,8 +231,7 @@ def faults(
         if key not in table:
             yield key, missing.format(key=key, words=rules[key].words)
     for key, value in table.items():
-        fault = rules[key].fault(key, value) if key in rules else ""
-        if fault:
+        if key in rules and (fault := rules[key].fault(key, value)):
             yield key, fault
 
 
@@ -385,11 +384,8 @@ def build(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> Chec
     hints = get_type_hints(cls)
     values = {name: value for name, value in spec.items() if name in fields}
     for name, value in values.items():
-        if (
-            isinstance(hints[name], type)
-            and issubclass(hints[name], Checked)
-            and not isinstance(value, Checked)
-        ):
+        nested = isinstance(hints[name], type) and issubclass(hints[name], Checked)
+        if nested and not isinstance(value, Checked):
             try:
                 values[name] = build(kinds, value, f"{place}, {name}")
             except InputError as error:

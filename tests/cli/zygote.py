@@ -6,6 +6,7 @@ in the file ``said``, and prints its id once signals are heard; ``{"wait": id}``
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -25,6 +26,8 @@ import voirdire.infer.laplace
 import voirdire.planning.votes
 
 __all__ = ["jax", "numpyro", "pandas"]
+for verb in voirdire.cli.VERBS:
+    importlib.import_module(f"voirdire.cli.{verb}")
 warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire.collect.answers import breach, check_schema, parse_json
-from voirdire.collect.client import _read
+from voirdire.collect.replies import read_reply
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -87,5 +87,5 @@ def test_a_server_that_counts_tokens_in_its_own_way_does_not_count(said: object)
         "choices": [{"message": {"content": "yes"}}],
         "usage": {"prompt_tokens": said, "completion_tokens": 3},
     }
-    reply = _read(json.dumps(answer).encode())
+    reply = read_reply(json.dumps(answer).encode())
     assert (reply.text, reply.tokens_in, reply.tokens_out) == ("yes", None, 3)

@@ -312,7 +312,7 @@ def test_an_estimate_asks_nothing(tmp_path: Path, serve: Callable[..., Any]) -> 
     ).as_dict()
     assert (found["calls_least"], found["calls_most"]) == (30, 30)
     assert found["cost"] == pytest.approx((found["tokens_in"] + found["tokens_out"]) / 1e6)
-    assert found["tokens_out"] == 30 * 16
+    assert found["tokens_out"] == 30 * 9
     assert server.requests == []
 
 

@@ -21,8 +21,8 @@ from scripted_server import Reply, completion, user
 
 from voirdire.collect import collect
 from voirdire.collect.answers import breach, parse_json, usable
-from voirdire.collect.client import Reply as Received
-from voirdire.collect.client import _wait
+from voirdire.collect.replies import Reply as Received
+from voirdire.collect.replies import retry_after
 from voirdire.collect.wire import LARGEST, BadAnswer, _bounded
 from voirdire.errors import InputError
 
@@ -255,7 +255,7 @@ def test_an_object_among_braces_is_still_found() -> None:
 
 
 def test_a_wait_that_cannot_be_read_is_none() -> None:
-    found = [_wait({"retry-after": text}) for text in AFTER]
+    found = [retry_after({"retry-after": text}) for text in AFTER]
     assert found[0] is None
     assert all(one is None or one >= 0 for one in found)
-    assert _wait({"retry-after": "2"}) == 2.0
+    assert retry_after({"retry-after": "2"}) == 2.0

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError, agreement, fit, load
+from voirdire.layouts import sealed
 from voirdire.report.sources import Rows, read_run, save_rows
-from voirdire.seals import sealed
 
 VOTES = pd.DataFrame(
     {"judge": ["a", "b"] * 3, "first": ["x"] * 6, "second": "y", "winner": ["x", "x", "y"] * 2}

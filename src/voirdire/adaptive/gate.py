@@ -131,7 +131,7 @@ class UntilKnown:
         }
         for (judge, key), question in questions.items():
             prompt = self.prompts.render(question.template, question.variables)
-            read = tokens_read(len(prompt.system) + len(prompt.user))
+            read = tokens_read(prompt.system + prompt.user)
             wrote = tokens_written(question.schema, judges[judge].max_tokens)
             row = (
                 judge,

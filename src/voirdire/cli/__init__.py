@@ -1,8 +1,10 @@
 """The command ``voirdire``: one module per verb, and this one that puts them together.
 
-To add a verb, write a function whose parameters are annotated for Typer and whose docstring is its help, and name
-it in ``VERBS``. Raise :class:`~voirdire.errors.InputError` for whatever is wrong with the input or the request: the
-group turns it into a message on stderr and exit code 1. Import heavy libraries inside the functions.
+To add a verb, write a module with a function of its name, whose parameters are annotated for Typer and whose docstring
+is its help, and name it in ``VERBS`` with the first sentence of that. The module is imported when the verb is called:
+it imports what is ours at its top, and heavy libraries inside its functions. Raise
+:class:`~voirdire.errors.InputError` for whatever is wrong with the input or the request: the group turns it into a
+message on stderr and exit code 1.
 
 Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``, 4 a gate
 failed or a watched judge changed, 5 a gate is inconclusive or a watch has too few answers, 130 stopped by Ctrl-C, 143
@@ -12,79 +14,114 @@ by SIGTERM (see `signals.py`, and `voirdire.early_signals` for the first second)
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import re
 import sys
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 import typer.core
+import typer.main
 
 from voirdire import __version__
 from voirdire.cli import signals
-from voirdire.cli.agree import agree
-from voirdire.cli.app_ import app_
-from voirdire.cli.ask import ask
-from voirdire.cli.audit import audit
-from voirdire.cli.board import board
-from voirdire.cli.collect import collect
-from voirdire.cli.compare import compare
 from voirdire.cli.console import fail, tell
-from voirdire.cli.datasets import datasets
-from voirdire.cli.demo import demo
-from voirdire.cli.doctor import doctor
-from voirdire.cli.escalate import escalate
-from voirdire.cli.export import export
-from voirdire.cli.fit import fit
-from voirdire.cli.gate import gate
-from voirdire.cli.import_ import import_
-from voirdire.cli.metaeval import metaeval
-from voirdire.cli.models import models
-from voirdire.cli.next import next
-from voirdire.cli.plan import plan
-from voirdire.cli.prompts import prompts
-from voirdire.cli.rate import rate
-from voirdire.cli.replace import replace
-from voirdire.cli.report import report
-from voirdire.cli.repro import repro
-from voirdire.cli.simulate import simulate
-from voirdire.cli.watch import watch
 from voirdire.errors import InputError
 from voirdire.notices import listening
 from voirdire.tables.formats.file_judge import JOIN_FILES
 
-VERBS: tuple[Callable[..., None], ...] = (
-    demo,
-    datasets,
-    models,
-    fit,
-    board,
-    agree,
-    metaeval,
-    simulate,
-    plan,
-    collect,
-    prompts,
-    app_,
-    doctor,
-    import_,
-    export,
-    next,
-    ask,
-    audit,
-    rate,
-    escalate,
-    gate,
-    watch,
-    replace,
-    report,
-    compare,
-    repro,
-)
+#: What each verb is for, as its help begins, in the order of ``--help``; the module of that name is imported when the
+#: verb is called (``app_`` and ``import_`` are called without the stroke).
+VERBS = {
+    "demo": "Fit an embedded panel whose majority is wrong, without and with 20 answers of people.",
+    "datasets": (
+        "List the published data sets (name, what, size, licence, cached), or fetch one and check it."
+    ),
+    "models": "List the models, or show one: equation, priors, identifiability, source.",
+    "fit": (
+        "Fit a model of a judge panel to votes, labels, scores or rankings: items, judges, criteria, checks."
+    ),
+    "board": (
+        "A leaderboard: what is best, which items are distinguishable, what a choice may cost, what would "
+        "settle it."
+    ),
+    "agree": (
+        "Measure how well judges agree, with each other, with experts or with humans: coefficients with "
+        "intervals."
+    ),
+    "metaeval": "Correlate the scores of metrics and judges with those of people, with bootstrap intervals.",
+    "simulate": (
+        "Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many "
+        "does it bear?"
+    ),
+    "plan": (
+        "Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot "
+        "differ."
+    ),
+    "collect": (
+        "Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables."
+    ),
+    "prompts": (
+        "Show prompts as sent by a run, to be sent first by a protocol, its templates; or which prompts tell "
+        "most."
+    ),
+    "app_": (
+        "Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C."
+    ),
+    "doctor": (
+        "Say what files hold, how each column is read, what is missing for which verb, what stands out, what "
+        "to type."
+    ),
+    "import_": "Turn files of other tools into tables of answers; what is refused is listed with its reason.",
+    "export": "Write a saved fit as another tool reads it: scores per sample with their uncertainty.",
+    "next": "Choose which comparisons, or rankings, to ask for next: those that are expected to tell most.",
+    "ask": (
+        "Write a page that asks people: one file, no server; it gives answers-NAME.csv, a table for "
+        "--anchors."
+    ),
+    "audit": (
+        "Make a card of each judge: agreement with people, biases, self-consistency, and whether to keep it."
+    ),
+    "rate": (
+        "Estimate the share of items that people would call good, from judges' answers and a sample of "
+        "people's."
+    ),
+    "escalate": (
+        "Choose which answers to accept, at a guaranteed agreement with people, and which to send to people."
+    ),
+    "gate": (
+        "Decide whether a new version is worse than the old one: pass, fail or inconclusive (exit codes 0, "
+        "4, 5)."
+    ),
+    "watch": "Watch judges at every look: did one change? (exit codes 0 no, 4 yes, 5 too few answers).",
+    "replace": (
+        "Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to "
+        "know."
+    ),
+    "report": (
+        "Write a report of a saved run: one HTML page that needs no network, Markdown, or LaTeX tables."
+    ),
+    "compare": (
+        "Compare fits: rank correlation, items that move, leave-one-out predictions, judges' reliability."
+    ),
+    "repro": (
+        "Check published numbers: published, ours, tolerance, verdict; or draw, or run, what a paper did."
+    ),
+}
 
 
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # Typer brings a Click of its own
+
+
+class _Verb(typer.core.TyperCommand):
+    """A verb that is imported when it is called, completed, or asked for its help."""
+
+    def make_context(self, *args: Any, **how: Any) -> Any:
+        (module,) = (name for name in VERBS if name.rstrip("_") == self.name)
+        alone = typer.Typer(add_completion=False)
+        alone.command(self.name)(getattr(importlib.import_module(f"{__name__}.{module}"), module))
+        return typer.main.get_command(alone).make_context(*args, **how)
 
 
 class _Group(typer.core.TyperGroup):
@@ -111,8 +148,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in VERBS:
-    app.command(verb.__name__.rstrip("_"))(verb)
+for _name, _help in VERBS.items():
+    app.command(_name.rstrip("_"), cls=_Verb, help=_help)(lambda: None)
 
 
 def _show_version(wanted: bool) -> None:

@@ -11,8 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.agreement import (
+    compare_judges,
+    compare_systems,
+    detection,
+    expert_agreement,
+    leave_one_expert_out,
+    phase_change,
+    run_to_run,
+    swap_consistency,
+)
+from voirdire.agreement import gate as pass_rates
+from voirdire.agreement.verb import agreement
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows, split_names
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -239,19 +252,6 @@ def agree(
 
     At most one of the questions below is asked at a time; without one, all judges are compared.
     """
-    from voirdire.agreement import (
-        compare_judges,
-        compare_systems,
-        detection,
-        expert_agreement,
-        leave_one_expert_out,
-        phase_change,
-        run_to_run,
-        swap_consistency,
-    )
-    from voirdire.agreement import gate as pass_rates
-    from voirdire.agreement.verb import agreement
-    from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows, split_names
 
     check_out(out, overwrite)
     asked: dict[str, Any] = {

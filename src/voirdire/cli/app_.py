@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from voirdire.app.server import serving
 from voirdire.cli import console, signals
 
 _END = "the page is closed, and what was uploaded is removed"
@@ -23,7 +24,6 @@ def app_(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C."""
-    from voirdire.app.server import serving
 
     with signals.keeping_note(_END), serving(port) as guard:
         if json:

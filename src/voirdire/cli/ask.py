@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.collect.ask.page import ask as write
 
 
 @reads_tables()
@@ -35,7 +36,6 @@ def ask(
     reading: TableOptions,
 ) -> None:
     """Write a page that asks people: one file, no server; it gives answers-NAME.csv, a table for --anchors."""
-    from voirdire.collect.ask.page import ask as write
 
     made = write(
         questions,

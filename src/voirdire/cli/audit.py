@@ -10,7 +10,10 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.cli.report import Format
+from voirdire.decide.audit import audit as cards
 from voirdire.folders import write_file
+from voirdire.report.audit_page import audit_page
+from voirdire.report.verb import check_format, check_output, render
 from voirdire.settings import PROB
 
 
@@ -58,9 +61,6 @@ def audit(
     reading: TableOptions,
 ) -> None:
     """Make a card of each judge: agreement with people, biases, self-consistency, and whether to keep it."""
-    from voirdire.decide.audit import audit as cards
-    from voirdire.report.audit_page import audit_page
-    from voirdire.report.verb import check_format, check_output, render
 
     if out is None and (overwrite or format is not None):
         raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from voirdire.cli import complete, console
+from voirdire.cli import complete, console, show
 from voirdire.cli.fit import FAILED_CHECK, Method
 from voirdire.cli.options import (
     AboutWhat,
@@ -26,6 +26,8 @@ from voirdire.cli.report import Format
 from voirdire.decide.price import read_prices
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
+from voirdire.report.board_page import board_page
+from voirdire.report.verb import check_format, check_output, render
 from voirdire.settings import PROB
 
 
@@ -89,8 +91,6 @@ def board(
     reading: TableOptions,
 ) -> None:
     """A leaderboard: what is best, which items are distinguishable, what a choice may cost, what would settle it."""
-    from voirdire.report.board_page import board_page
-    from voirdire.report.verb import check_format, check_output, render
 
     if (prices is None) != (margin is None):
         raise typer.BadParameter("--prices and --margin go together; give both, or neither")
@@ -144,8 +144,6 @@ def board(
 def _show(found: dict[str, Any], fitted: Any) -> None:
     """Print a board as tables."""
     from rich.text import Text
-
-    from voirdire.cli import show
 
     out = console.stdout()
     out.print(Text(console.plain(found["verdict"]), style="bold"))

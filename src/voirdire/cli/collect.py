@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console, signals
+from voirdire.collect import collect as run
+from voirdire.collect import estimate
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
@@ -101,8 +103,6 @@ def collect(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables."""
-    from voirdire.collect import collect as run
-    from voirdire.collect import estimate
 
     of_rounds = {"design": design and design.value, "model": model, "count": count}
     rounds: dict[str, Any] = {name: value for name, value in of_rounds.items() if value is not None}

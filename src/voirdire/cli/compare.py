@@ -10,6 +10,10 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.report import Format
 from voirdire.folders import write_file
+from voirdire.report.compare import compare as run
+from voirdire.report.compare import read_fits
+from voirdire.report.compare_page import compare_page
+from voirdire.report.verb import check_format, check_output, render
 
 
 def compare(
@@ -32,10 +36,6 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Compare fits: rank correlation, items that move, leave-one-out predictions, judges' reliability."""
-    from voirdire.report.compare import compare as run
-    from voirdire.report.compare import read_fits
-    from voirdire.report.compare_page import compare_page
-    from voirdire.report.verb import check_format, check_output, render
 
     if out is None and (format is not None or overwrite):
         raise typer.BadParameter("--format and --overwrite are for --out")

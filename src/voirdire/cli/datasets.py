@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import complete, console
+from voirdire.datasets import load, overview
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 
@@ -35,7 +36,6 @@ def datasets(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """List the published data sets (name, what, size, licence, cached), or fetch one and check it."""
-    from voirdire.datasets import load, overview
 
     if name is None:
         if folder is not None or out is not None:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.cli import demo_panel as panel
+from voirdire.cli.demo_panel import QUESTION
+from voirdire.cli.show import number_text, titled
 from voirdire.folders import check_new_folder
 from voirdire.report.kinds import doubts_about
 
@@ -32,7 +35,6 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Fit an embedded panel whose majority is wrong, without and with 20 answers of people."""
-    from voirdire.cli import demo_panel as panel
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
     check_new_folder(folder, panel.layout(), overwrite=overwrite)
@@ -57,8 +59,6 @@ def show(found: Demo, out: Console) -> None:
     """Print how many pairs the panel and the fits have right, and what people's answers change."""
     from rich.padding import Padding
     from rich.text import Text
-
-    from voirdire.cli.demo_panel import QUESTION
 
     did, pairs, asked = found.measures(), len(found.unasked_pairs()), len(found.people)
     out.print(f'"{QUESTION}"', style="bold")
@@ -101,7 +101,6 @@ def _answers(found: Demo) -> RenderableType:
 
 def _judges(found: Demo) -> RenderableType:
     """Judges by their reliability without and with people's answers."""
-    from voirdire.cli.show import number_text
 
     before, after = (
         {row["judge"]: row["reliability"] for row in fitted.as_dict()["judges"]}
@@ -115,7 +114,6 @@ def _judges(found: Demo) -> RenderableType:
 
 
 def _table(title: str, heads: list[str], rows: list[list[str]]) -> RenderableType:
-    from voirdire.cli.show import titled
 
     table = titled(title)
     for name in heads:

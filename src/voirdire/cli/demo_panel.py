@@ -19,7 +19,7 @@ from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit
 from voirdire.folders import new_folder
 from voirdire.kinds.fit import Fit
-from voirdire.layouts import Layout, exactly, text_with
+from voirdire.layouts import Layout, Recognise, text_with
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,9 +137,13 @@ def layout() -> Layout:
     >>> layout().what
     'the demo'
     """
-    tables = {name: exactly(text) for name, text in _table_texts(*_demo_tables()).items()}
+    tables = {name: _exactly(text.encode()) for name, text in _table_texts(*_demo_tables()).items()}
     page = text_with("<!doctype html>", 'content="voirdire ')
     return Layout("the demo", {**tables, "fit": LAYOUT, REPORT: page})
+
+
+def _exactly(data: bytes) -> Recognise:
+    return lambda path: path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
 
 
 def _demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

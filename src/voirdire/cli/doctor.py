@@ -10,6 +10,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
+from voirdire.tables.doctor import examine, write_reading
 
 if TYPE_CHECKING:
     from voirdire.tables.doctor import Findings
@@ -35,7 +36,6 @@ def doctor(
     reading: TableOptions,
 ) -> None:
     """Say what files hold, how each column is read, what is missing for which verb, what stands out, what to type."""
-    from voirdire.tables.doctor import examine, write_reading
 
     if keep and len(files) > 1:
         raise typer.BadParameter("--keep is for one file")

@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.fit.store import load
+from voirdire.report.exports import export as write
 
 
 def export(
@@ -35,7 +36,6 @@ def export(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Write a saved fit as another tool reads it: scores per sample with their uncertainty."""
-    from voirdire.report.exports import export as write
 
     path = write(load(run), to, out, system=system, overwrite=overwrite)
     if json:

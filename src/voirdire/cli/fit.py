@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console, signals
+from voirdire.cli import show as shown
 from voirdire.cli.options import (
     AboutWhat,
     Anchors,
@@ -264,8 +265,6 @@ def show(result: Fit) -> None:
     """Print a fit as tables."""
     from rich.text import Text
 
-    from voirdire.cli import show
-
     found, out = result.as_dict(leave_out=["confusion"]), console.stdout()
     if result.decision is not None:
         out.print(Text(console.plain(result.decision.sentence() + doubted(result)), style="bold"))
@@ -279,12 +278,12 @@ def show(result: Fit) -> None:
     if unit != "log-odds":
         heads["severity"] = f"severity ({unit})"
     untold = () if result.kind.fixed_order(problem) is None else ("position_bias",)
-    judges = show.judges(found["judges"], result.prob, heads=heads, drop=untold)
+    judges = shown.judges(found["judges"], result.prob, heads=heads, drop=untold)
     if result.anchored is not None:
         for part in (
-            show.pairs(found.get("pairs", [])),
-            show.anchor_methods(found["anchors"]["methods"]),
-            show.people(found.get("people", [])),
+            shown.pairs(found.get("pairs", [])),
+            shown.anchor_methods(found["anchors"]["methods"]),
+            shown.people(found.get("people", [])),
         ):
             if part is not None:
                 out.print()
@@ -293,21 +292,21 @@ def show(result: Fit) -> None:
     systems = None
     if about_systems and decision is not None:
         rows = [{"item": row["system"], **row} for row in found["systems"]]
-        systems = show.ranking(rows, result.prob, unit, "Systems, best first", decision.ranks, "system")
+        systems = shown.ranking(rows, result.prob, unit, "Systems, best first", decision.ranks, "system")
     if "shares" in found:
-        parts = [show.shares(found["shares"], result.prob), show.classes(found["items"]), judges]
+        parts = [shown.shares(found["shares"], result.prob), shown.classes(found["items"]), judges]
     else:
         # of pairs that nothing links there is no ranking worth reading
         ranks = {} if decision is None or about_systems else decision.ranks
-        ranked = show.ranking(found["items"], result.prob, unit=unit, ranks=ranks)
+        ranked = shown.ranking(found["items"], result.prob, unit=unit, ranks=ranks)
         parts = [
             None if found.get("pairs") else ranked,
             judges,
-            show.criteria(found["criteria"], result.prob),
+            shown.criteria(found["criteria"], result.prob),
         ]
-    parts += [show.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
-    parts += [show.terms(found.get("terms"), result.prob)]
-    for part in [systems, *parts, show.checks(found["checks"])]:
+    parts += [shown.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
+    parts += [shown.terms(found.get("terms"), result.prob)]
+    for part in [systems, *parts, shown.checks(found["checks"])]:
         if part is not None:
             out.print()
             out.print(part)

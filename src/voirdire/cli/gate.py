@@ -11,6 +11,9 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.outputs import check_files, write_outputs
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.decide.gate import gate as verdict_on
+from voirdire.decide.gate import sentence
+from voirdire.report.gate_page import gate_badge, gate_markdown
 from voirdire.settings import PROB
 
 #: Exit codes: 0 passed, 4 failed, 5 inconclusive.
@@ -94,8 +97,6 @@ def gate(
     reading: TableOptions,
 ) -> None:
     """Decide whether a new version is worse than the old one: pass, fail or inconclusive (exit codes 0, 4, 5)."""
-    from voirdire.decide.gate import gate as verdict_on
-    from voirdire.report.gate_page import gate_badge, gate_markdown
 
     if badge is not None and badge.suffix.lower() != ".svg":
         raise typer.BadParameter(f"--badge writes SVG, and {badge.name} does not end in .svg")
@@ -123,8 +124,6 @@ def gate(
 def _show_gate(found: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
-
-    from voirdire.decide.gate import sentence
 
     out = console.stdout()
     out.print(Text(sentence(found, console.plain), style="bold"))

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.agreement import compare_metrics, human_ceiling
+from voirdire.agreement.correlation.people import beside_people
+from voirdire.agreement.correlation.verb import metaeval as correlate
 from voirdire.cli import console
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows, split_names
 from voirdire.fit.store import load
+from voirdire.report.metric_table import write_metric_table
 from voirdire.settings import PROB
 from voirdire.tables.run_folders import run_folder
 
@@ -156,11 +161,6 @@ def metaeval(
     reading: TableOptions,
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
-    from voirdire.agreement import compare_metrics, human_ceiling
-    from voirdire.agreement.correlation.people import beside_people
-    from voirdire.agreement.correlation.verb import metaeval as correlate
-    from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows, split_names
-    from voirdire.report.metric_table import write_metric_table
 
     check_out(out, overwrite)
     question = one_of({"--compare": compare, "--ceiling": ceiling})

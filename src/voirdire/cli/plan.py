@@ -14,6 +14,9 @@ from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
+from voirdire.planning.apart import POWER, plan_apart
+from voirdire.planning.rankings import plan_rankings
+from voirdire.planning.votes import plan as run
 from voirdire.tables.numbers import read_number
 
 
@@ -119,7 +122,6 @@ def plan(
                 raise typer.BadParameter(
                     "--judge is missing; describe each expected judge, or plan --rankings"
                 )
-            from voirdire.planning.votes import plan as run
 
             of_votes.pop("judge")
             how = {name: value for name, value in of_votes.items() if value is not None}
@@ -127,7 +129,6 @@ def plan(
         else:
             if judges is None:
                 raise typer.BadParameter("--judges is missing; say how many rank")
-            from voirdire.planning.rankings import plan_rankings
 
             how = {name: value for name, value in of_rankings.items() if value is not None}
             found = plan_rankings(**shared, **how, size=rankings, progress=progress)
@@ -152,7 +153,6 @@ def _apart(
     reading: TableOptions,
 ) -> None:
     """Plan from a pilot table."""
-    from voirdire.planning.apart import POWER, plan_apart
 
     if not table or apart is None:
         raise typer.BadParameter("--apart and a pilot table go together; give both, or neither")

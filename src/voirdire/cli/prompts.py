@@ -10,6 +10,8 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.collect import shown
+from voirdire.decide.telling import telling
 
 
 @reads_tables()
@@ -51,8 +53,6 @@ def prompts(
     reading: TableOptions,
 ) -> None:
     """Show prompts as sent by a run, to be sent first by a protocol, its templates; or which prompts tell most."""
-    from voirdire.collect import shown
-    from voirdire.decide.telling import telling
 
     if (what is None) == (table is None):
         raise typer.BadParameter("give a run's folder or a protocol, or --telling TABLE")

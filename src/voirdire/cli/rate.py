@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.decide.rate import rate as share_of_good
 from voirdire.settings import PROB
 
 
@@ -41,7 +42,6 @@ def rate(
     reading: TableOptions,
 ) -> None:
     """Estimate the share of items that people would call good, from judges' answers and a sample of people's."""
-    from voirdire.decide.rate import rate as share_of_good
 
     found = share_of_good(
         reading.table(table, humans or []),

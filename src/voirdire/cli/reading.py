@@ -24,126 +24,59 @@ from voirdire.tables.run_folders import run_folder
 _PANEL = "How tables are read"
 
 Texts = list[str] | None
+
+
+def _option(kind: Any, name: str, metavar: str | None, said: str) -> Any:
+    return Annotated[kind, typer.Option(name, metavar=metavar, rich_help_panel=_PANEL, help=said)]
+
+
 _OPTIONS: dict[str, Any] = {
-    "tool": Annotated[
-        str | None,
-        typer.Option("--from", metavar="TOOL", rich_help_panel=_PANEL, help="The tool that wrote the file."),
-    ],
-    "map": Annotated[
+    "tool": _option(str | None, "--from", "TOOL", "The tool that wrote the file."),
+    "map": _option(
         Texts,
-        typer.Option(
-            "--map",
-            metavar="A=B,...",
-            rich_help_panel=_PANEL,
-            help="Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).",
-        ),
-    ],
-    "winners": Annotated[
+        "--map",
+        "A=B,...",
+        "Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).",
+    ),
+    "winners": _option(Texts, "--winners", "A=B,...", "What winners mean: 1=first,0=second,draw=tie."),
+    "wide": _option(
+        str | None,
+        "--wide",
+        "judge|criterion|counts",
+        "What the further columns of a table with one row an item are.",
+    ),
+    "columns": _option(Texts, "--columns", "A,B,...", "Which of them, where not all."),
+    "settings": _option(
         Texts,
-        typer.Option(
-            "--winners",
-            metavar="A=B,...",
-            rich_help_panel=_PANEL,
-            help="What winners mean: 1=first,0=second,draw=tie.",
-        ),
-    ],
-    "wide": Annotated[
-        str | None,
-        typer.Option(
-            "--wide",
-            metavar="judge|criterion|counts",
-            rich_help_panel=_PANEL,
-            help="What the further columns of a table with one row an item are.",
-        ),
-    ],
-    "columns": Annotated[
+        "--set",
+        "KEY=VALUE",
+        "What a file does not say: baseline, judge (of one file: judge=FILE:NAME), system, questions (a,b).",
+    ),
+    "sheet": _option(str | None, "--sheet", "NAME", "The sheet of a spreadsheet."),
+    "sep": _option(str | None, "--sep", None, "What separates columns; default: found out."),
+    "kind": _option(str | None, "--table", "KIND", "Which table: votes, scores, labels or rankings."),
+    "where": _option(Texts, "--where", "COLUMN=VALUE", "Only rows that hold this; repeatable."),
+    "positive": _option(str | None, "--positive", "LABEL", "The label that is a success."),
+    "levels": _option(
         Texts,
-        typer.Option(
-            "--columns", metavar="A,B,...", rich_help_panel=_PANEL, help="Which of them, where not all."
-        ),
-    ],
-    "settings": Annotated[
-        Texts,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            rich_help_panel=_PANEL,
-            help="What a file does not say: baseline, judge (of one file: judge=FILE:NAME), system, questions (a,b).",
-        ),
-    ],
-    "sheet": Annotated[
+        "--levels",
+        "A,B,...",
+        "All labels there may be, lowest first, or the levels of the scores' scale.",
+    ),
+    "label_sets": _option(
         str | None,
-        typer.Option("--sheet", metavar="NAME", rich_help_panel=_PANEL, help="The sheet of a spreadsheet."),
-    ],
-    "sep": Annotated[
+        "--label-sets",
+        "SEP|lists|rows",
+        "How several labels of an item are written: what separates them in a cell, lists, or a row each.",
+    ),
+    "no_label": _option(
         str | None,
-        typer.Option("--sep", rich_help_panel=_PANEL, help="What separates columns; default: found out."),
-    ],
-    "kind": Annotated[
-        str | None,
-        typer.Option(
-            "--table",
-            metavar="KIND",
-            rich_help_panel=_PANEL,
-            help="Which table: votes, scores, labels or rankings.",
-        ),
-    ],
-    "where": Annotated[
-        Texts,
-        typer.Option(
-            "--where",
-            metavar="COLUMN=VALUE",
-            rich_help_panel=_PANEL,
-            help="Only rows that hold this; repeatable.",
-        ),
-    ],
-    "positive": Annotated[
-        str | None,
-        typer.Option(
-            "--positive", metavar="LABEL", rich_help_panel=_PANEL, help="The label that is a success."
-        ),
-    ],
-    "levels": Annotated[
-        Texts,
-        typer.Option(
-            "--levels",
-            metavar="A,B,...",
-            rich_help_panel=_PANEL,
-            help="All labels there may be, lowest first, or the levels of the scores' scale.",
-        ),
-    ],
-    "label_sets": Annotated[
-        str | None,
-        typer.Option(
-            "--label-sets",
-            metavar="SEP|lists|rows",
-            rich_help_panel=_PANEL,
-            help="How several labels of an item are written: what separates them in a cell, lists, or a row each.",
-        ),
-    ],
-    "no_label": Annotated[
-        str | None,
-        typer.Option(
-            "--no-label",
-            metavar="CELL",
-            rich_help_panel=_PANEL,
-            help="The cell that says that no label applies: none, or '' for empty ones (with --label-sets).",
-        ),
-    ],
-    "people": Annotated[
-        Texts,
-        typer.Option(
-            "--people", metavar="A,B,...", rich_help_panel=_PANEL, help="Judges of the table who are people."
-        ),
-    ],
-    "degrees": Annotated[
-        bool,
-        typer.Option(
-            "--degrees",
-            rich_help_panel=_PANEL,
-            help="How sure judges were counts, where a tool's file says it.",
-        ),
-    ],
+        "--no-label",
+        "CELL",
+        "The cell that says that no label applies: none, or '' for empty ones (with --label-sets).",
+    ),
+    "people": _option(Texts, "--people", "A,B,...", "Judges of the table who are people."),
+    "degrees": _option(bool, "--degrees", None, "How sure judges were counts, where a tool's file says it."),
 }
 
 

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from voirdire.agreement import may_replace
+from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.settings import PROB
@@ -62,8 +64,6 @@ def replace(
     reading: TableOptions,
 ) -> None:
     """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know."""
-    from voirdire.agreement import may_replace
-    from voirdire.agreement.coefficients.rows import json_rows
 
     found = may_replace(
         reading.table(table, humans or []),

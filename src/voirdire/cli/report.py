@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.report.verb import check_format
+from voirdire.report.verb import report as write
 
 
 class Format(StrEnum):
@@ -53,8 +55,6 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Write a report of a saved run: one HTML page that needs no network, Markdown, or LaTeX tables."""
-    from voirdire.report.verb import check_format
-    from voirdire.report.verb import report as write
 
     start = time.perf_counter()
     chosen = check_format(out, None if format is None else format.value)

@@ -12,6 +12,7 @@ from voirdire.cli.companions import load_companion
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.folders import write_file
+from voirdire.planning.bearing import LEAST, bearing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,7 +128,6 @@ def _show_bearing(
     json: bool,
 ) -> None:
     """Add judges to a panel's votes, and show how many it bears."""
-    from voirdire.planning.bearing import LEAST, bearing
 
     table = None if out is None else out / "results.csv"
     if table is not None and table.exists():

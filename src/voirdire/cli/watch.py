@@ -10,6 +10,10 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.outputs import check_files, write_outputs
 from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.decide.watch import headline, sentence
+from voirdire.decide.watch import watch as look
+from voirdire.report.verb import render
+from voirdire.report.watch_page import watch_page
 from voirdire.settings import PROB
 
 #: Exit codes: 0 nothing changed, 4 a judge changed, 5 too few answers.
@@ -68,9 +72,6 @@ def watch(
     reading: TableOptions,
 ) -> None:
     """Watch judges at every look: did one change? (exit codes 0 no, 4 yes, 5 too few answers)."""
-    from voirdire.decide.watch import watch as look
-    from voirdire.report.verb import render
-    from voirdire.report.watch_page import watch_page
 
     files = check_files(markdown, {"--out": out}, json=json, overwrite=overwrite)
     found = look(
@@ -91,8 +92,6 @@ def watch(
 
 def _show_watch(found: dict[str, Any]) -> None:
     from rich.text import Text
-
-    from voirdire.decide.watch import headline, sentence
 
     out = console.stdout()
     out.print(Text(console.plain(headline(found)), style="bold"))

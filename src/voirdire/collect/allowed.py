@@ -59,18 +59,15 @@ def allowed_pairs(given: Iterable[str]) -> set[tuple[str, str]]:
     >>> allowed_pairs(["LAB_KEY=llm.example.org"])
     {('LAB_KEY', 'llm.example.org')}
     """
-    pairs, problems = set(), []
+    pairs = set()
     for text in given:
         name, _, host = text.partition("=")
         name, host = name.strip(), host.strip().lower().strip("[]")
-        if NAME.fullmatch(name) and _HOST.fullmatch(host):
-            pairs.add((name, host))
-        else:
-            problems.append(
+        if not (NAME.fullmatch(name) and _HOST.fullmatch(host)):
+            raise InputError(
                 "--allow-key is not NAME=HOST; write for example LAB_KEY=llm.example.org (no key, no https://)"
             )
-    if problems:
-        raise InputError(list(dict.fromkeys(problems)))
+        pairs.add((name, host))
     return pairs
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from voirdire.collect.client import Reply
 from voirdire.collect.redact import Redactor
+from voirdire.collect.replies import Reply
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,), "array": (list,), "string": (str,), "number": (int, float), "integer": (int, float),

@@ -17,9 +17,9 @@ from voirdire.collect.batch import Batches
 from voirdire.collect.batch_rows import BatchRows
 from voirdire.collect.budget import Budget, Limits, Progress
 from voirdire.collect.client import Client, Form, Request
-from voirdire.collect.journal import Journal, written
+from voirdire.collect.journal import Journal
 from voirdire.collect.panel import RULE
-from voirdire.collect.protocol import Answer, Judge, Key, Question
+from voirdire.collect.protocol import Answer, Judge, Key, Question, written
 from voirdire.collect.rendering import Prompts
 from voirdire.collect.rules import decide
 from voirdire.collect.sending import Sender

@@ -22,9 +22,10 @@ from typing import Any, NamedTuple, TypeVar
 from voirdire.collect.batch_api import ENDPOINT, Batch, BatchApi, outcome
 from voirdire.collect.batch_rows import BatchRows, Line
 from voirdire.collect.budget import Budget, Stop
-from voirdire.collect.client import Client, Form, NoReply, Reply, Request, body
-from voirdire.collect.journal import Journal, written
-from voirdire.collect.protocol import Judge, Key
+from voirdire.collect.client import Client, Form, Request, body
+from voirdire.collect.journal import Journal
+from voirdire.collect.protocol import Judge, Key, written
+from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
 _T = TypeVar("_T")
@@ -307,23 +308,21 @@ class Batches:
 
     async def _lines(self, file: str) -> dict[str, Mapping[str, Any]]:
         """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
-        last: dict[str, Mapping[str, Any]] = {}
+        rows: dict[str, Mapping[str, Any]] = {}
 
-        async def whole() -> dict[str, Mapping[str, Any]]:
-            nonlocal last
-            last = {}
+        async def fetch() -> None:
+            nonlocal rows
+            rows = {}
             rows, damaged = await self._api.lines(file)
             if damaged:
-                last = rows
                 raise NoReply(f"{damaged} lines of its file are no answers", passing=True)
-            return rows
 
         try:
-            return await self._patiently(whole)
+            await self._patiently(fetch)
         except NoReply:
-            if last:
-                return last
-            raise
+            if not rows:
+                raise
+        return rows
 
     async def _patiently(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Call again what fails in passing, as often as a request."""
@@ -345,7 +344,7 @@ class Batches:
 
     def _end(self, trouble: NoReply, what: str) -> Exception:
         """Fault that ends the run: one that time may mend, or one that it will not."""
-        place = f"judge {self._judge.name!r} at {self._client.base_url}: {what} ({trouble.reason})"
+        place = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
         self._budget.stopped = self._budget.stopped or place
         if trouble.passing:
             return Stop(place)

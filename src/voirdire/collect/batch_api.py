@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from voirdire.collect.client import Client, NoReply, is_passing, message_of
+from voirdire.collect.client import Client
+from voirdire.collect.replies import NoReply, is_passing, message_of
 
 #: Where the requests of a batch go, and how long a server may take over them.
 ENDPOINT, WINDOW = "/v1/chat/completions", "24h"

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from voirdire.collect.client import Form
-from voirdire.collect.journal import Journal, unpacked, written
-from voirdire.collect.protocol import Key
+from voirdire.collect.journal import Journal, unpacked
+from voirdire.collect.protocol import Key, written
 
 _SCHEMAS = ("json_schema", "grammar", "text")
 

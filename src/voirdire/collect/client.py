@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import json
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,17 +11,12 @@ from typing import Any
 from voirdire.collect.gbnf import grammar
 from voirdire.collect.protocol import Logprobs
 from voirdire.collect.redact import Redactor
+from voirdire.collect.replies import NoReply, Reply, is_passing, message_of, read_reply, retry_after
 from voirdire.collect.wire import BadAnswer, http_client
 
 _PLACEHOLDER = "none"
-#: Statuses after which the same request may be answered.
-_PASSING = {408, 409, 425, 429}
 _SHOWN = 300
 _ALTERNATIVES = 20
-#: No answer has as many tokens; a greater number is none.
-_MOST_TOKENS = 10**9
-#: Log-probabilities are not above 0, but for rounding.
-_ROUNDING = 0.01
 
 
 @dataclass(frozen=True)
@@ -62,45 +55,6 @@ class Form:
 
     schema: str = "json_schema"
     logprobs: bool = True
-
-
-@dataclass(frozen=True)
-class Reply:
-    """Reply of a server: the text, how it ended, log-probabilities, tokens (None where it does not say).
-
-    Examples
-    --------
-    >>> Reply("yes", "stop").tokens_in is None
-    True
-    """
-
-    text: str
-    finish: str | None
-    logprobs: Logprobs = ()
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-
-
-class NoReply(Exception):
-    """A server did not answer as it should.
-
-    Attributes
-    ----------
-    reason : str
-        In words, without any key.
-    status : int or None
-        The HTTP status, if there was one.
-    passing : bool
-        Whether the same request may be answered later.
-    after : float or None
-        Seconds the server asks to wait.
-    """
-
-    def __init__(
-        self, reason: str, *, status: int | None = None, passing: bool, after: float | None = None
-    ) -> None:
-        super().__init__(reason)
-        self.reason, self.status, self.passing, self.after = reason, status, passing, after
 
 
 def body(request: Request, form: Form) -> dict[str, Any]:
@@ -240,7 +194,7 @@ class Client:
         NoReply
             It is none.
         """
-        found = _read(content)
+        found = read_reply(content)
         if found is None:
             start = self.said(content.decode("utf-8", "replace"))[:60]
             raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True)
@@ -266,9 +220,10 @@ class Client:
             return NoReply(self.said(str(bad)), status=bad.status, passing=False)
         if isinstance(error, openai.APIStatusError):
             status = error.status_code
-            reason = self.said(f"HTTP {status}: {_message(error)}")
+            told = message_of(error.body) or error.response.text or "no reason given"
+            reason = self.said(f"HTTP {status}: {told}")
             return NoReply(
-                reason, status=status, passing=is_passing(status), after=_wait(error.response.headers)
+                reason, status=status, passing=is_passing(status), after=retry_after(error.response.headers)
             )
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
@@ -285,117 +240,3 @@ class Client:
 
 def _lists(logprobs: Logprobs) -> list[Any]:
     return [[token, [list(other) for other in others]] for token, others in logprobs]
-
-
-def _message(error: Any) -> str:
-    """Message in the body of an error."""
-    return message_of(error.body) or error.response.text or "no reason given"
-
-
-def message_of(body: Any) -> str:
-    """Message in the body of an error, "" if there is none.
-
-    Examples
-    --------
-    >>> message_of({"error": {"message": "slow down"}})
-    'slow down'
-    """
-    found = body
-    if isinstance(found, Mapping):
-        inner = found.get("error", found)
-        if isinstance(inner, Mapping):
-            inner = inner.get("message", inner)
-        found = inner
-    try:
-        return str(found or "")
-    except RecursionError:
-        return "a reason that is nested too deeply"
-
-
-def is_passing(status: int) -> bool:
-    """True where the same request may be answered later than it was with this HTTP status.
-
-    Examples
-    --------
-    >>> is_passing(429), is_passing(400)
-    (True, False)
-    """
-    return status in _PASSING or status >= 500
-
-
-def _wait(headers: Any) -> float | None:
-    """Seconds of Retry-After: a number, or a date."""
-    given = headers.get("retry-after-ms")
-    try:
-        if given is not None:
-            return max(0.0, float(given) / 1000)
-        given = headers.get("retry-after")
-        if given is None:
-            return None
-        return max(0.0, float(given))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
-    except (TypeError, ValueError, LookupError, OverflowError, OSError):
-        return None
-
-
-def _read(content: bytes) -> Reply | None:
-    """A chat completion; None if it is anything else."""
-    try:
-        found = json.loads(content)
-        choice = found["choices"][0]
-        message = choice["message"]
-        text = message.get("content")
-        if isinstance(text, list):  # some servers send parts
-            text = "".join(part.get("text", "") for part in text)
-        refusal = message.get("refusal")
-        finish = f"refused: {refusal}" if refusal else choice.get("finish_reason")
-        if not isinstance(text, str | None) or not isinstance(finish, str | None):
-            return None
-        usage = found.get("usage") or {}
-        read, wrote = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-        return Reply(text or "", finish, _logprobs(choice.get("logprobs")), read, wrote)
-    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
-        return None
-
-
-def _count(found: Any) -> int | None:
-    """A number of tokens; None where the server gives something else, as where it gives nothing."""
-    whole = isinstance(found, int) and not isinstance(found, bool)
-    return found if whole and 0 <= found <= _MOST_TOKENS else None
-
-
-def _logprobs(found: Any) -> Logprobs:
-    positions = (found or {}).get("content") or []
-    return tuple(
-        (
-            _token(one["token"]),
-            tuple(
-                (_token(other["token"]), as_logprob(other["logprob"]))
-                for other in one.get("top_logprobs") or [one]
-            ),
-        )
-        for one in positions
-    )
-
-
-def _token(found: Any) -> str:
-    if not isinstance(found, str):
-        raise TypeError
-    return found
-
-
-def as_logprob(found: Any) -> float:
-    """A log-probability; raises ValueError, TypeError or OverflowError for what is none.
-
-    Examples
-    --------
-    >>> as_logprob(-0.5)
-    -0.5
-    """
-    value = float(found)
-    if isinstance(found, str | bool) or not value <= _ROUNDING:
-        raise ValueError
-    return value

@@ -47,9 +47,9 @@ def estimate(
 ) -> Estimate:
     """Estimate the questions, tokens and cost of :func:`voirdire.collect.collect`; nothing is asked.
 
-    Questions are counted by the protocol, least and most. Tokens read are one per four characters of the prompts of a
-    run whose answers are made up, as long as a model's may be, times the most questions there can be; tokens written
-    are guessed from the schemas. Repetitions are not counted.
+    Questions are counted by the protocol, least and most. Tokens read are those of the prompts of a run whose answers
+    are made up, as long as a model's may be (see :func:`voirdire.collect.cost.tokens_read`), times the most questions
+    there can be; tokens written are guessed from the schemas. Repetitions are not counted.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def estimate(
 
     async def ask(question: Question) -> Answer:
         prompt = plan.prompts.render(question.template, question.variables)
-        asked.append((question.judge, tokens_read(len(prompt.system) + len(prompt.user)), question.schema))
+        asked.append((question.judge, tokens_read(prompt.system + prompt.user), question.schema))
         return Answer(made_up(question.schema, numbers))
 
     in_loop(plan.protocol.run(plan.setting, ask))

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voirdire.collect.answers import DECODER
-from voirdire.collect.client import as_logprob
-from voirdire.collect.protocol import Answer, Key, Logprobs
+from voirdire.collect.protocol import Answer, Key, Logprobs, written
 from voirdire.collect.redact import Redactor
+from voirdire.collect.replies import as_logprob
 from voirdire.errors import InputError
 
 FILE = "journal.sqlite"
@@ -98,17 +98,6 @@ class Kept(NamedTuple):
 
     hash: str
     answer: Answer
-
-
-def written(key: Key) -> str:
-    """A question's key as text.
-
-    Examples
-    --------
-    >>> written(("compare", "style", "a", "b", 1))
-    '["compare","style","a","b",1]'
-    """
-    return json.dumps(list(key), separators=(",", ":"), ensure_ascii=False)
 
 
 class Journal:

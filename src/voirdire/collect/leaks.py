@@ -9,9 +9,8 @@ from typing import Any
 from voirdire.collect.redact import SHOWN
 
 _NAMED = {
-    "accesskey", "accesstoken", "apikey", "apisecret", "apitoken", "auth", "authorization", "authtoken", "bearer",
-    "clientsecret", "cookie", "credential", "credentials", "key", "passphrase", "passwd", "password", "privatekey",
-    "secret", "secretkey", "sessiontoken", "token",
+    "auth", "authorization", "bearer", "cookie", "credential", "credentials", "key", "passphrase", "passwd",
+    "sessiontoken", "token",
 }  # fmt: skip
 _ENDS = (
     "apikey", "accesskey", "privatekey", "secretkey", "secret", "password", "authtoken", "accesstoken", "apitoken",

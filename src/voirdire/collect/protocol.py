@@ -7,6 +7,7 @@ that was stopped is resumed by running the protocol again while ``ask`` answers 
 
 from __future__ import annotations
 
+import json
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -240,6 +241,17 @@ class Protocol(typing.Protocol):
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Ask, and return the rows in an order that depends on the setting alone."""
         ...
+
+
+def written(key: Key) -> str:
+    """A question's key as text.
+
+    Examples
+    --------
+    >>> written(("compare", "style", "a", "b", 1))
+    '["compare","style","a","b",1]'
+    """
+    return json.dumps(list(key), separators=(",", ":"), ensure_ascii=False)
 
 
 def missing(key: Key, answer: Answer, **what: Any) -> Row:

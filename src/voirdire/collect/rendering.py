@@ -16,6 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jinja2 import TemplateNotFound, TemplateSyntaxError, UndefinedError
+
+from voirdire.collect.sandbox import Sandbox, read_template
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest
 
@@ -81,15 +84,11 @@ class Prompts:
     """
 
     def __init__(self, folders: Sequence[str | Path] = ()) -> None:
-        from voirdire.collect.sandbox import Sandbox
-
         self.folders = tuple(Path(folder) for folder in (*folders, HERE))
         self._environment = Sandbox(self.folders, {"quoted": quoted})
 
     def problems(self, folders: Sequence[str | Path]) -> list[str]:
         """Faults of a user's folders: not there, a file that replaces nothing, or is no template."""
-        from voirdire.collect.sandbox import read_template
-
         found = []
         for folder in map(Path, folders):
             if not folder.is_dir():
@@ -132,8 +131,6 @@ class Prompts:
         InputError
             There is no such template, it is no Jinja2, lacks a block, or shows a variable that is not given.
         """
-        from jinja2 import TemplateNotFound, TemplateSyntaxError, UndefinedError
-
         # what a template sees is plain data, whatever a protocol passes
         plain = json.loads(json.dumps(variables))
         self._environment.begin()

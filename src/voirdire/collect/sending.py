@@ -20,10 +20,11 @@ import numpy as np
 from voirdire.collect.answers import usable
 from voirdire.collect.batch import Batches
 from voirdire.collect.budget import Budget, Stop
-from voirdire.collect.client import Client, Form, NoReply, Reply, Request
+from voirdire.collect.client import Client, Form, Request
 from voirdire.collect.cost import expected, paid
-from voirdire.collect.journal import Journal, Sent, written
-from voirdire.collect.protocol import Answer, Judge, Key
+from voirdire.collect.journal import Journal, Sent
+from voirdire.collect.protocol import Answer, Judge, Key, written
+from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
 _LONGEST_WAIT = 300.0

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voirdire.collect.asking import NOT_ASKED
-from voirdire.collect.journal import FILE, Journal, written
+from voirdire.collect.journal import FILE, Journal
 from voirdire.collect.loop import in_loop
 from voirdire.collect.plan import make_plan
-from voirdire.collect.protocol import Answer, Question
+from voirdire.collect.protocol import Answer, Question, written
 from voirdire.collect.registry import find_protocol
 from voirdire.collect.rendering import HERE
 from voirdire.errors import InputError

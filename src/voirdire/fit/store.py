@@ -20,12 +20,20 @@ from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Packed
 from voirdire.kinds.registry import KINDS
-from voirdire.layouts import Layout, json_with, npz_with, read_json
+from voirdire.layouts import (
+    FORMAT,
+    Layout,
+    check_format,
+    check_seal,
+    json_with,
+    read_json,
+    sealed,
+    text_with,
+)
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.model.target_answers import answers_from
 from voirdire.model.term_rows import TermRow
-from voirdire.seals import FORMAT, check_format, check_seal, sealed
 
 LARGEST = 2**32  # bytes of arrays that are read
 SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
@@ -35,7 +43,7 @@ LAYOUT = Layout(
     {
         "result.json": json_with("model", "method", "checks"),
         "run.json": json_with("format", "model", "method", "tables"),
-        "arrays.npz": npz_with("centre"),
+        "arrays.npz": text_with("PK\x03\x04", "centre.npy"),
     },
 )
 

@@ -15,9 +15,8 @@ from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import new_folder
-from voirdire.layouts import Layout, json_with, read_json
+from voirdire.layouts import FORMAT, Layout, check_format, check_seal, json_with, read_json, sealed
 from voirdire.model.specs import locate
-from voirdire.seals import FORMAT, check_format, check_seal, sealed
 from voirdire.settings import read_toml
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from voirdire.collect.options import build_options
 from voirdire.collect.protocol import TABLES, Item
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
@@ -169,3 +170,31 @@ def test_a_judge_that_is_not_there_is_named(name, entries) -> None:
     options = protocol.Options(**{**OPTIONS[name], field: ("gema",)})
     found = protocol.problems(Setting((Judge("gemma", "m"),), tuple(ITEMS), options))
     assert f"option {field}: 'gema' is no judge of the panel; did you mean 'gemma'?" in found
+
+
+#: Options that are numbers of things, and the least that each may be.
+LEAST: dict[str, dict[str, int]] = {
+    "maple": {"levels": 0, "attempts": 1, "repeats": 1, "longest": 0},
+    "pairwise": {"repeats": 1, "longest": 0},
+    "ranking": {"rounds": 1},
+    "masa": {"runs": 1, "longest": 0},
+    "maj-eval": dict.fromkeys(("rounds", "stakeholders", "dimensions", "groups", "personas", "runs"), 1),
+    "simple-role": {"rounds": 1, "agents": 1},
+    "debate": {"iterations": 1},
+    "mareval": {"evaluators": 1, "rounds": 1, "runs": 1},
+    "vanilla": {"runs": 1, "longest": 0},
+    "self-refine": {"rounds": 1},
+    "g-eval": {"samples": 1},
+    "chat-eval": {"rounds": 1},
+}
+
+
+@pytest.mark.parametrize("name", LEAST)
+def test_numbers_below_their_least_are_refused_by_name(entries: dict[str, str], name: str) -> None:
+    least, options = LEAST[name], made(name, entries).Options
+    found = build_options(options, {option: bound - 1 for option, bound in least.items()})[1]
+    assert found == [
+        f"option {option} is {bound - 1}; give a whole number of at least {bound}"
+        for option, bound in least.items()
+    ]
+    assert build_options(options, least)[1] == []

@@ -318,8 +318,7 @@ def test_documents_without_stakeholders(settle, script, table) -> None:
 
 def test_problems() -> None:
     panel, items = (Judge("j", "m"),), ()
-    assert MajEval().problems(Setting(panel, items, MajEvalOptions(documents=(" ",), personas=0))) == [
-        "option personas is 0; give a whole number of at least 1",
+    assert MajEval().problems(Setting(panel, items, MajEvalOptions(documents=(" ",)))) == [
         "option documents: document 1 is empty; give its text",
     ]
     assert "option roles is empty" in SimpleRole().problems(Setting(panel, items, SimpleRoleOptions()))[0]

@@ -190,19 +190,17 @@ def test_pairwise_shows_the_rubric_and_ties_only_where_allowed(script, settle, c
 
 def test_all_problems_are_told_at_once() -> None:
     items = (Item("a", "x"), Item("tie", "y", context="q"))
-    options = MapleOptions(evaluators=("jj",), generator="w", least=5, most=4, repeats=0, attempts=0)
+    options = MapleOptions(evaluators=("jj",), generator="w", least=5, most=4)
     found = Maple().problems(Setting((Judge("j", "m"),), items, options))
     assert [problem.split(":")[0].split(" is ")[0].split(" are ")[0] for problem in found] == [
         "option evaluators",
         "option generator",
         "items",
         "items",
-        "option repeats",
         "items",
         "context 'q'",
         "option rubric",
         "options least and most",
-        "option attempts",
     ]
     assert "did you mean 'j'?" in found[0]
     wrong = PairwiseOptions(design="share", share=0.1)

@@ -189,10 +189,9 @@ def test_problems_of_given_summaries() -> None:
         Item("again", "t", context="d1", system="x", source="s"),
         Item("bare", "t", context="d1", system="y"),
     )
-    options = MasaOptions(given=True, reference="ref", runs=0)
+    options = MasaOptions(given=True, reference="ref")
     found = Masa().problems(Setting((Judge("j", "m"),), items, options))
     assert found == [
-        "option runs is 0; give a whole number of at least 1",
         "items 'd1-x' and 'again' are both by 'x' in context 'd1'; keep one",
         "item 'bare' has no source; given = true needs context, source and system",
         "context 'd2' has no summary by 'ref'",

@@ -75,7 +75,6 @@ def test_what_is_no_order_is_missing(settle, carry_out, script, wanted: str, sai
         (3, {"size": 11}, "option size is 11; give a whole number from 3 to 10"),
         (3, {"size": 2}, "option size is 2; give a whole number from 3 to 10"),
         (1, {}, "items: there is one item; give at least two to rank"),
-        (3, {"rounds": 0}, "option rounds is 0; give a whole number of at least 1"),
         (3, {"judges": ("z",)}, "option judges: 'z' is no judge of the panel; it has none"),
     ],
 )

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocols.schemas import choice, prose, record, several
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
+from voirdire.settings import Count
 
 ROLES = {
     "reader": "You speak for ordinary readers without special knowledge, and say what the text does for them.",
@@ -60,7 +61,7 @@ class SelfRefineOptions(ScoreOptions):
     2
     """
 
-    rounds: int = 2
+    rounds: Count = 2
 
 
 class SelfRefine(PerCase):
@@ -72,7 +73,6 @@ class SelfRefine(PerCase):
 
     name: ClassVar[str] = "self-refine"
     Options: ClassVar[type[Any]] = SelfRefineOptions
-    bounds: ClassVar[Mapping[str, int]] = {"rounds": 1}
 
     def questions(self, options: SelfRefineOptions) -> tuple[int, int]:
         """A score and a feedback; at most a score, and feedback and revision in each round."""
@@ -122,7 +122,7 @@ class ChatEvalOptions(ScoreOptions):
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
-    rounds: int = 2
+    rounds: Count = 2
     combine: Literal["mean", "majority"] = "mean"
 
     def cast(self) -> dict[str, str]:
@@ -140,7 +140,6 @@ class ChatEval(PerCase):
 
     name: ClassVar[str] = "chat-eval"
     Options: ClassVar[type[Any]] = ChatEvalOptions
-    bounds: ClassVar[Mapping[str, int]] = {"rounds": 1}
 
     def faults(self, options: ChatEvalOptions) -> list[str]:
         """A single role."""

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocols.schemas import choice, prose, record
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
+from voirdire.settings import Count
 
 NO_ISSUE = "NO ISSUE"
 
@@ -55,7 +56,7 @@ class DebateOptions(ScoreOptions):
     'strong'
     """
 
-    iterations: int = 4
+    iterations: Count = 4
     strength: Literal["plain", "weak", "moderate", "strong"] = "strong"
     tie_breaker: bool = False
     steps: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +68,6 @@ class Debate(PerCase):
 
     name: ClassVar[str] = "debate"
     Options: ClassVar[type[Any]] = DebateOptions
-    bounds: ClassVar[Mapping[str, int]] = {"iterations": 1}
 
     def faults(self, options: DebateOptions) -> list[str]:
         """Steps for a criterion that there is not."""

@@ -22,6 +22,7 @@ from voirdire.collect.protocols.roles import count_calls, takers
 from voirdire.collect.protocols.schemas import prose, record, several
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
 from voirdire.collect.protocols.weighted import scale_problems
+from voirdire.settings import Count
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class GEvalOptions(ScoreOptions):
     """
 
     weighting: Literal["logprobs", "samples"] = "logprobs"
-    samples: int = 20
+    samples: Count = 20
     temperature: float = 1.0
     steps: Mapping[str, str] = field(default_factory=dict)
 
@@ -56,7 +57,6 @@ class GEval(PerCase):
 
     name: ClassVar[str] = "g-eval"
     Options: ClassVar[type[Any]] = GEvalOptions
-    bounds: ClassVar[Mapping[str, int]] = {"samples": 1}
 
     def faults(self, options: GEvalOptions) -> list[str]:
         """A scale whose scores are no single tokens; steps for a criterion that there is not."""

@@ -11,6 +11,7 @@ from voirdire.collect.protocol import Answer, Ask, Item, Key, Question, Row, mis
 from voirdire.collect.protocols.roles import belongs
 from voirdire.collect.protocols.schemas import Schema, choice, prose, record
 from voirdire.collect.protocols.scoring import FINAL, ScoreOptions, shown_of
+from voirdire.settings import Count
 
 #: Agents of a group by name: the profiles that their prompts show (attributes by title).
 Agents = Mapping[str, Mapping[str, str]]
@@ -34,7 +35,7 @@ class GroupOptions(ScoreOptions):
     10
     """
 
-    rounds: int = 10
+    rounds: Count = 10
     unfinished: Literal["latest", "missing"] = "latest"
 
 

@@ -48,6 +48,7 @@ from voirdire.collect.protocols.stakeholders import (
     short,
     stakeholder_schema,
 )
+from voirdire.settings import Count
 
 #: The five attributes of a persona, by the field of the answer.
 ATTRIBUTES = {
@@ -79,10 +80,10 @@ class MajEvalOptions(GroupOptions):
     """
 
     documents: tuple[str, ...] = ()
-    stakeholders: int = 8
-    dimensions: int = 6
-    groups: int = 5
-    personas: int = 3
+    stakeholders: Count = 8
+    dimensions: Count = 6
+    groups: Count = 5
+    personas: Count = 3
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class SimpleRoleOptions(GroupOptions):
     """
 
     roles: Mapping[str, str] = field(default_factory=dict)
-    agents: int = 3
+    agents: Count = 3
 
 
 class MajEval(ScoreProtocol):
@@ -111,9 +112,6 @@ class MajEval(ScoreProtocol):
 
     name: ClassVar[str] = "maj-eval"
     Options: ClassVar[type[Any]] = MajEvalOptions
-    bounds: ClassVar[Mapping[str, int]] = dict.fromkeys(
-        ("rounds", "stakeholders", "dimensions", "groups", "personas"), 1
-    )
 
     def faults(self, options: MajEvalOptions) -> list[str]:
         """No documents, empty documents."""
@@ -150,7 +148,6 @@ class SimpleRole(ScoreProtocol):
 
     name: ClassVar[str] = "simple-role"
     Options: ClassVar[type[Any]] = SimpleRoleOptions
-    bounds: ClassVar[Mapping[str, int]] = {"rounds": 1, "agents": 1}
 
     def faults(self, options: SimpleRoleOptions) -> list[str]:
         """No roles."""

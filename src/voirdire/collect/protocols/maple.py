@@ -29,7 +29,7 @@ from voirdire.collect.protocols.pairing import OUTCOMES, PairOptions, asked, num
 from voirdire.collect.protocols.pairwise import compare, vote
 from voirdire.collect.protocols.roles import takers, uneven, unknown
 from voirdire.collect.protocols.schemas import Schema, prose, record, several
-from voirdire.collect.protocols.scoring import at_least
+from voirdire.settings import Count, Size
 
 _WEIGH = ("Criterion A", "Criterion B")
 
@@ -65,8 +65,8 @@ class MapleOptions(PairOptions):
     constraints: str = ""
     least: int = 4
     most: int = 6
-    levels: int = 6
-    attempts: int = 3
+    levels: Size = 6
+    attempts: Count = 3
 
 
 class Maple:
@@ -93,7 +93,6 @@ class Maple:
             found.append(
                 f"options least and most are {options.least} and {options.most}; give 1 <= least <= most"
             )
-        found += at_least(options, levels=0, attempts=1)
         if not self._evaluators(setting):
             found.append("no judge is left to compare; name evaluators, or add a judge to the panel")
         return found

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
@@ -35,6 +34,7 @@ from voirdire.collect.protocol import Answer, Ask, Row, Setting, missing
 from voirdire.collect.protocols.schemas import prose, record, several
 from voirdire.collect.protocols.scoring import FINAL, Case, Lost, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
+from voirdire.settings import Count
 
 Evaluations = list[dict[str, Any]]
 
@@ -60,9 +60,9 @@ class MarevalOptions(ScoreOptions):
     (4, 5)
     """
 
-    runs: int = 5
-    evaluators: int = 4
-    rounds: int = 2
+    runs: Count = 5
+    evaluators: Count = 4
+    rounds: Count = 2
     plan: bool = True
     moderate: bool = True
     weighting: Literal["runs", "logprobs"] = "runs"
@@ -73,7 +73,6 @@ class Mareval(PerCase):
 
     name: ClassVar[str] = "mareval"
     Options: ClassVar[type[Any]] = MarevalOptions
-    bounds: ClassVar[Mapping[str, int]] = {"evaluators": 1, "rounds": 1}
     phase: ClassVar[str] = "run"
 
     def faults(self, options: MarevalOptions) -> list[str]:

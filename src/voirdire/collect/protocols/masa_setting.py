@@ -8,7 +8,7 @@ from typing import Literal
 from voirdire.collect.protocol import Setting
 from voirdire.collect.protocols.pairing import OUTCOMES
 from voirdire.collect.protocols.roles import takers, unknown
-from voirdire.collect.protocols.scoring import at_least
+from voirdire.settings import Count, Size
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class MasaOptions:
     evaluators: tuple[str, ...] = ()
     given: bool = False
     against: Literal["reference", "all"] = "reference"
-    runs: int = 3
+    runs: Count = 3
     guidance: Literal["baseline", "enhanced"] = "enhanced"
     errors: bool = True
     task: str = ""
-    longest: int = 0
+    longest: Size = 0
 
 
 def evaluators(setting: Setting) -> tuple[str, ...]:
@@ -84,8 +84,7 @@ def masa_problems(setting: Setting) -> list[str]:
     option reference is empty; name the judge whose summaries are the reference
     """
     options: MasaOptions = setting.options
-    found = at_least(options, runs=1, longest=0)
-    found += unknown(setting, {"evaluators": options.evaluators})
+    found = unknown(setting, {"evaluators": options.evaluators})
     if not evaluators(setting):
         found.append("no judge is left to evaluate; name evaluators, or add a judge to the panel")
     if options.given:

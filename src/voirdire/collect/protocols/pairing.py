@@ -11,6 +11,7 @@ import numpy as np
 
 from voirdire.collect.protocol import Item, Setting
 from voirdire.errors import InputError
+from voirdire.settings import Count, Size
 from voirdire.simulate.designs import design_from_spec
 
 #: Ids that a vote's winner could be mistaken for.
@@ -57,10 +58,10 @@ class PairOptions:
     share: float = 1.0
     reference: str = ""
     order: Order = "random"
-    repeats: int = 1
+    repeats: Count = 1
     task: str = ""
     rubric: str = ""
-    longest: int = 0
+    longest: Size = 0
 
 
 class Pair(NamedTuple):
@@ -162,10 +163,6 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
         for item in setting.items
         if item.id in OUTCOMES
     ]
-    if options.repeats < 1:
-        found.append(f"option repeats is {options.repeats}; give a whole number of at least 1")
-    if options.longest < 0:
-        found.append(f"option longest is {options.longest}; give a whole number of at least 0")
     for context, items in by_context(setting.items).items():
         where = "items" if context is None else f"context {context!r}"
         if len(items) < 2:

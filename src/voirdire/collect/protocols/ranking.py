@@ -22,7 +22,7 @@ from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, R
 from voirdire.collect.protocols.pairing import by_context, generator
 from voirdire.collect.protocols.roles import takers, uneven, unknown
 from voirdire.collect.protocols.schemas import Schema, choice, record, several
-from voirdire.collect.protocols.scoring import at_least
+from voirdire.settings import Count
 
 LARGEST, SMALLEST = 10, 3  # texts of a list
 
@@ -55,7 +55,7 @@ class RankingOptions:
     judges: tuple[str, ...] = ()
     wanted: Literal["ranking", "best-worst"] = "ranking"
     size: int = LARGEST
-    rounds: int = 1
+    rounds: Count = 1
     task: str = ""
     rubric: str = ""
 
@@ -76,7 +76,7 @@ class Ranking:
             if len(items) < 2:
                 where = "items" if context is None else f"context {context!r}"
                 found.append(f"{where}: there is one item; give at least two to rank")
-        return found + at_least(options, rounds=1)
+        return found
 
     def calls(self, setting: Setting) -> Calls:
         """The lists of each judge."""

@@ -13,6 +13,7 @@ from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, R
 from voirdire.collect.protocols.roles import background, belongs, count_calls, takers, uneven, unknown
 from voirdire.collect.protocols.schemas import Schema, choice, prose, record
 from voirdire.collect.protocols.weighted import Weighted, expected_score
+from voirdire.settings import Count, Size
 
 #: The criterion of a setting without criteria.
 OVERALL = "overall"
@@ -55,8 +56,8 @@ class ScoreOptions:
     criteria: Mapping[str, str] = field(default_factory=dict)
     low: int = 1
     high: int = 5
-    runs: int = 1
-    longest: int = 0
+    runs: Count = 1
+    longest: Size = 0
     show_reference: bool = False
 
     def aspects(self) -> dict[str, str]:
@@ -177,21 +178,6 @@ def shown_of(item: Item, options: ScoreOptions) -> dict[str, str | None]:
     return {"background": background(item), "reference": reference, "text": item.text}
 
 
-def at_least(options: Any, **bounds: int) -> list[str]:
-    """Sentences on options below their bound.
-
-    Examples
-    --------
-    >>> at_least(ScoreOptions(runs=0), runs=1)
-    ['option runs is 0; give a whole number of at least 1']
-    """
-    return [
-        f"option {name} is {getattr(options, name)}; give a whole number of at least {bound}"
-        for name, bound in bounds.items()
-        if getattr(options, name) < bound
-    ]
-
-
 def unknown_steps(options: Any) -> list[str]:
     """Sentences on steps of evaluation for criteria that there are not."""
     return [
@@ -202,16 +188,12 @@ def unknown_steps(options: Any) -> list[str]:
 
 
 class ScoreProtocol:
-    """Checks of every protocol that gives scores.
-
-    ``bounds`` are the least values of options that are numbers.
-    """
+    """Checks of every protocol that gives scores."""
 
     Options: ClassVar[type[Any]] = ScoreOptions
-    bounds: ClassVar[Mapping[str, int]] = {}
 
     def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale, options below their bounds."""
+        """Unknown judges, an impossible scale, items without what is to be shown."""
         options = setting.options
         found = [*unknown(setting, {"judges": options.judges}), *uneven(setting.items)]
         if not 0 < options.high - options.low <= 100:
@@ -226,12 +208,7 @@ class ScoreProtocol:
                 for item in setting.items
                 if not item.reference
             ]
-        return [
-            *found,
-            *at_least(options, runs=1, longest=0),
-            *at_least(options, **self.bounds),
-            *self.faults(options),
-        ]
+        return [*found, *self.faults(options)]
 
     def faults(self, options: Any) -> list[str]:
         """What else is wrong with the options."""

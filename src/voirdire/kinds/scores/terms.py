@@ -10,7 +10,7 @@ from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.problem import has_repeats
+from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import SharedStrength
 from voirdire.tables.scores import Scores

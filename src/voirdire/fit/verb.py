@@ -259,7 +259,7 @@ def fit(
     named_model = model is not None
     if model is None:
         model, why = kind.default_model(table, request)
-        notes.append(f"No model was named: {model}, because {why}.")
+        notes.append(f"No model was named: {load_model(model).name}, because {why}.")
     spec = load_model(model).with_priors(priors)
     check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]

@@ -159,8 +159,8 @@ class Kind(ABC, Generic[T, P]):
         """
 
     @abstractmethod
-    def default_model(self, table: T, request: Request) -> tuple[str, str]:
-        """The model that a table calls for, and why, in words."""
+    def default_model(self, table: T, request: Request) -> tuple[str | Model, str]:
+        """The model that a table calls for, or its name, and why, in words."""
 
     def model_of_terms(self, table: T, request: Request) -> Model:
         """The model of the sum of terms that is asked for.

@@ -16,6 +16,7 @@ from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.scores.kind import SCORES
+from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 
 CUTS = np.array([-2.2, -0.7, 0.7, 2.2])
@@ -121,15 +122,15 @@ def test_scores_are_over_other_contexts_or_over_these(fit: Any, mode: Any) -> No
 )
 def test_the_columns_choose_the_model(change: Any, model: str, said: str | None) -> None:
     table = read_scores(change(TABLE))
-    name, why = SCORES.default_model(table, Request())
-    assert name == model
+    found, why = SCORES.default_model(table, Request())
+    assert load_model(found).name == model
     assert said is None or said in why
 
 
 @pytest.mark.parametrize(("judges", "items", "contexts"), [(3, 1500, 12), (2, 15, 1200), (60, 100, 10)])
 def test_a_default_ends_within_minutes(judges: int, items: int, contexts: int) -> None:
-    name, why = SCORES.default_model(read_scores(panel(0, judges, items, contexts)[0]), Request())
-    assert name == "rating-severity"
+    model, why = SCORES.default_model(read_scores(panel(0, judges, items, contexts)[0]), Request())
+    assert load_model(model).name == "rating-severity"
     assert "would take many minutes" in why
 
 

@@ -31,6 +31,7 @@ from voirdire.kinds.scores.draw import draw
 from voirdire.kinds.scores.halo import given_spread, no_continuous_halo, no_halo, no_shared_errors
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
+from voirdire.kinds.scores.learned_spread import with_learned_spread
 from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.outcomes import outcomes
 from voirdire.kinds.scores.over_time import over_time
@@ -45,7 +46,7 @@ from voirdire.kinds.spreads import spreads
 from voirdire.kinds.systems import check_over, note, placed
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
-from voirdire.model.specs import Model
+from voirdire.model.specs import Model, load_model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
@@ -87,7 +88,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
 
-    def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
+    def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-learned``.
 
         ``rating-severity`` where judges score items repeatedly, and of large tables; ``rating-contexts`` where items
@@ -124,7 +125,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         given = None if request.asks_terms else given_spread(table)
         if given is None:
             return "rating-learned", why
-        return "rating-severity", f"{why}; how far items are apart is given, not learned: {given}"
+        model = with_learned_spread(load_model("rating-severity"), table, request.levels)
+        return model, f"{why}; how far items are apart is learned from some of them: {given}"
 
     def model_of_terms(self, table: Scores, request: Request) -> Model:
         """See :func:`.scores.terms.model_of`."""

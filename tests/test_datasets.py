@@ -16,7 +16,8 @@ import pytest
 
 from voirdire import InputError, datasets
 from voirdire.datasets import gold, mtrepro
-from voirdire.datasets.cache import RemoteFile, fetch
+from voirdire.datasets.cache import RemoteFile, cached, fetch
+from voirdire.datasets.local import find
 from voirdire.datasets.registry import REGISTRY
 
 # Where the local copy of each upstream file is, in the order of the registry's files.
@@ -264,6 +265,40 @@ def test_a_download_cut_short_leaves_nothing(cache: Path, server: Server) -> Non
     with pytest.raises(InputError, match="tiny"):
         fetch("tiny", [remote(server, b"judge,first,second,winner\n")])
     assert list((cache / "tiny").iterdir()) == []
+
+
+@pytest.mark.parametrize("held", [b"", b"judge,fi", b"judge,first,second,loser\n"])
+@pytest.mark.parametrize("noted", [None, "", "0123", "g" * 64])
+def test_a_kept_file_of_unknown_bytes_is_fetched_anew(
+    cache: Path, server: Server, held: bytes, noted: str | None
+) -> None:
+    """Neither registered nor noted: it may be half of a file, or somebody's own."""
+    server.body = b"judge,first,second,winner\n"
+    file = RemoteFile(f"{server.address}/votes.csv")
+    (cache / "tiny").mkdir(parents=True)
+    (cache / "tiny" / "votes.csv").write_bytes(held)
+    if noted is not None:
+        (cache / "tiny" / "votes.csv.sha256").write_text(noted)
+    assert not cached("tiny", [file])
+    for _ in range(2):
+        (path,) = fetch("tiny", [file])
+    assert path.read_bytes() == server.body
+    assert cached("tiny", [file])
+    assert server.requests == ["/votes.csv"]
+    path.write_bytes(held)  # what the download had is noted: other bytes are replaced
+    assert fetch("tiny", [file])[0].read_bytes() == server.body
+
+
+def test_an_empty_download_of_unknown_bytes_is_refused(cache: Path, server: Server) -> None:
+    with pytest.raises(InputError, match=r"votes\.csv sent was refused, it is empty"):
+        fetch("tiny", [RemoteFile(f"{server.address}/votes.csv")])
+    assert list((cache / "tiny").iterdir()) == []
+
+
+def test_an_empty_file_of_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_bytes(b"")
+    with pytest.raises(InputError, match=r"votes\.csv was refused, it is empty"):
+        find("tiny", [RemoteFile("https://example.org/votes.csv")], tmp_path)
 
 
 def test_a_cache_that_is_no_folder_is_named(

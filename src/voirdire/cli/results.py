@@ -72,17 +72,6 @@ def call_verb(
     return verb(*first, **keywords, **usual)
 
 
-def split_names(given: Sequence[str] | None) -> list[str] | None:
-    """The names of an option that may be repeated and may hold several, with commas between.
-
-    Examples
-    --------
-    >>> split_names(["icc_1_1,pearson", "spearman"])
-    ['icc_1_1', 'pearson', 'spearman']
-    """
-    return [name for several in given for name in several.split(",")] if given else None
-
-
 def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
     """Print a result: as JSON ``{"rows": [...]}``, or as a table.
 

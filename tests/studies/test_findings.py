@@ -215,3 +215,27 @@ def test_the_map_of_reliability_and_distance_is_as_it_is_said() -> None:
     others = [value for panel, (value, _) in borne.items() if panel not in bears]
     assert f"lose {min(others):.2f} to {max(others):.2f} by four" in finding(folder)
     assert max(drop(panel, ORDERS[1], count)[0] for panel in panels for count in ("4", "5")) < 0.002
+
+
+def test_what_weights_of_few_votes_come_to_is_what_is_said() -> None:
+    """Adam's largest weight is far above Bayes's, and its weights are farther from the truth, in every panel."""
+    folder = PROJECT / "simulations" / "adam-or-bayes"
+    found = means(folder, "panel", "optimiser", "measure")
+    text = finding(folder)
+    for panel in dict.fromkeys(panel for panel, *_ in found):
+        adam, bayes = (
+            {m: found[panel, o, m] for p, o, m in found if (p, o) == (panel, how)}
+            for how in ("adam", "laplace")
+        )
+        assert adam["top-weight"] > bayes["top-weight"] + 0.1
+        assert adam["weight-error"] > bayes["weight-error"]
+        assert (
+            f"largest weight {adam['top-weight']:.2f} by Adam and {bayes['top-weight']:.2f} by Bayes" in text
+        )
+        assert f"error of weights {adam['weight-error']:.3f} and {bayes['weight-error']:.3f}" in text
+        assert f"scores {adam['items']:.3f} and {bayes['items']:.3f}" in text
+        assert f"of weights {adam['criteria']:.3f} and {bayes['criteria']:.3f}" in text
+        assert (
+            f"hold {bayes['weights-held']:.2f} of the weights and {bayes['scores-held']:.2f} of the scores"
+            in text
+        )

@@ -26,7 +26,7 @@ KEYS = ["panel", "added", "count", "design", "model", "optimiser", "measure"]
 
 def test_every_recovery_study_keeps_its_first_replicates() -> None:
     names = {folder.name for folder in RECOVERY}
-    simulated = {"ablation", "design", "rq1", "rq3"}
+    simulated = {"ablation", "adam-or-bayes", "design", "rq1", "rq3"}
     assert names == simulated | {"position", "spread", "synthetic", "targets"}
 
 

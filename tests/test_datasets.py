@@ -11,12 +11,15 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import voirdire
 from voirdire import InputError, datasets
-from voirdire.datasets import gold, mtrepro
-from voirdire.datasets.cache import RemoteFile, fetch
+from voirdire.datasets import gold, mslr, mtrepro
+from voirdire.datasets.cache import RemoteFile, cached, fetch
+from voirdire.datasets.local import find
 from voirdire.datasets.registry import REGISTRY
 
 # Where the local copy of each upstream file is, in the order of the registry's files.
@@ -31,7 +34,7 @@ COPIES = {
 
 # Data sets without a local copy: invented files of their form are below, or in test_repro_public.py.
 ELSEWHERE = (
-    *("dices-350", "llmbar", "llmbar-judges", "llmjudge", "llmjudge-half", "mslr-cochrane"),
+    *("dices-350", "llmbar", "llmbar-judges", "llmjudge", "llmjudge-half", "mslr-cochrane", "mslr-pairwise"),
     *("mtrepro", "mtrepro-scores", "newsroom"),
     "summeval-unieval",
 )
@@ -264,6 +267,40 @@ def test_a_download_cut_short_leaves_nothing(cache: Path, server: Server) -> Non
     with pytest.raises(InputError, match="tiny"):
         fetch("tiny", [remote(server, b"judge,first,second,winner\n")])
     assert list((cache / "tiny").iterdir()) == []
+
+
+@pytest.mark.parametrize("held", [b"", b"judge,fi", b"judge,first,second,loser\n"])
+@pytest.mark.parametrize("noted", [None, "", "0123", "g" * 64])
+def test_a_kept_file_of_unknown_bytes_is_fetched_anew(
+    cache: Path, server: Server, held: bytes, noted: str | None
+) -> None:
+    """Neither registered nor noted: it may be half of a file, or somebody's own."""
+    server.body = b"judge,first,second,winner\n"
+    file = RemoteFile(f"{server.address}/votes.csv")
+    (cache / "tiny").mkdir(parents=True)
+    (cache / "tiny" / "votes.csv").write_bytes(held)
+    if noted is not None:
+        (cache / "tiny" / "votes.csv.sha256").write_text(noted)
+    assert not cached("tiny", [file])
+    for _ in range(2):
+        (path,) = fetch("tiny", [file])
+    assert path.read_bytes() == server.body
+    assert cached("tiny", [file])
+    assert server.requests == ["/votes.csv"]
+    path.write_bytes(held)  # what the download had is noted: other bytes are replaced
+    assert fetch("tiny", [file])[0].read_bytes() == server.body
+
+
+def test_an_empty_download_of_unknown_bytes_is_refused(cache: Path, server: Server) -> None:
+    with pytest.raises(InputError, match=r"votes\.csv sent was refused, it is empty"):
+        fetch("tiny", [RemoteFile(f"{server.address}/votes.csv")])
+    assert list((cache / "tiny").iterdir()) == []
+
+
+def test_an_empty_file_of_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_bytes(b"")
+    with pytest.raises(InputError, match=r"votes\.csv was refused, it is empty"):
+        find("tiny", [RemoteFile("https://example.org/votes.csv")], tmp_path)
 
 
 def test_a_cache_that_is_no_folder_is_named(
@@ -547,3 +584,64 @@ def test_the_overview_says_what_is_cached(filled: Path) -> None:
     assert {name for name in table.index if table.loc[name, "cached"]} == {"demo", *COPIES}
     assert table.loc["llmfao", "size"] == "13,209 votes; 0.7 MB"
     assert table.loc["llmfao", "licence"] == "CC BY 4.0"
+
+
+def annotated(folder: Path, pairs: list[tuple[str, str, str, str]], number: int) -> Path:
+    """A sheet of one annotator, in the form of the published ones."""
+    head = "review_id\ttarget\tsys_a\tA\tsys_b\tB\tWhich of A or B is more accurate? (A, B, Neither)\tNotes\t"
+    rows = [f'{review}\t"It ""may"" help."\t{a}\tone\t{b}\ttwo\t{said}\t\t7' for review, a, b, said in pairs]
+    path = folder / f"sample{number} - name - Sheet1.tsv"
+    path.write_text("\n".join([head, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_preferences_of_annotators_are_votes_with_ties(tmp_path: Path) -> None:
+    neither = "Neither is more accurate (use sparingly)"
+    answers = ["A", "B", neither, ""]
+    first = annotated(tmp_path, [(f"CD{k}", "X", "Y", said) for k, said in enumerate(answers)], 2)
+    second = annotated(tmp_path, [("CD0", "Y", "Z", "b ")], 7)
+    found = mslr.preferences(first, second)
+    assert found.values.tolist() == [
+        ["annotator-2", "CD0", "X", "Y", "first"],
+        ["annotator-2", "CD1", "X", "Y", "second"],
+        ["annotator-2", "CD2", "X", "Y", "tie"],
+        ["annotator-7", "CD0", "Y", "Z", "second"],
+    ]
+    with pytest.raises(KeyError):
+        mslr.preferences(annotated(tmp_path, [("CD0", "X", "Y", "C")], 3))
+    assert len(REGISTRY["mslr-pairwise"].files) == 5
+
+
+@pytest.mark.slow
+def test_annotators_and_the_dimensions_that_they_follow_come_back(tmp_path: Path) -> None:
+    """Preferences that follow one of two dimensions, by annotators of whom one guesses."""
+    rng = np.random.default_rng(5)
+    systems, reviews = list("UVWXYZ"), [f"CD{k}" for k in range(40)]
+    cells = [(review, system) for review in reviews for system in systems]
+    worth = {
+        name: dict(zip(cells, rng.integers(0, 3, len(cells)), strict=True)) for name in ("pio", "fluency")
+    }
+    paths = []
+    for number, eta in ((2, 0.95), (3, 0.9), (5, 0.9), (6, 0.85), (7, 0.5)):
+        pairs = []
+        for review in reviews:
+            for _ in range(4):
+                a, b = rng.permutation(systems)[:2]
+                gap = 1.5 * float(worth["pio"][review, a] - worth["pio"][review, b])
+                right = rng.random() < 1 / (1 + np.exp(-gap))
+                pairs.append((review, a, b, "A" if right == (rng.random() < eta) else "B"))
+        paths.append(annotated(tmp_path, pairs, number))
+    votes = mslr.preferences(*paths)
+    human = pd.DataFrame({name: pd.Series(values) for name, values in worth.items()})
+    human = human.rename_axis(["context", "system"]).reset_index()
+    for side in ("first", "second"):
+        named = {f"context_{side}": "context", f"system_{side}": side}
+        votes = votes.merge(human.add_suffix(f"_{side}").rename(columns=named))
+    fitted = voirdire.fit(votes, model="crowd-bt-contexts", covariates=["pio", "fluency"], method="laplace")
+    effects = fitted.covariates().set_index("name")
+    assert effects.loc["pio", "clear"]
+    assert effects.loc["pio", "low"] > 0
+    assert effects.loc["fluency", "low"] < 0 < effects.loc["fluency", "high"]
+    eta = fitted.judges().set_index("judge")
+    others = eta.drop("annotator-7")
+    assert eta.loc["annotator-7", "reliability_high"] < others["reliability_low"].min()

@@ -25,7 +25,7 @@ from voirdire_repro.draw import COLOURS, canvas, column, points, save
 
 HERE = Path(__file__).resolve().parent
 SYNTHETIC = HERE / "runs" / "synthetic"
-POSITION, TARGETS = HERE / "runs" / "position", HERE / "runs" / "targets"
+POSITION, SPREAD, TARGETS = (HERE / "runs" / name for name in ("position", "spread", "targets"))
 OURS = "Our run: synthetic panel (paper_repro/maple/runs/synthetic), 20 replicates of 30 items; not the paper's models."
 
 
@@ -33,7 +33,7 @@ def simulate() -> None:
     """Run the synthetic panels; keep each replicate's concordance of one, the means of the other."""
     from voirdire_studies import run_study
 
-    for folder in (POSITION, TARGETS):
+    for folder in (POSITION, SPREAD, TARGETS):
         kept = HERE.parents[1] / "runs" / folder.name  # finished batches, so that a stopped one goes on
         run_study(folder / "study.toml", out=kept)
         for name in ("results.csv", "first.csv", "run.json"):

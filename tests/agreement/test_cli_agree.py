@@ -78,7 +78,7 @@ def test_json_is_one_object_with_the_agreed_rows(app, scores) -> None:
 
 
 def test_tables_show_names_as_they_are(app, scores) -> None:
-    text = run(app, "agree", scores, "--resamples", "50", "--judge", "human", "--judge", "[b]")
+    text = run(app, "agree", scores, "--resamples", "50", "--judge", "human,[b]")
     assert "[b]" in text
     assert ": undefined: every answer of '[b]' is '2', so it cannot correlate" in " ".join(text.split())
     text = run(app, "metaeval", scores, "--human", "human", "--resamples", "50", "--measure", "pearson")
@@ -175,11 +175,11 @@ def tables(tmp_path: Path) -> dict[str, str]:
 
 
 THREE = ["e1", "e2", "e3"]
-EXPERTS = ["--experts", "e1", "--experts", "e2", "--experts", "e3"]
+EXPERTS = ["--experts", "e1,e2", "--experts", "e3"]
 
 
 REFERENCE = ["--reference", "e1", "--reference", "e2", "--reference", "e3"]
-TWO_PEOPLE = ["--human", "e1", "--human", "e2"]
+TWO_PEOPLE = ["--human", "e1,e2"]
 ADJUSTED = {"permutations": 99, "adjustment": "bh"}
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from voirdire import InputError
 from voirdire.cli import app
 from voirdire.collect import collect
-from voirdire.collect.shown import prompts_first, prompts_sent, templates
+from voirdire.collect.shown import prompts_planned, prompts_sent, templates
 
 pytestmark = pytest.mark.usefixtures("toy_protocol")
 ITEMS = pd.DataFrame({"id": ["a", "b", "c"], "text": ["one", "two\x1b[31m", "three"]})
@@ -29,7 +29,7 @@ def panel(server: Any) -> dict[str, Any]:
 
 def test_a_run_keeps_what_it_sent_compressed(tmp_path: Path, serve: Callable[..., Any]) -> None:
     server = serve(lambda _: {"winner": 1})
-    first = {one.key: one for one in prompts_first(panel(server), ITEMS, "toy")}
+    first = {one.key: one for one in prompts_planned(panel(server), ITEMS, "toy", each=9)}
     assert server.requests == []
     collect(panel(server), ITEMS, "toy", tmp_path / "run")
     sent = list(prompts_sent(tmp_path / "run"))

@@ -348,12 +348,15 @@ def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.Monkey
         pd.concat(judges).to_csv(folder / "votes.csv", index=False)
         return folder
 
-    def index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str) -> float:
+    def index(
+        job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str, method: str = "map"
+    ) -> float:
         """Who is fitted alone has a concordance by name; all together one between the second and the third."""
         known = {"good": 0.9, "fine": 0.8, "nice": 0.6, "leaning": 0.5}
         judges = votes["judge"].unique().tolist()
         assert model == ("crowd-bt" if len(judges) > 1 else "bradley-terry")
-        return 0.7 if len(judges) > 1 else known[judges[0]]
+        together = 0.7 if method == "map" else 0.75
+        return together if len(judges) > 1 else known[judges[0]]
 
     monkeypatch.setattr(Job, "collect_tables", collect)
     monkeypatch.setattr("voirdire_repro.fill.themes._concordance_index", index)
@@ -366,19 +369,21 @@ def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.Monkey
             "name": "pairwise",
             "protocol": "pairwise",
             "alone": "bradley-terry",
-            "fills": [{"model": "crowd-bt", **keys}],
+            "fills": [{"model": "crowd-bt", **keys}, {"model": "crowd-bt", "method": "adam", **keys}],
         }
     ]
     spec["texts"] = [
         {"claim": "figure2", "kind": "ahead", "part": "pairwise", "name": "all models", **keys},
         {"claim": "figure4", "kind": "rank", "part": "pairwise", **keys},
         {"claim": "figure6", "kind": "fewest-first", "part": "pairwise"},
+        {"claim": "figure9", "kind": "most-themes-lost", "part": "pairwise", **keys},
     ]
     items, human = columns(tmp_path / "essays.csv", spec["columns"])
     filled = STATISTICS["concordance"](Job(system, spec, tmp_path, tmp_path / "run", items, human))
-    assert filled.texts == {"figure2": "good", "figure4": 3.0, "figure6": "fine"}
+    assert filled.texts == {"figure2": "good", "figure4": 3.0, "figure6": "fine", "figure9": "all"}
     found = {row["statistic"]: row["value"] for row in filled.tables["table3"]}
     assert found == {"mean": 0.7}
+    assert [row["value"] for row in filled.tables["table3-adam"]] == [0.75]
 
 
 @pytest.mark.parametrize("unit", [False, True])

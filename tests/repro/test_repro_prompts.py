@@ -317,6 +317,7 @@ SHOWN: dict[str, tuple[Part, ...]] = {
     "pairwise/compare": (task, pair, rubric),
     "masa/summarise": (task, source),
     "masa/enhanced": (task, source, summaries),
+    "masa/baseline": (task, source, summaries),
     "masa/error": (task, source, summaries),
     "maj-eval/extract": (task, document),
     "maj-eval/group": (task, stakeholders),
@@ -347,9 +348,8 @@ SHOWN: dict[str, tuple[Part, ...]] = {
 
 #: Parts that no prompt of a run has: debates of MAREval have one round.
 NEVER = {("mareval/evaluate", "debated")}
-#: Prompts that no run of a paper asks with: rankings, and MASA's first one, which is compared with the second by the
-#: experts' verdicts alone.
-NOT_ASKED = {"masa/baseline", "ranking/rank"}
+#: Prompts that no run of a paper asks with.
+NOT_ASKED = {"ranking/rank"}
 
 
 @dataclass

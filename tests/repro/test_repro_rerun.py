@@ -99,6 +99,10 @@ FRESH = [
         panels=("coins 0.60 to 0.90", "coins 0.70 to 0.95", "coins 0.80 to 0.95"),
     ),
     Fresh("maple/targets", 2, 1007, long=True),
+    Fresh(
+        "maple/spread", 2, 1010, designs=("fixed order",), added=("always-first",), counts=(4, 5),
+        panels=("coins 0.80 to 0.95, sd 5", "coins 0.85 to 0.97, sd 5"),
+    ),
 ]  # fmt: skip
 
 

@@ -17,8 +17,10 @@ from voirdire_repro import judge_claims, load_system, system_names
 from voirdire_repro.items import topical_chat
 from voirdire_repro.job import Job
 from voirdire_repro.kept import what_is_asked
-from voirdire_repro.runfile import read_run
+from voirdire_repro.page import repro_page
+from voirdire_repro.runfile import differences, read_run
 from voirdire_repro.runs import run
+from voirdire_repro.verb import show_claims
 
 PROJECT = Path(__file__).resolve().parents[2]
 RUNS = sorted((path.parts[-4], path.parent.name) for path in PROJECT.glob("paper_repro/*/runs/*/run.toml"))
@@ -72,6 +74,33 @@ def test_a_claim_in_the_text_with_a_run_is_computed_by_it() -> None:
                     assert claim.id in {text["claim"] for text in texts}, (name, claim.id, one)
 
 
+def test_in_what_every_run_differs_is_on_the_page_and_beside_the_verdicts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = repro_page()
+    for name in system_names():
+        system = load_system(name)
+        told = differences(system)
+        assert {run for _, run in RUNS if _ == name} == set(told)
+        show_claims(system, judge_claims(system, fetch=False))
+        shown = " ".join(capsys.readouterr().out.split())
+        for run_name, texts in told.items():
+            assert f"- {run_name}: {' '.join(texts)}" in page
+            assert all(text in shown for text in texts)
+
+
+def test_estimates_by_the_papers_procedure_fill_their_own_claims(tmp_path: Path) -> None:
+    """The figures of one estimator are not taken for those of the other."""
+    folder = tmp_path / "maple" / "asap2"
+    folder.mkdir(parents=True)
+    (folder / "table3-adam.csv").write_text("theme,method,statistic,value\nCar-free cities,MAPLE,mean,0.5\n")
+    rows = judge_claims(load_system("maple"), fetch=False, results=tmp_path)
+    assert {row.claim for row in rows if row.ours == 0.5} == {"table3-runs-adam"}
+    (folder / "table3.csv").write_text("theme,method,statistic,value\nCar-free cities,MAPLE,mean,0.4\n")
+    rows = judge_claims(load_system("maple"), fetch=False, results=tmp_path)
+    assert {row.claim for row in rows if row.ours == 0.4} == {"table3-runs"}
+
+
 #: What the papers say of how their methods are set up, by run and part.
 AS_PUBLISHED: dict[str, dict[str, dict[str, Any]]] = {
     "debate/summeval": {
@@ -120,7 +149,7 @@ def system_with_a_run(own: Path) -> Path:
     folder = own / "runs" / "small"
     folder.mkdir(parents=True)
     (folder / "run.toml").write_text(
-        'title = "A run"\ndata = "summeval"\n\n[statistic]\nkind = "correlation"\n\n'
+        'title = "A run"\ndata = "summeval"\ndiffers = ["Other words."]\n\n[statistic]\nkind = "correlation"\n\n'
         '[[parts]]\nname = "one"\nprotocol = "vanilla"\n'
         'fills = [{ table = "table1", keys = { judge = "a" } }]\n'
     )
@@ -132,6 +161,8 @@ def system_with_a_run(own: Path) -> Path:
     [
         ('title = "A run"', 'titel = "A run"', "unknown key 'titel' (did you mean 'title'?)"),
         ('title = "A run"', "", "'title' is missing"),
+        ('differs = ["Other words."]\n', "", "'differs' is missing"),
+        ('"Other words."', "1", "'differs' must be sentences"),
         ('"summeval"', '"sumeval"', "data 'sumeval' is unknown (did you mean 'summeval'?)"),
         ('"summeval"', '"columns"', "'columns' is missing"),
         ('"correlation"', '"corelation"', "statistic 'corelation' is unknown (did you mean 'correlation'?)"),

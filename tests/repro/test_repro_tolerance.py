@@ -28,7 +28,7 @@ def answered(system: System, folder: Path, value: Callable[[Cell], float]) -> No
     for run in runs:
         here = folder / system.system / run
         here.mkdir(parents=True)
-        for name, table in system.tables.items():
+        for name, table in [(n + end, table) for n, table in system.tables.items() for end in ("", "-adam")]:
             with (here / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
                 rows = csv.writer(file)
                 rows.writerow([*table.columns, "value"])

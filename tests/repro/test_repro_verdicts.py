@@ -19,7 +19,7 @@ FIGURES = {
     "maple": {"table1": 9, "table2": 25, "table3": 42, "table4": 12, "table5": 56},
     "masa": {"table2": 63, "table3": 76, "table4": 61, "table5": 30, "table6": 40, "table7": 96, "table8": 80},
     "maj_eval": {"table1": 20, "table2": 20, "table3": 300, "table4": 299, "table5": 8, "table8": 40},
-    "debate": {"table1": 240, "unieval": 8},
+    "debate": {"table1": 240, "unieval": 8, "examples": 8},
     "mareval": {"table1": 96, "table2": 42, "table3": 48, "table4": 6, "table5": 4, "table6": 8},
 }  # fmt: skip
 

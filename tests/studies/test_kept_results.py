@@ -26,7 +26,8 @@ KEYS = ["panel", "added", "count", "design", "model", "optimiser", "measure"]
 
 def test_every_recovery_study_keeps_its_first_replicates() -> None:
     names = {folder.name for folder in RECOVERY}
-    assert names == {"ablation", "design", "rq1", "rq3", "position", "synthetic", "targets"}
+    simulated = {"ablation", "adam-or-bayes", "design", "rq1", "rq3"}
+    assert names == simulated | {"position", "spread", "synthetic", "targets"}
 
 
 @pytest.mark.parametrize("folder", RECOVERY, ids=lambda folder: folder.name)

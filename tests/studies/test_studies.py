@@ -73,6 +73,41 @@ def test_a_small_study_measures_what_it_says(small):
     assert {"eta 0.6", "eta 0.9", "eta 1"} <= set(table.loc["maple"].index)
 
 
+def test_a_panel_may_have_a_truth_of_its_own(small):
+    """The same judges and seeds; only how far items are apart differs."""
+    text = SMALL.replace('{ kind = "ranks" }', '{ kind = "normal", sd = 1.0, sd_w = 1.0, correlation = 0.3 }')
+    text = text.replace('kind = "accuracy", accuracy', 'kind = "one-coin", eta').replace(
+        "sd = 1.0,", "sd = 0.1,"
+    )
+    text = text.replace("eta = 1.0", "eta = 0.99")
+    panel = text[text.index("[[panels]]") :]
+    apart = panel.replace(
+        'name = "p"', 'name = "apart"\ntruth = { kind = "normal", sd = 9.0, sd_w = 1.0, correlation = 0.3 }'
+    )
+    small.write_text(text + apart)
+    table = run_study(small).table.set_index(["panel", "model", "measure"])
+    assert table.loc["apart", "maple", "items"]["mean"] > table.loc["p", "maple", "items"]["mean"]
+    small.write_text(text + apart.replace("sd = 9.0", "sd = -1.0"))
+    with pytest.raises(InputError, match="sd"):
+        load_study(small)
+
+
+def test_intervals_and_weights_of_both_estimators(small):
+    text = SMALL.replace(
+        '"votes"]', '"weight-error", "top-weight", "weights-held", "scores-held", "items-ranked"]'
+    )
+    small.write_text(text.replace('"maple", "majority-vote"]', '"maple"]\noptimisers = ["laplace", "adam"]'))
+    rows = run_study(small, replicates=2).replicates
+    by = {key: of["value"] for key, of in rows.groupby(["optimiser", "measure"])}
+    for optimiser in ("laplace", "adam"):
+        assert by[optimiser, "top-weight"].between(0.5, 1).all()  # of two criteria the larger
+        assert by[optimiser, "weight-error"].between(0, 1).all()
+        assert by[optimiser, "items-ranked"].between(0, 1).all()
+    assert by["laplace", "weights-held"].isin([0.0, 1.0]).all()  # both weights are held, or neither
+    assert by["laplace", "scores-held"].between(0, 1).all()
+    assert ("adam", "weights-held") not in by  # a point has no interval
+
+
 def test_a_stopped_study_goes_on_and_ends_with_the_same_table(small, tmp_path):
     whole = run_study(small, out=tmp_path / "whole")
     folder = tmp_path / "stopped"

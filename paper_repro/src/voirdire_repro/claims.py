@@ -37,6 +37,8 @@ class Claim:
         ``kind``, one of ``voirdire_repro.checks.CHECKS``, and its settings.
     runs : tuple of str
         The runs under ``runs/`` whose results fill it; a figure of the text is the sum of what they give.
+    method : str
+        How the figures of its runs are estimated: "map", as ours are, or "adam", by the paper's procedure.
     finding : str
         What is wrong in the paper, or why ours differs, or "".
     """
@@ -50,6 +52,7 @@ class Claim:
     tolerance: float | Mapping[str, float] | None = None
     check: Mapping[str, Any] = field(default_factory=dict)
     runs: tuple[str, ...] = ()
+    method: str = "map"
     finding: str = ""
 
 
@@ -178,4 +181,5 @@ def _read_claim(entry: Mapping[str, Any], tables: Mapping[str, Table], before: l
         tolerance=float(given) if isinstance(given, int | float) else given,
         check=entry.get("check", {}),
         runs=(runs,) if isinstance(runs, str) else tuple(runs),
+        method=entry.get("method", "map"),
     )

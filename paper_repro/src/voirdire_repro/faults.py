@@ -40,6 +40,7 @@ _KEYS = {
     ),
     "because": _TEXT,
     "run": Rule("a run's name, or a list of them", lambda v: isinstance(v, str | list), _WRONG),
+    "method": Rule("'map' or 'adam'", lambda v: v in ("map", "adam"), _WRONG),
     "finding": _TEXT,
 }
 NEEDED = ("id", "where", "says", "kind", "because")

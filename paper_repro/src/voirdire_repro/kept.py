@@ -43,7 +43,7 @@ def what_is_asked(system: System, name: str) -> str:
         for path in sorted((HERE / folder).glob("*.j2"))
     }
     return digest_of(
-        {key: value for key, value in spec.items() if key != "title"},
+        {key: value for key, value in spec.items() if key not in ("title", "differs")},
         [judge["name"] for judge in panel["judges"]],
         toy_file(system, name).read_text(encoding="utf-8"),
         {protocol: SMALL[protocol] for protocol in protocols},

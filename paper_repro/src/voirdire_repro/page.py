@@ -12,7 +12,7 @@ from pathlib import Path
 from voirdire_repro.checks.studies import path_of
 from voirdire_repro.claims import System, load_system, system_names
 from voirdire_repro.faults import KINDS
-from voirdire_repro.runfile import read_run
+from voirdire_repro.runfile import differences, read_run
 from voirdire_repro.summary import Summary, count_verdicts, figure_text, summarise_claims
 from voirdire_repro.transcribed import studies_of
 from voirdire_repro.verdicts import VERDICTS, Row, judge_claims
@@ -166,6 +166,9 @@ def _paper_section(system: System, rows: list[Row]) -> list[str]:
                 "\n".join(drops_table(study)),
                 study.settings.get("finding", ""),
             ]
+    if differs := differences(system):
+        parts.append("Where our runs are not as the paper has them:")
+        parts.append("\n".join(f"- {name}: {' '.join(texts)}" for name, texts in differs.items()))
     findings = [one for one in summaries if one.claim.finding]
     if findings:
         parts.append("Findings:")

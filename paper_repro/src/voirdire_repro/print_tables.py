@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from voirdire.folders import write_file
 from voirdire_repro.claims import System
+from voirdire_repro.fill.filled import BY_PAPER
 from voirdire_repro.tables import Cell, Table, read_table
 
 if TYPE_CHECKING:
@@ -78,12 +79,13 @@ def print_tables(system: System, folder: Path, results: Path | None = None) -> l
     written = []
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in system.tables.items():
-        ours = sorted((results / system.system).glob(f"*/{name}.csv")) if results is not None else []
         made = {f"{system.system}-{name}": laid_out(table)}
-        made |= {
-            f"{system.system}-{name}-{path.parent.name}": laid_out(table, read_table(path, "").cells)
-            for path in ours
-        }
+        for end in ("", BY_PAPER):
+            found = results.glob(f"{system.system}/*/{name}{end}.csv") if results is not None else ()
+            made |= {
+                f"{system.system}-{name}-{path.parent.name}{end}": laid_out(table, read_table(path, "").cells)
+                for path in sorted(found)
+            }
         for stem, frame in made.items():
             caption = f"{table.caption} ({'published' if stem.endswith(name) else 'ours'})"
             latex = frame.to_latex(index=False, escape=True, caption=caption).replace("±", r"$\pm$")

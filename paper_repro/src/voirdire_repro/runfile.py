@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.settings import ANY, FLAG, TABLE, TABLES, TEXT, faults, is_unknown, nearest, read_toml
+from voirdire.settings import ANY, FLAG, LIST, TABLE, TABLES, TEXT, faults, is_unknown, nearest, read_toml
 from voirdire_repro.claims import System
 from voirdire_repro.fill import STATISTICS
 from voirdire_repro.items import LOADERS
@@ -15,13 +15,13 @@ from voirdire_repro.items import LOADERS
 KEYS = {
     "title": TEXT, "data": TEXT, "columns": TABLE, "sample": TABLE, "statistic": TABLE, "scales": TABLES,
     "names": TABLE, "groups": TABLE, "steps": TABLE, "parts": TABLES, "spread": TABLE, "example": TABLE,
-    "texts": TABLES,
+    "texts": TABLES, "differs": LIST,
 }  # fmt: skip
-NEEDED = ("title", "data", "statistic", "parts")
+NEEDED = ("title", "data", "statistic", "parts", "differs")
 PART = {
     "name": TEXT, "protocol": TEXT, "column": TEXT, "options": TABLE, "scaled": FLAG, "criteria": ANY, "fills": TABLES,
     "groups": ANY, "alpha": ANY, "until": ANY, "spread": ANY, "alone": ANY, "example": TEXT,
-    "optional": FLAG, "referenced": FLAG,
+    "optional": FLAG, "referenced": FLAG, "prompt": TEXT,
 }  # fmt: skip
 EXAMPLE = {
     "text": ANY, "table": TEXT, "column": TEXT, "criterion": ANY, "people": TEXT, "unit": ANY, "keys": TABLE,
@@ -68,6 +68,8 @@ def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
     kind = spec["statistic"].get("kind")
     if kind not in STATISTICS:
         yield is_unknown("statistic", kind, STATISTICS)
+    if not spec["differs"] or not all(isinstance(one, str) and one.strip() for one in spec["differs"]):
+        yield "'differs' must be sentences: in what the run is not as the paper has it"
     names = [part.get("name") for part in spec["parts"]]
     for number, part in enumerate(spec["parts"], start=1):
         where = f"part {part.get('name', number)!r}"
@@ -115,6 +117,19 @@ def _fill_problems(fill: Mapping[str, Any], system: System) -> Iterator[str]:
         entries = {cell.by[column] for cell in table.cells}
         if entry not in entries:
             yield f"fills {name}, which has no {column} {entry!r}{nearest(str(entry), sorted(entries))}"
+
+
+def differences(system: System) -> dict[str, list[str]]:
+    """In what each run of a system is not as the paper has it, in sentences.
+
+    Examples
+    --------
+    >>> from voirdire_repro.claims import load_system
+    >>> list(differences(load_system("debate")))
+    ['summeval', 'topical-chat']
+    """
+    names = sorted(path.parent.name for path in (system.folder / "runs").glob("*/run.toml"))
+    return {name: list(read_run(system, name)["differs"]) for name in names}
 
 
 def toy_file(system: System, name: str) -> Path:

@@ -3,11 +3,13 @@
 ``paper_repro/<system>/runs/<run>/run.toml`` (see `runfile.py` beside this file) holds ``title``, ``data`` (a loader of
 `items.py`, or ``columns`` with ``[columns]``), maybe ``[sample]`` (``size`` items of each entry of the
 column ``by``), ``statistic``, ``[[scales]]`` (``low``, ``high``, ``criteria``), ``[[parts]]`` (``name``,
-``protocol``, ``options``, and ``fills``: tables with the keys of the cells) and ``[[texts]]`` (claims that stand in
-the text). ``panel.toml`` beside it holds the judges, named as in the tables; ``toy.*`` a few invented items.
+``protocol``, ``options``, and ``fills``: tables with the keys of the cells), ``[[texts]]`` (claims that stand in
+the text) and ``differs`` (sentences: in what the run is not as the paper has it). ``panel.toml`` beside it holds the
+judges, named as in the tables; ``toy.*`` a few invented items.
 
     DIR/<system>/<run>/collected/...      items, people's scores, each part's journal and tables
-    DIR/<system>/<run>/<table>.csv        what ``voirdire repro --results DIR`` reads
+    DIR/<system>/<run>/<table>.csv        what ``voirdire repro --results DIR`` reads (<table>-adam.csv: by the paper's
+                                          procedure)
     DIR/<system>/<run>/texts.csv          claims in the text
     DIR/<system>/<run>/curves.csv, .png   correlation by number of iterations or runs, where a figure draws it
 """
@@ -28,6 +30,7 @@ from voirdire.folders import check_resumed_folder, write_file
 from voirdire.layouts import Layout, json_with, text_with
 from voirdire_repro.claims import System
 from voirdire_repro.fill import STATISTICS, Filled
+from voirdire_repro.fill.filled import BY_PAPER
 from voirdire_repro.items import LOADERS, columns
 from voirdire_repro.job import Job
 from voirdire_repro.kept import what_is_asked
@@ -114,7 +117,11 @@ def run(
 
 def _run_layout(job: Job) -> Layout:
     """Content of a run's folder: the folder of what was collected says that it is one."""
-    tables = {f"{name}.csv": text_with(",".join(table.columns)) for name, table in job.system.tables.items()}
+    tables = {
+        f"{name}{end}.csv": text_with(",".join(table.columns))
+        for name, table in job.system.tables.items()
+        for end in ("", BY_PAPER)
+    }
     texts, smoke = text_with("claim,value"), json_with("what", "items")
     own = {"collected": Path.is_dir, TEXTS: texts, "smoke.json": smoke}
     own |= {CURVES: text_with("claim,tried,value"), "curves.png": Path.is_file}
@@ -164,7 +171,7 @@ def _shrink_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def _write_table(job: Job, name: str, rows: list[dict[str, Any]]) -> None:
     """The rows that the published table has, in its columns and order."""
-    published = job.system.tables[name]
+    published = job.system.tables[name.removesuffix(BY_PAPER)]
     own = {tuple(str(row.get(column)) for column in published.columns): row["value"] for row in rows}
     lines = [(*published.columns, "value")]
     for cell in published.cells:
@@ -218,6 +225,7 @@ def _tell_claims(job: Job, name: str, label: str, out: Path) -> None:
         verdicts = Counter((row.claim, row.verdict) for row in rows)
         for (claim, verdict), count in verdicts.items():
             print(f"{job.system.paper}, {claim}: {verdict} {count}", file=sys.stderr)
+        print("Not as the paper has it:", *job.spec["differs"], sep="\n  ", file=sys.stderr)
         return
     print(f"{job.system.paper}, {name}: smoke test of {len(job.items)} items, no result", file=sys.stderr)
     found = {

@@ -157,7 +157,8 @@ def _of_cell(cell: Cell) -> str:
 
 def _of_claim(claim: Claim) -> str:
     figures = [(cell.table, cell.keys or cell.text) for cell in claim.figures]
-    return digest_of(claim.id, claim.kind, figures, claim.tolerance, claim.check, claim.runs)
+    how = [claim.runs] if claim.method == "map" else [claim.runs, claim.method]
+    return digest_of(claim.id, claim.kind, figures, claim.tolerance, claim.check, *how)
 
 
 def _of_file(path: Path) -> str:

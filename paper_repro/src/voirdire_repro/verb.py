@@ -18,6 +18,7 @@ from voirdire_repro.draw import figures as draw
 from voirdire_repro.page import repro_page
 from voirdire_repro.print_tables import print_tables
 from voirdire_repro.rerun import rerun
+from voirdire_repro.runfile import differences
 from voirdire_repro.runs import run as collect
 from voirdire_repro.summary import count_verdicts, summarise_claims
 from voirdire_repro.verdicts import DIFFER, VERDICTS, Row
@@ -118,6 +119,9 @@ def show_claims(system: System, rows: list[Row]) -> None:
         if one.claim.finding and set(DIFFER) & set(one.verdicts):
             heading = f"{one.claim.where}, {one.claim.id}: "
             out.print(Text.assemble((heading, "bold"), console.plain(one.claim.finding)))
+    for name, texts in differences(system).items():
+        heading = f"Run {name} is not as the paper has it: "
+        out.print(Text.assemble((heading, "bold"), console.plain(" ".join(texts))))
     out.print()
 
 

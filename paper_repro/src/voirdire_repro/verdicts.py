@@ -11,6 +11,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire_repro.checks import CHECKS, Context, NotFetched
 from voirdire_repro.claims import Claim, System
+from voirdire_repro.fill.filled import BY_PAPER, estimator_table
 from voirdire_repro.tables import Cell, read_table
 from voirdire_repro.tolerance import is_vacuous, own_error
 from voirdire_repro.transcribed import Changes, find_changes
@@ -253,7 +254,7 @@ def _own_results(system: System, results: Path, run: str) -> _Own:
             continue
         if path.name == CURVES:
             continue
-        if path.stem not in system.tables:
+        if path.stem.removesuffix(BY_PAPER) not in system.tables:
             raise InputError(
                 f"{path}: {system.paper} has no table {path.stem!r}; known: {', '.join(system.tables)}"
             )
@@ -265,9 +266,8 @@ def _from_runs(claim: Claim, cell: Cell, own: Mapping[str, _Own]) -> float | str
     """A cell from the first run that has it; a figure of the text summed over the claim's runs, if all have it."""
     found = [own[run] for run in claim.runs if run in own]
     if cell.keys:
-        return next(
-            (one.cells[cell.table, cell.keys] for one in found if (cell.table, cell.keys) in one.cells), None
-        )
+        place = (estimator_table(cell.table, claim.method), cell.keys)
+        return next((one.cells[place] for one in found if place in one.cells), None)
     texts = [one.texts[claim.id] for one in found if claim.id in one.texts]
     if not texts or len(texts) < len(claim.runs):
         return None

@@ -9,8 +9,10 @@ import numpy.typing as npt
 
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.infer.adam import adam_modes
+from voirdire.infer.infer import infer
+from voirdire.infer.method import Method
 from voirdire.infer.mode import find_modes, pad
-from voirdire.infer.posterior import Posterior, scores
+from voirdire.infer.posterior import Posterior, scores, weights
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judges as judge_summary
 from voirdire.model.specs import load_model
@@ -22,6 +24,8 @@ from voirdire.simulate.votes import simulate_counts
 from voirdire_studies.study import Cell, Study, simulation_settings
 
 Floats = npt.NDArray[np.float64]
+#: Measures of criterion weights and of intervals.
+WEIGHING = ("weight-error", "top-weight", "weights-held", "scores-held")
 Unit = tuple[int, tuple[int, ...]]  # a cell's number and the replicates to run together
 
 
@@ -52,28 +56,31 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
             found = _fit_problems(problems, optimiser, [study.seed, *replicates], roomy)
             if found is None:
                 continue
-            for replicate, panel, problem, x in zip(replicates, panels, problems, found, strict=True):
+            for replicate, panel, problem, posterior in zip(replicates, panels, problems, found, strict=True):
                 key = {**cell.labels, "model": name, "optimiser": optimiser, "replicate": replicate}
-                measured = _measure_fit(study, cell, problem, x, panel.truth)
+                measured = _measure_fit(study, cell, problem, posterior, panel.truth)
                 rows += [{**key, "measure": measure, "value": value} for measure, value in measured.items()]
     return rows
 
 
 def _fit_problems(
     problems: list[VotesProblem], optimiser: str, seed: list[int], roomy: bool
-) -> list[Floats] | None:
+) -> list[Posterior] | None:
     density, data = problems[0].density, [problem.data for problem in problems]
+    if optimiser == "adam":
+        if "reliability" not in density.slices:
+            return None  # the paper's procedure is for models with its coin
+        return [Posterior(density, x, None) for x in adam_modes(density, pad(data), len(data), seed)]
+    modes = find_modes(density, data, roomy=roomy)
     if optimiser == "map":
-        return [mode.x for mode in find_modes(density, data, roomy=roomy)]
-    if "reliability" not in density.slices:
-        return None  # the paper's procedure is for models with its coin
-    return adam_modes(density, pad(data), len(data), seed)
+        return [Posterior(density, mode.x, None) for mode in modes]
+    pairs = zip(problems, modes, strict=True)
+    return [infer(problem, mode, Method("laplace")).posterior for problem, mode in pairs]
 
 
 def _measure_fit(
-    study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth: Truth
+    study: Study, cell: Cell, problem: VotesProblem, posterior: Posterior, truth: Truth
 ) -> dict[str, float]:
-    posterior = Posterior(problem.density, x, None)
     values = posterior.central_values
     score = scores(problem.density, values)
     nominal = _nominal_reliability(cell, problem.judges)
@@ -86,9 +93,15 @@ def _measure_fit(
     for measure in wanted:
         if measure in known:
             found[measure] = known[measure]
+        elif measure == "items-ranked":
+            if "weight" in values:
+                ranked = _ranked_scores(values["strength"], values["weight"])
+                found[measure] = concordance_index(merge_equal(ranked), truth.scores("softmax"))
         elif measure.startswith("items-"):
             weighting: Any = measure.removeprefix("items-")
             found[measure] = concordance_index(merge_equal(score), truth.scores(weighting))
+        elif measure in WEIGHING:
+            found |= _weighing(measure, problem, posterior, truth)
         elif measure == "strengths" and len(values["strength"]) == len(truth.strengths):
             each = [
                 concordance_index(merge_equal(a), b)
@@ -107,6 +120,45 @@ def _measure_fit(
             else:
                 found |= {f"eta {nominal[k]:g}": float(reliability[k]) for k in range(len(nominal))}
     return found
+
+
+def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: Truth) -> dict[str, float]:
+    """Criterion weights that sum to one beside the true ones, and shares of 90% intervals that hold the truth."""
+    if "weight" not in posterior.central_values:
+        return {}
+    true = np.exp(truth.weights - truth.weights.max())
+    true /= true.sum()
+    shown = posterior.shown(lambda v: {"weight": weights(problem.density, v)}, 0.9, parts=True)["weight"]
+    if measure == "weight-error":
+        return {measure: float(np.abs(shown.point - true).mean())}
+    if measure == "top-weight":
+        return {measure: float(shown.point.max())}
+    if posterior.values is None:
+        return {}  # a point has no interval
+    if measure == "weights-held":
+        return {measure: float(np.mean((shown.low <= true) & (true <= shown.high)))}
+    score = posterior.shown(lambda v: {"score": scores(problem.density, v)}, 0.9)["score"]
+    worth = truth.scores("softmax")
+    worth = worth - worth.mean()
+    return {measure: float(np.mean((score.low <= worth) & (worth <= score.high)))}
+
+
+def _ranked_scores(strengths: Floats, weights: Floats) -> Floats:
+    """Overall scores by ranks: softmax of the weights' ranks, of each criterion the ranks of its strengths.
+
+    As MAPLE's equation 6 makes scores of a truth that is ranks (1 to N of each criterion, 1 to C of criteria).
+
+    Examples
+    --------
+    >>> _ranked_scores(np.array([[0.1, 0.3], [0.9, 0.2]]), np.array([-1.0, 5.0])).round(3)
+    array([1.731, 1.269])
+    """
+    from scipy.stats import rankdata
+
+    order = np.exp(rankdata(merge_equal(weights)))
+    ranks = np.array([rankdata(merge_equal(row)) for row in strengths])
+    scores: Floats = (order / order.sum()) @ ranks
+    return scores
 
 
 def _nominal_reliability(cell: Cell, judges: tuple[str, ...]) -> Floats | None:

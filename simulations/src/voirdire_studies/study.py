@@ -19,15 +19,20 @@ from voirdire_studies.coverage_spec import coverage_problems
 from voirdire_studies.label_coverage_spec import label_coverage_problems
 from voirdire_studies.truths_spec import truths_problems
 
-OPTIMISERS = ("map", "adam")
+OPTIMISERS = ("map", "laplace", "adam")
 MEASURES = (
     "items",
     "items-proportional",
     "items-first",
+    "items-ranked",
     "items-uniform",
     "strengths",
     "reliability",
     "criteria",
+    "weight-error",
+    "top-weight",
+    "weights-held",
+    "scores-held",
     "eta",
     "votes",
 )
@@ -79,7 +84,7 @@ _ENTRIES = {"panels": ("name", "judges"), "designs": ("name", "kind"), "added": 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a recovery study: a panel (with judges added), a design, and the names that label them."""
+    """One cell of a recovery study: a panel (with judges added) and its truth, a design, the names that label them."""
 
     panel: str
     added: str
@@ -87,6 +92,7 @@ class Cell:
     design: str
     judges: Any
     design_spec: Any
+    truth: Any
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -139,7 +145,8 @@ class Study:
                 for design in self.settings["designs"]:
                     judges = [*panel["judges"], *extra]
                     spec = {key: value for key, value in design.items() if key != "name"}
-                    found.append(Cell(panel["name"], label, count, design["name"], judges, spec))
+                    truth = panel.get("truth", self.settings["truth"])
+                    found.append(Cell(panel["name"], label, count, design["name"], judges, spec, truth))
         return found
 
     def _added_judges(self) -> list[tuple[str, int, list[Any]]]:
@@ -217,7 +224,8 @@ def _content_problems(study: Study) -> list[str]:
         for word in settings.get(key, []):
             if word not in known:
                 problems.append(f"{key}: {word!r} is none of {', '.join(known)}")
-    problems += _check_problems(lambda: truth_from_spec(settings["truth"]))
+    for spec in (settings["truth"], *(panel["truth"] for panel in settings["panels"] if "truth" in panel)):
+        problems += _check_problems(lambda spec=spec: truth_from_spec(spec))
     for kind in _ENTRIES:
         for entry in settings.get(kind, []):
             missing = [key for key in _ENTRIES[kind] if key not in entry]
@@ -265,7 +273,7 @@ def simulation_settings(study: Study, cell: Cell, replicate: int) -> dict[str, A
         "items": study.settings["items"],
         "criteria": study.settings["criteria"],
         "design": cell.design_spec,
-        "truth": study.settings["truth"],
+        "truth": cell.truth,
         "seed": [study.seed, replicate],
     }
 

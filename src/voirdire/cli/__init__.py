@@ -63,7 +63,7 @@ VERBS = {
         "Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables."
     ),
     "prompts": (
-        "Show prompts as sent by a run, to be sent first by a protocol, its templates; or which prompts tell "
+        "Show prompts that a run sent, those of every step of a protocol, its templates; or which prompts tell "
         "most."
     ),
     "app_": (

@@ -24,8 +24,8 @@ from voirdire.agreement import (
 from voirdire.agreement import gate as pass_rates
 from voirdire.agreement.verb import agreement
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
-from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows, split_names
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
+from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -103,7 +103,7 @@ def agree(
         ),
     ] = None,
     judge: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A judge to compare; repeatable. Default: all.")
+        list[str] | None, typer.Option(metavar="A,B,...", help="Judges to compare; repeatable. Default: all.")
     ] = None,
     against: Annotated[
         str | None,
@@ -122,7 +122,7 @@ def agree(
     hold: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME|FILE",
+            metavar="NAME|FILE,...",
             help="Votes: win rates with this held fixed, such as length: columns NAME_first and NAME_second, or a "
             "table with item (and context); repeatable.",
         ),
@@ -130,9 +130,9 @@ def agree(
     experts: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME",
+            metavar="A,B,...",
             rich_help_panel=QUESTIONS,
-            help="A judge who is an expert; repeatable. Every other judge against their majority, against any of them, "
+            help="Judges who are experts; repeatable. Every other judge against their majority, against any of them, "
             "and how it misses.",
         ),
     ] = None,
@@ -147,7 +147,7 @@ def agree(
     compare: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME",
+            metavar="A,B,...",
             rich_help_panel=QUESTIONS,
             help="Which of two judges (or prompts) agrees better with this one, or with the majority of several; "
             "repeatable.",
@@ -172,7 +172,7 @@ def agree(
     reference: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME",
+            metavar="A,B,...",
             rich_help_panel=QUESTIONS,
             help="With --swap: agreement with this judge, or the majority of several, where the answer changed and "
             "where it did not; repeatable.",
@@ -254,6 +254,7 @@ def agree(
     """
 
     check_out(out, overwrite)
+    experts, compare, reference, hold = map(split_commas, (experts, compare, reference, hold))
     asked: dict[str, Any] = {
         "--experts": experts,
         "--compare": compare,
@@ -280,7 +281,7 @@ def agree(
         "--experts": (with_experts, (experts,), "Agreement with experts"),
         "--compare": (compare_judges, (compare,), "Which judge agrees better"),
         "--truth": (detection, (truth,), f"Detection of what {truth} says"),
-        "--swap": (swap_consistency, (reference,), "Answers in both orders"),
+        "--swap": (swap_consistency, (reference or None,), "Answers in both orders"),
         "--runs": (run_to_run, (), "Change between runs"),
         "--phases": (phase_change, phases or (), "Agreement in two phases"),
         "--gate": (pass_rates, (read_thresholds(gate or ()),), "Pass rates"),
@@ -292,13 +293,13 @@ def agree(
         verb,
         (given, *first),
         {
-            "--measures": ("measures", split_names(measures)),
-            "--judge": ("judges", judge),
+            "--measures": ("measures", split_commas(measures) or None),
+            "--judge": ("judges", split_commas(judge) or None),
             "--against": ("against", against),
             "--pairs": ("pairs", pairs),
             "--levels": ("levels", reading.levels),
             "--repeats": ("repeats", repeats),
-            "--hold": ("hold", hold[0] if hold and len(hold) == 1 else hold),
+            "--hold": ("hold", hold[0] if len(hold) == 1 else hold or None),
             "--adjustment": ("adjustment", adjustment),
             "--permutations": ("permutations", permutations),
             "--unit": ("unit", unit),

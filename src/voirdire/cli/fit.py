@@ -22,7 +22,7 @@ from voirdire.cli.options import (
     Terms,
     WithoutOwnFamily,
 )
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
@@ -213,7 +213,7 @@ def fit(
             anchor_mode=None if anchor_mode is None else anchor_mode.value,
             families=families,
             levels=reading.levels,
-            classes=None if classes is None else classes.split(","),
+            classes=None if classes is None else split_commas([classes]),
             positive=reading.how.positive,
             over=over.value,
             about=None if about is None else about.value,

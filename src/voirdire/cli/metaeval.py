@@ -15,8 +15,8 @@ from voirdire.agreement.correlation.people import beside_people
 from voirdire.agreement.correlation.verb import metaeval as correlate
 from voirdire.cli import console
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
-from voirdire.cli.reading import TableOptions, reads_tables
-from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows, split_names
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
+from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows
 from voirdire.fit.store import load
 from voirdire.report.metric_table import write_metric_table
 from voirdire.settings import PROB
@@ -65,7 +65,8 @@ def metaeval(
     human: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="The judge who is people; repeat it for annotators, whose mean is taken."
+            metavar="A,B,...",
+            help="The judge who is people; of several, annotators, the mean is taken. Repeatable.",
         ),
     ] = None,
     humans: Annotated[
@@ -78,7 +79,7 @@ def metaeval(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A judge to examine; repeatable. Default: all others."),
+        typer.Option(metavar="A,B,...", help="Judges to examine; repeatable. Default: all others."),
     ] = None,
     measures: Annotated[
         list[str] | None,
@@ -171,7 +172,7 @@ def metaeval(
     plain = TableOptions(replace(reading.how, where=None, people=()))  # beside_people has rows left out
     tables: list[Any] = [_read_metric(one, plain, humans) for one in table]
     scores, where = tables[0], reading.how.where
-    human = human or list(reading.how.people)
+    human = split_commas(human) or list(reading.how.people)
     run = len(table) == 1 and run_folder(table[0]) is not None
     if humans is not None or len(table) > 1 or where or run:
         scores, named = beside_people(tables, plain.people(humans), phase=phase, where=where)
@@ -189,8 +190,8 @@ def metaeval(
         verb,
         (scores, human),
         {
-            "--measures": ("measures", split_names(measures)),
-            "--metric": ("metrics", metric),
+            "--measures": ("measures", split_commas(measures) or None),
+            "--metric": ("metrics", split_commas(metric) or None),
             "--level": ("level", level),
             "--average": ("average", average),
             "--adjustment": ("adjustment", adjustment),

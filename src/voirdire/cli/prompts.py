@@ -13,6 +13,9 @@ from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.collect import shown
 from voirdire.decide.telling import telling
 
+#: How many prompts are shown by default.
+FIRST = 5
+
 
 @reads_tables()
 def prompts(
@@ -47,12 +50,15 @@ def prompts(
             "--prompts", metavar="DIR", readable=False, help="Templates that replace those of the same name."
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 5,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many to show (default: 5; of a protocol's prompts 1 of each step)."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
     *,
     reading: TableOptions,
 ) -> None:
-    """Show prompts as sent by a run, to be sent first by a protocol, its templates; or which prompts tell most."""
+    """Show prompts that a run sent, those of every step of a protocol, its templates; or which prompts tell most."""
 
     if (what is None) == (table is None):
         raise typer.BadParameter("give a run's folder or a protocol, or --telling TABLE")
@@ -68,27 +74,26 @@ def prompts(
         if json:
             console.emit(found_prompts)
         else:
-            _show(found_prompts, limit)
+            _show(found_prompts, limit or FIRST)
         return
     if Path(what).is_dir():
-        found = shown.prompts_sent(Path(what))
+        kept = list(islice(shown.prompts_sent(Path(what)), limit or FIRST))
     elif panel is not None and items is not None:
-        found = shown.prompts_first(panel, items, what, own)
+        kept = list(shown.prompts_planned(panel, items, what, own, each=limit or 1))
     elif panel is not None or items is not None:
         raise typer.BadParameter("--panel and --items go together")
     else:
-        texts = shown.templates(what)
+        texts = shown.templates(what, own)
         if json:
             console.emit({"templates": texts})
         for name, text in () if json else texts.items():
             print(f"== {console.plain(name)}\n{_printable_lines(text)}\n")
         return
-    kept = list(islice(found, limit))
     if json:
         console.emit({"prompts": [one._asdict() for one in kept]})
         return
     for one in kept:
-        print(f"== {console.plain(one.judge)} {console.plain(one.key)}")
+        print("==", *map(console.plain, filter(None, (one.step, one.judge, one.key))))
         for name in ("system", "user", "answer"):
             if getattr(one, name):
                 print(f"-- {name}\n{_printable_lines(getattr(one, name))}")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.decide.rate import rate as share_of_good
 from voirdire.settings import PROB
 
@@ -31,7 +31,7 @@ def rate(
         str | None, typer.Option(metavar="COLUMN", help="The rate in each group of this column, too.")
     ] = None,
     judge: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A judge to use; repeatable. Default: all.")
+        list[str] | None, typer.Option(metavar="A,B,...", help="Judges to use; repeatable. Default: all.")
     ] = None,
     margin: Annotated[
         float, typer.Option(help="How many human answers until the interval is this far to both sides.")
@@ -47,7 +47,7 @@ def rate(
         reading.table(table, humans or []),
         reading.of_people(humans),
         by=by,
-        judges=judge,
+        judges=split_commas(judge) or None,
         positive=reading.how.positive,
         levels=reading.levels,
         margin=margin,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -304,14 +305,17 @@ def _read_settings(given: list[str]) -> dict[str, Any] | None:
 
 
 def split_commas(given: Sequence[str] | None) -> list[str]:
-    """Names that are given in several options or with commas between them.
+    """Names that are given in several options or with commas between them; quotation marks keep a comma in a name.
 
     Examples
     --------
     >>> split_commas(["a,b", "c"]), split_commas(None)
     (['a', 'b', 'c'], [])
+    >>> split_commas(['"Smith, Ann", Bob'])
+    ['Smith, Ann', 'Bob']
     """
-    return [name for text in given or () for name in text.split(",") if name]
+    rows = csv.reader(given or (), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
 
 
 def key_values(option: str, given: Sequence[str]) -> dict[str, str]:

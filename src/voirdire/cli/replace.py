@@ -11,7 +11,7 @@ import typer
 from voirdire.agreement import may_replace
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.settings import PROB
 
 
@@ -56,7 +56,7 @@ def replace(
         ),
     ] = None,
     judge: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A judge to look at; repeatable. Default: all.")
+        list[str] | None, typer.Option(metavar="A,B,...", help="Judges to look at; repeatable. Default: all.")
     ] = None,
     prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
@@ -73,7 +73,7 @@ def replace(
         epsilon=epsilon,
         measure=None if measure is None else measure.value,
         prob=prob,
-        judges=judge,
+        judges=split_commas(judge) or None,
         levels=reading.levels,
     )
     rows = json_rows(found, found.columns)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.reading import split_commas
 from voirdire.report.verb import check_format
 from voirdire.report.verb import report as write
 
@@ -49,7 +50,7 @@ def report(
     ] = None,
     human: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A judge of a fit's table who is a person; repeatable."),
+        typer.Option(metavar="A,B,...", help="Judges of a fit's table who are people; repeatable."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
@@ -58,7 +59,7 @@ def report(
 
     start = time.perf_counter()
     chosen = check_format(out, None if format is None else format.value)
-    path = write(run, out, format=chosen, human=human or (), overwrite=overwrite)
+    path = write(run, out, format=chosen, human=split_commas(human), overwrite=overwrite)
     if json:
         seconds = round(time.perf_counter() - start, 3)
         size = path.stat().st_size

@@ -99,7 +99,8 @@ def repro(
             judged.append((system, parts.judge_system(system, offline, results, fresh)))
     problems = [one for system, rows in judged for one in parts.unexplained_verdicts(system, rows, rerun)]
     if json:
-        console.emit({"rows": [row.as_dict() for _, rows in judged for row in rows]})
+        differs = {system.system: parts.differences(system) for system in systems}
+        console.emit({"rows": [row.as_dict() for _, rows in judged for row in rows], "differs": differs})
     else:
         for system, rows in judged:
             parts.show_claims(system, rows)

@@ -72,17 +72,6 @@ def call_verb(
     return verb(*first, **keywords, **usual)
 
 
-def split_names(given: Sequence[str] | None) -> list[str] | None:
-    """The names of an option that may be repeated and may hold several, with commas between.
-
-    Examples
-    --------
-    >>> split_names(["icc_1_1,pearson", "spearman"])
-    ['icc_1_1', 'pearson', 'spearman']
-    """
-    return [name for several in given for name in several.split(",")] if given else None
-
-
 def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
     """Print a result: as JSON ``{"rows": [...]}``, or as a table.
 
@@ -122,6 +111,8 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
         rows = [{"level": None} | row | one for row, one in zip(rows, both, strict=True)]
         adjusted = [name for name in found.columns if name.endswith("_adjusted")]
         shown = [("difference", shown[0][1]), shown[1]]
+        if "p_ahead" in found:
+            shown += [("ahead", lambda row: "" if row["p_ahead"] is None else f"{100 * row['p_ahead']:.3g}%")]
         shown += [(name.removesuffix("_adjusted"), partial(_p_value, of=name)) for name in adjusted]
     if "paired" in found:
         shown += [("paired", lambda row: "yes" if row["paired"] else "no")]

@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import complete, console, signals
 from voirdire.cli.companions import load_companion
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.planning.bearing import LEAST, bearing
@@ -136,7 +136,7 @@ def _show_bearing(
         found = bearing(
             votes,
             add,
-            models=None if models is None else [name.strip() for name in models.split(",")],
+            models=None if models is None else split_commas([models]),
             replicates=5 if replicates is None else replicates,
             least=LEAST if least is None else least,
             seed=seed or 0,

@@ -58,23 +58,33 @@ def _entries(schema: Mapping[str, Any]) -> int:
     return max(1, int(schema.get("minItems", 3)))
 
 
-def made_up(schema: Mapping[str, Any] | None, numbers: Iterator[int], place: str = "text") -> Any:
+def made_up(
+    schema: Mapping[str, Any] | None, numbers: Iterator[int], place: str = "text", *, turn: int = 0
+) -> Any:
     """An answer of about the length that a model's has: texts of 160 characters, names and entries of lists shorter.
+
+    Of alternatives it is the first, and lists are short; with ``turn`` the next but so many, and longer ones.
 
     Examples
     --------
     >>> made_up({"type": "object", "properties": {"winner": {"enum": [1, 2]}}}, iter(range(9)))
     {'winner': 1}
+    >>> made_up({"enum": ["a", "b"]}, iter(range(9)), turn=1)
+    'b'
     """
     schema = schema or {"type": "string", "maxLength": 1000}
     if "const" in schema or "enum" in schema:
-        return schema.get("enum", [schema.get("const")])[0]
+        values = schema.get("enum", [schema.get("const")])
+        return values[turn % len(values)]
     if "anyOf" in schema:
-        return made_up(schema["anyOf"][0], numbers, place)
+        return made_up(schema["anyOf"][0], numbers, place, turn=turn)
     if "properties" in schema:
-        return {name: made_up(inner, numbers, name) for name, inner in schema["properties"].items()}
+        return {
+            name: made_up(inner, numbers, name, turn=turn) for name, inner in schema["properties"].items()
+        }
     if "items" in schema:
-        return [made_up(schema["items"], numbers, "entry") for _ in range(_entries(schema))]
+        entries = min(_entries(schema) + turn, int(schema.get("maxItems", 1000)))
+        return [made_up(schema["items"], numbers, "entry", turn=turn) for _ in range(max(entries, 1))]
     if schema.get("type") == "string":
         length = min({"name": 20, "entry": 80}.get(place, 160), int(schema.get("maxLength", 1000)))
         return f"{next(numbers)} words of it ".ljust(length, "x")[:length]

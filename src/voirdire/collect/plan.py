@@ -15,6 +15,7 @@ from voirdire.collect.options import build_options, read_texts
 from voirdire.collect.panel import Panel, read_panel
 from voirdire.collect.protocol import Calls, Protocol, Setting
 from voirdire.collect.registry import find_protocol
+from voirdire.collect.rehearsal import rehearse
 from voirdire.collect.rendering import Prompts
 from voirdire.collect.rules import rule_problems
 from voirdire.errors import InputError
@@ -98,7 +99,7 @@ def make_plan(
     Raises
     ------
     InputError
-        All problems of panel, items, protocol and options at once.
+        All problems of panel, items, protocol and options at once; then those of the prompts.
 
     Examples
     --------
@@ -144,7 +145,22 @@ def make_plan(
     wrong = found.problems(setting)
     if wrong:
         raise InputError([f"protocol {protocol}: {problem}" for problem in wrong])
-    return Plan(read, found, setting, templates)
+    plan = Plan(read, found, setting, templates)
+    if folders:
+        _check_prompts(plan)
+    return plan
+
+
+def _check_prompts(plan: Plan) -> None:
+    """Fill in the prompts of every step once, so that a name which a step does not give is found before a request."""
+    problems: list[str] = []
+    for step, questions in rehearse(plan).items():
+        try:
+            plan.prompts.render(step, questions[0].variables)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
 
 
 def _fewest_items(protocol: str) -> int:

@@ -110,9 +110,45 @@ class Prompts:
                 try:
                     self._environment.begin()
                     self._environment.compile(read_template(folder, name))
+                    lacking = self._lacking(folder, name) if name in others else []
+                    found += [f"prompts {folder}: {name} {fault}" for fault in lacking]
                 except Exception as error:
                     found.append(f"prompts {folder}: {name} is no template: {error}")
         return found
+
+    def _lacking(self, folder: Path, name: str) -> list[str]:
+        """Blocks and slots that the replaced template has and the one of a user's folder lacks."""
+        from voirdire.collect.slots import block_names, needed_slots, shown_slots
+
+        behind = Prompts([one for one in self.folders if one not in (folder, HERE)])._text
+        replaced = behind(name) or ""
+        found = [
+            f"lacks the block {block!r}; write {{% block {block} %}}...{{% endblock %}}"
+            for block in _BLOCKS
+            if block in block_names(replaced) - block_names(self._source(name))
+        ]
+        lacking = needed_slots(name, behind) - shown_slots(name, self._text)
+        return found + [
+            f"does not show {slot!r}; write {{{{ {slot} }}}} or, of a text by others, {{{{ {slot} | quoted }}}}"
+            for slot in sorted(lacking)
+        ]
+
+    def _text(self, name: str) -> str | None:
+        from jinja2 import TemplateNotFound
+
+        try:
+            return self._source(name)
+        except TemplateNotFound:
+            return None
+
+    def texts(self, folder: str) -> dict[str, str]:
+        """Templates of a protocol and those that they include, by name without its ending, as they would be used."""
+        from voirdire.collect.slots import included
+
+        names = self._environment.list_templates(extensions=["j2"])
+        own = [name for name in names if name.startswith(f"{folder}/")]
+        more = sorted({inner for name in own for inner in included(name, self._text)} - set(own))
+        return {name.removesuffix(".j2"): self._source(name) for name in [*own, *more]}
 
     def digest(self) -> str:
         """SHA-256 of all templates, those that are replaced left out."""

@@ -1,4 +1,4 @@
-"""The prompts of a protocol as they are sent: those that a run has sent, or will send first."""
+"""The prompts of a protocol: those that a run has sent, those of every step that it would ask, the templates."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from voirdire.collect.asking import NOT_ASKED
 from voirdire.collect.journal import FILE, Journal
-from voirdire.collect.loop import in_loop
 from voirdire.collect.plan import make_plan
-from voirdire.collect.protocol import Answer, Question, written
+from voirdire.collect.protocol import written
 from voirdire.collect.registry import find_protocol
-from voirdire.collect.rendering import HERE
+from voirdire.collect.rehearsal import rehearse
+from voirdire.collect.rendering import Prompts
 from voirdire.errors import InputError
 
 
 class Shown(NamedTuple):
-    """A question to a judge: its key, both messages, and the answer as JSON, if there is one."""
+    """A question to a judge: its key, both messages, the answer as JSON, if there is one, and of which step it is."""
 
     judge: str
     key: str
     system: str
     user: str
     answer: str | None = None
+    step: str | None = None
 
 
 def prompts_sent(folder: Path) -> Iterator[Shown]:
@@ -46,32 +46,49 @@ def prompts_sent(folder: Path) -> Iterator[Shown]:
     return (Shown(*one) for one in kept)
 
 
-def prompts_first(panel: Any, items: object, protocol: str, prompts: Path | None = None) -> Iterator[Shown]:
-    """Prompts that a run would send before there is any answer; nothing is asked."""
+def prompts_planned(
+    panel: Any, items: object, protocol: str, prompts: Path | None = None, *, each: int = 1
+) -> Iterator[Shown]:
+    """Prompts of every step that a run would ask, ``each`` of a step; nothing is asked, what models said is made up.
+
+    Raises
+    ------
+    InputError
+        All problems of panel, items, protocol and prompts.
+    """
     plan = make_plan(panel, items, protocol, prompts=prompts)
-    shown: list[Shown] = []
-
-    async def ask(question: Question) -> Answer:
-        prompt = plan.prompts.render(question.template, question.variables)
-        shown.append(Shown(question.judge, written(question.key), *prompt))
-        return Answer(None, NOT_ASKED)
-
-    in_loop(plan.protocol.run(plan.setting, ask))
-    return iter(shown)
+    return (
+        Shown(one.judge, written(one.key), *plan.prompts.render(step, one.variables), step=step)
+        for step, questions in rehearse(plan).items()
+        for one in questions[:each]
+    )
 
 
-def templates(protocol: str) -> dict[str, str]:
-    """The templates of a protocol as they are, by name.
+def templates(protocol: str, prompts: Path | None = None) -> dict[str, str]:
+    """The templates of a protocol as they are, and those that they include, by name.
+
+    Parameters
+    ----------
+    protocol : str
+    prompts : Path, optional
+        A folder whose templates come before the package's.
+
+    Raises
+    ------
+    InputError
+        There is no such protocol, it has no templates, or those of the folder do not fit.
 
     Examples
     --------
-    >>> sorted(templates("g-eval"))
-    ['g-eval/score', 'g-eval/steps']
+    >>> list(templates("g-eval"))
+    ['g-eval/score', 'g-eval/steps', 'shared/aspect', 'shared/item', 'shared/marks', 'shared/task']
     """
-    find_protocol(protocol)
-    files = sorted((HERE / protocol).glob("*.j2"))
-    if not files:
-        raise InputError(
-            f"protocol {protocol!r} has no templates of its own; give --panel and --items to see its prompts"
-        )
-    return {f"{protocol}/{file.stem}": file.read_text(encoding="utf-8") for file in files}
+    own = getattr(find_protocol(protocol), "prompts", None)  # of a protocol of another package
+    folders = [] if prompts is None else [prompts]
+    texts = Prompts([*folders, *([] if own is None else [own])])
+    if problems := texts.problems(folders):
+        raise InputError(problems)
+    found = texts.texts(protocol)
+    if not found:
+        raise InputError(f"protocol {protocol!r} has no templates: it asks no model")
+    return found

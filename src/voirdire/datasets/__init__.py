@@ -88,8 +88,8 @@ def available() -> list[str]:
     Examples
     --------
     >>> available()  # doctest: +NORMALIZE_WHITESPACE
-    ['demo', 'dices-350', 'llmbar', 'llmbar-judges', 'llmfao', 'llmjudge', 'llmjudge-half', 'mslr-cochrane', 'mtrepro',
-    'mtrepro-scores', 'newsroom', 'summeval-unieval', 'topical-chat-unieval']
+    ['demo', 'dices-350', 'llmbar', 'llmbar-judges', 'llmfao', 'llmjudge', 'llmjudge-half', 'mslr-cochrane',
+    'mslr-pairwise', 'mtrepro', 'mtrepro-scores', 'newsroom', 'summeval-unieval', 'topical-chat-unieval']
     """
     return sorted(REGISTRY)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir, write_file
+
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,7 @@ class RemoteFile:
 
     ``path`` is where it is kept in the cache's folder of its data set; ``size`` its bytes, 0 where they are not known.
     Without a ``sha256`` the address must name a commit, which says which bytes they are; what the first download had is
-    noted beside the file, and it must stay that.
+    noted beside the file, and it must stay that. A file beside which there is no note is not believed.
 
     Examples
     --------
@@ -36,21 +39,38 @@ class RemoteFile:
 
 
 def cached(name: str, files: Sequence[RemoteFile]) -> bool:
-    """True where all of a data set's files are in the cache (``load`` then checks their bytes).
+    """True where all of a data set's files are in the cache, and are known by their SHA-256 (``load`` checks it).
 
     Examples
     --------
     >>> cached("nothing", [])
     True
     """
-    return all((cache_dir() / name / file.filename).is_file() for file in files)
+    folder = cache_dir() / name
+    return all((folder / file.filename).is_file() and _known_digest(folder, file) for file in files)
+
+
+def _known_digest(folder: Path, file: RemoteFile) -> str:
+    """The SHA-256 that a file must have, registered or noted at its download; empty where there is neither."""
+    if file.sha256:
+        return file.sha256
+    try:
+        noted = _note(folder, file).read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+    return noted if _DIGEST.fullmatch(noted) else ""
+
+
+def _note(folder: Path, file: RemoteFile) -> Path:
+    return folder / f"{file.filename}.sha256"
 
 
 def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
-    """Paths of a data set's files; those that are absent or have other bytes are downloaded first.
+    """Paths of a data set's files; those that are absent, have other bytes or are unknown are downloaded first.
 
     Pooch writes a download to a temporary file in the cache folder and moves it into place only when its
-    SHA-256 matches, so a file found there is whole.
+    SHA-256 matches, so a file found there is whole. One whose SHA-256 is neither registered nor noted is fetched anew,
+    whatever the cache holds, and an empty one is refused.
 
     Parameters
     ----------
@@ -67,7 +87,7 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
     Raises
     ------
     InputError
-        One sentence per file that could not be downloaded or whose SHA-256 differs.
+        One sentence per file that could not be downloaded, is empty, or whose SHA-256 differs.
 
     Examples
     --------
@@ -80,13 +100,20 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
     paths, problems = [], []
     for file in files:
         target = folder / file.filename
-        note = folder / f"{file.filename}.sha256"
-        wanted = file.sha256 or (note.read_text(encoding="ascii").strip() if note.is_file() else "")
+        wanted = _known_digest(folder, file)
+        by_hand = f"put the file at {target} by hand, or " if file.sha256 else ""
         try:
+            if not wanted:
+                target.unlink(missing_ok=True)  # pooch would take it as it is
             known = f"sha256:{wanted}" if wanted else None
             pooch.retrieve(file.url, known_hash=known, fname=file.filename, path=folder)
-            if not wanted:
-                write_file(note, pooch.file_hash(str(target)) + "\n")
+            if not wanted and not target.stat().st_size:
+                target.unlink()
+                problems.append(
+                    f"data set '{name}': what {file.url} sent was refused, it is empty: try again later"
+                )
+            elif not wanted:
+                write_file(_note(folder, file), pooch.file_hash(str(target)) + "\n")
         except OSError as error:
             # What the network does wrong has no number of the system's; requests' errors are OSErrors too.
             stored = isinstance(error, PermissionError) or error.errno is not None
@@ -95,7 +122,7 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
                 "name another folder in VOIRDIRE_CACHE"
                 if stored
                 else f"data set '{name}': could not download {file.url} ({type(error).__name__}): connect to the "
-                f"network, put the file at {target} by hand, or name the folder that holds it (folder=, --folder)"
+                f"network, {by_hand}name the folder that holds it (folder=, --folder)"
             )
         except ValueError as error:
             # Pooch's word for a download whose hash differs; it has already removed the bytes.

@@ -14,7 +14,7 @@ def find(name: str, files: Sequence[RemoteFile], folder: str | Path) -> list[Pat
     """Paths of a data set's files in a folder, or below it: a clone of the repository will do, and so will copies.
 
     A file is looked for by the end of its name (``llmfao-crowd-comparisons.csv`` may be ``crowd-comparisons.csv``), and
-    is the one with the registered SHA-256; one without a registered SHA-256 by its name alone.
+    is the one with the registered SHA-256; one without a registered SHA-256 by its name alone, if it is not empty.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ def find(name: str, files: Sequence[RemoteFile], folder: str | Path) -> list[Pat
         for path in named:
             if path not in digests and file.sha256:
                 digests[path] = hashlib.sha256(path.read_bytes()).hexdigest()
-            if not file.sha256 or digests[path] == file.sha256:
+            if digests[path] == file.sha256 if file.sha256 else path.stat().st_size:
                 paths.append(path)
                 break
         else:
+            fault = f"its SHA-256 is not {file.sha256}" if file.sha256 else "it is empty"
             problems.append(
-                f"data set '{name}': {named[0]} was refused, its SHA-256 is not {file.sha256}: "
-                f"take the file as {file.url} sends it"
+                f"data set '{name}': {named[0]} was refused, {fault}: take the file as {file.url} sends it"
                 if named
                 else f"data set '{name}': {place} has no file {file.filename}: put there what {file.url} sends"
             )

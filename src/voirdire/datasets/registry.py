@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.datasets import convert, gold, mtrepro
+from voirdire.datasets import convert, gold, mslr, mtrepro
 from voirdire.datasets.cache import RemoteFile
 from voirdire.datasets.files import files, source
 
@@ -140,6 +140,22 @@ REGISTRY: dict[str, Entry] = {
             "Human Evaluations. ACL 2023."
         ),
         source=source("mslr-cochrane"),
+    ),
+    "mslr-pairwise": Entry(
+        kind="votes",
+        files=files("mslr-pairwise"),
+        convert=mslr.preferences,
+        rows="about 900 votes",
+        description=(
+            "Five annotators say which of two systems' summaries of a group of medical studies is nearer to the "
+            "target, with ties: the pairwise half of the MSLR shared task's Cochrane set."
+        ),
+        licence="not stated by its authors",
+        citation=(
+            "Lucy Lu Wang et al. (2023). Automated Metrics for Medical Multi-Document Summarization Disagree with "
+            "Human Evaluations. ACL 2023."
+        ),
+        source=source("mslr-pairwise"),
     ),
     "dices-350": Entry(
         kind="labels",

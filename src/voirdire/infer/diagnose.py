@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.errors import InputError
 from voirdire.infer.convergence import convergence
 from voirdire.model.density import LogDensity
 from voirdire.model.natural_scales import dimension_names
+from voirdire.settings import nearest
 from voirdire.typing import Floats
 
 
@@ -133,6 +135,25 @@ def to_arviz(
     if az.__version__.startswith("0."):
         return az.InferenceData(**datasets)
     return xr.DataTree.from_dict({f"/{group}": dataset for group, dataset in datasets.items()})
+
+
+def summarise_draws(idata: Any, var_names: Sequence[str] | None, prob: float) -> Any:
+    """ArviZ's summary of a posterior, its intervals of probability ``prob``; the columns are those of its version.
+
+    Raises
+    ------
+    InputError
+        A name that is no variable of the posterior.
+    """
+    az = _arviz()
+    known = [str(name) for name in idata.posterior.data_vars]
+    for name in var_names or ():
+        if name not in known:
+            raise InputError(
+                f"variable {name!r} is none of the posterior{nearest(name, known)}; it has {', '.join(known)}"
+            )
+    width = {"hdi_prob": prob} if az.__version__.startswith("0.") else {"ci_prob": prob}
+    return az.summary(idata, var_names=None if var_names is None else list(var_names), **width)
 
 
 def worst_element(idata: Any) -> tuple[str, Floats, float]:

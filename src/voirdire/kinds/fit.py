@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError, NotThisKindError
-from voirdire.infer.diagnose import to_arviz
+from voirdire.infer.diagnose import summarise_draws, to_arviz
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.pymc_model import pymc_model, trace
 from voirdire.kinds.checks import of_dependent_judges
@@ -169,10 +169,11 @@ class Fit:
         return worst(self.all_checks)
 
     def predict(self, table: object) -> pd.DataFrame:
-        """Probability of each answer to each row of a table.
+        """Probability of each answer to each row of a table, whose column of answers is not needed.
 
         Of votes, see :func:`.votes.chances.predict`; of scores, :func:`.scores.predict.predict`; of votes and scores,
-        either; of labels, the classes of the items of another table, see :func:`.labels.predict.classify`.
+        either; of labels with answers the classes of the items of another table, without them what judges may say of
+        items of this one, see :func:`.labels.unanswered.predict`.
         """
         return self._frame(self.kind.predict(self.problem, self.posterior, table))
 
@@ -206,6 +207,22 @@ class Fit:
         """
         return idata(self)
 
+    def summary(self, var_names: Sequence[str] | None = None) -> pd.DataFrame:
+        """ArviZ's table of :attr:`idata`: by value mean, sd, interval of ``prob``, Monte Carlo errors, R-hat.
+
+        Parameters
+        ----------
+        var_names : sequence of str, optional
+            Variables of ``idata.posterior``, such as "score" and "reliability"; all of them by default.
+
+        Raises
+        ------
+        InputError
+            The fit has no draws, or a name is no variable of it.
+        """
+        table: pd.DataFrame = summarise_draws(self.idata, var_names, self.prob)
+        return table
+
     @property
     def pymc_model(self) -> Any:
         """The same model and table as a ``pymc.Model`` that can generate; see :func:`.infer.pymc_model.pymc_model`."""
@@ -226,7 +243,7 @@ class Fit:
         return to_arviz({"posterior": trace(self.problem.density, draws)}, self.problem.coords)
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
-        """Draw a figure ("ranking", "judges", "position", "agreement", ...); see :func:`.figures.plot`."""
+        """Draw a figure ("ranking", "judges", "trace", ...; ArviZ's names will do); see :func:`.figures.plot`."""
         drawn: Axes = verb("plot")(self.in_pandas, kind, ax)
         return drawn
 

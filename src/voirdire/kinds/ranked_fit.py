@@ -13,6 +13,7 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import Fit, verb
 from voirdire.kinds.panel_gap import learned_gap
 from voirdire.kinds.spreads import spreads
+from voirdire.kinds.win_matrix import win_matrix
 from voirdire.model.problem import PANEL
 from voirdire.settings import least_draws
 from voirdire.tables.given import as_given
@@ -109,6 +110,14 @@ class ComparedFit(RankedFit):
         """
         comparisons: pd.DataFrame = verb("next_comparisons")(self.in_pandas, count, **settings)
         return as_given(comparisons, self.frames)
+
+    def win_matrix(self) -> pd.DataFrame:
+        """Win probability of every item against every other; see :func:`.win_matrix.win_matrix`.
+
+        Columns: first, second, p_win (how often a judge who errs by nothing but how close they are prefers the first),
+        low, high, p_better. ``.pivot(index="first", columns="second", values="p_win")`` makes it a square.
+        """
+        return self._frame(win_matrix(self.problem, self.posterior, self.prob))
 
     def pairs(self) -> pd.DataFrame:
         """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.

@@ -122,6 +122,23 @@ def test_compare_judges_is_mcnemars_test_in_effect() -> None:
     assert row["p_adjusted"] == row["p_value"]
 
 
+def test_the_win_rate_over_resamples_is_that_of_a_multinomial() -> None:
+    """How often the better in 9 of 47 units and worse in 5 is ahead of the other when the 47 are drawn again."""
+    n, better, worse = 47, 9, 5
+    a = [1] * better + [0] * worse + [1] * (n - better - worse)
+    b = [0] * better + [1] * worse + [1] * (n - better - worse)
+    table = pd.DataFrame(
+        {"judge": np.repeat(["truth", "a", "b"], n), "item": [*range(n)] * 3, "label": [*[1] * n, *a, *b]}
+    )
+    row = compare_judges(table, "truth", resamples=20_000, permutations=99).iloc[0]
+    parts = stats.multinomial(n, [better / n, worse / n, 1 - (better + worse) / n])
+    each = [(i, j) for i in range(n + 1) for j in range(n + 1 - i)]
+    ahead = sum(parts.pmf([i, j, n - i - j]) for i, j in each if i > j)
+    least = sum(parts.pmf([i, j, n - i - j]) for i, j in each if i >= j)
+    assert row["p_ahead"] == pytest.approx(ahead, abs=3 * (ahead * (1 - ahead) / 20_000) ** 0.5)
+    assert row["p_at_least"] == pytest.approx(least, abs=3 * (least * (1 - least) / 20_000) ** 0.5)
+
+
 def test_compare_judges_with_a_majority_and_many_pairs() -> None:
     found = compare_judges(PANEL, EXPERTS[:3], ["gp", "ok", "e4"], resamples=100, permutations=99)
     assert found[["a", "b"]].values.tolist() == [["gp", "ok"], ["gp", "e4"], ["ok", "e4"]]

@@ -322,3 +322,36 @@ def test_problems() -> None:
         "option documents: document 1 is empty; give its text",
     ]
     assert "option roles is empty" in SimpleRole().problems(Setting(panel, items, SimpleRoleOptions()))[0]
+
+
+GIVEN = {"teachers/Ann": "You teach.", "teachers/Bob": "You teach, too.", "parents/Cem": "You have a child."}
+
+
+def test_personas_that_are_given_debate_and_no_document_is_read(settle, carry_out, script) -> None:
+    ask = script()
+    protocol = MajEval()
+    rows = carry_out(protocol, settle(protocol, "j", [Item("a", "one")], persona_texts=GIVEN), ask)
+    assert {question.template for question in ask.questions} <= {
+        f"maj-eval/{step}" for step in ("evaluate", "choose", "speak", "synthesise")
+    }
+    agents = {row.values["judge"] for row in rows if row.values.get("level") == "agent"}
+    assert agents == {f"j/{name}" for name in GIVEN}
+    shown = [prompt.user for prompt in ask.prompts if "You have a child." in prompt.user]
+    assert all("You are Cem, of the group parents." in one for one in shown)
+    assert shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"persona_texts": {"Ann": "You teach."}}, "'Ann' is no group/name"),
+        ({"persona_texts": {"teachers/Ann": " "}}, "'teachers/Ann' has no text"),
+        ({"persona_texts": GIVEN, "documents": ("One.",)}, "both given; leave out one"),
+        ({}, "or personas as persona_texts"),
+    ],
+)
+def test_personas_are_checked(options, message) -> None:
+    protocol = MajEval()
+    setting = Setting((Judge("j", "scripted"),), (Item("a", "one"),), MajEvalOptions(**options))
+    problems = protocol.problems(setting)
+    assert any(message in problem for problem in problems)

@@ -5,6 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+#: What follows the name of a table whose figures are estimated by the paper's procedure, beside ours.
+BY_PAPER = "-adam"
+
+
+def estimator_table(table: str, method: str) -> str:
+    """Name of a table of figures that are estimated so: "map", ours, or "adam", the paper's procedure.
+
+    Examples
+    --------
+    >>> estimator_table("table3", "adam"), estimator_table("table3", "map")
+    ('table3-adam', 'table3')
+    """
+    return table + BY_PAPER if method == "adam" else table
+
 
 @dataclass
 class Filled:

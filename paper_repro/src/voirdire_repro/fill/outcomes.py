@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.folders import write_file
 from voirdire_repro.checks.counts import win_interval
 from voirdire_repro.fill.filled import Filled
 from voirdire_repro.job import Job
@@ -21,17 +22,24 @@ def shares(job: Job) -> Filled:
 
     ``statistic`` names the ``reference``, the tables of shares and of rates (``shares``, ``rates``) and, by the
     summariser's name, whom the table of rates calls what (``called``); ``position`` the table and keys of the share of
-    pairs whose verdict changes with their order, and the ``judge`` and ``summariser`` that it is of.
+    pairs whose verdict changes with their order, and the ``judge`` and ``summariser`` that it is of. A part with a
+    ``prompt`` is the same by another prompt: it fills no table, ``collected/prompts.csv`` has the verdicts of both.
     """
     import pandas as pd
 
     how = job.spec["statistic"]
     filled = Filled()
+    by_prompt: list[pd.DataFrame] = []
     for part in job.spec["parts"]:
         folder = job.collect_tables(part["protocol"], part.get("options", {}), Path(part["name"]), job.items)
         if not (folder / "decisions.csv").is_file():
             continue
-        rows = _add_outcomes(pd.read_csv(folder / "decisions.csv"), how["reference"])
+        decisions = pd.read_csv(folder / "decisions.csv")
+        prompt = part.get("prompt", part.get("options", {}).get("guidance", ""))
+        by_prompt.append(decisions.assign(judge=decisions["judge"] + f", {prompt}"))
+        if "prompt" in part:
+            continue
+        rows = _add_outcomes(decisions, how["reference"])
         for (judge, name), own in rows.groupby(["judge", "other"]):
             counts = {
                 str(dataset): {
@@ -46,6 +54,9 @@ def shares(job: Job) -> Filled:
             where = how.get("position", {})
             if (judge, name) == (where.get("judge"), where.get("summariser")) and "shown_first" in own:
                 _add_turned(filled, where, own)
+    if len(by_prompt) > 1:
+        text = pd.concat(by_prompt).to_csv(index=False)
+        write_file(job.folder / "collected" / "prompts.csv", text)
     return filled
 
 

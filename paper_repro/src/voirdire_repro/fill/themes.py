@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import voirdire
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.collect.protocols.maple import described
-from voirdire_repro.fill.filled import Filled
+from voirdire_repro.fill.filled import BY_PAPER, Filled, estimator_table
 from voirdire_repro.job import Job
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ Runs = dict[tuple[str, int], float]
 def concordance(job: Job) -> Filled:
     """Means and sds by theme and over all samples, how often an entry alone is best, and the claims in the text.
 
-    A part's ``alone`` names a model that is fitted to each judge's votes alone.
+    A part's ``alone`` names a model that is fitted to each judge's votes alone. A fill with ``method = "adam"`` is
+    estimated by the paper's procedure; its figures go into a table of their own beside.
     """
     import pandas as pd
 
@@ -49,8 +50,10 @@ def concordance(job: Job) -> Filled:
             weights = pd.read_csv(criteria) if criteria.is_file() else None
             votes_of.setdefault(part["name"], []).append(votes)
             for fill in part["fills"]:
-                key = (fill["table"], fill["column"], fill["entry"])
-                values.setdefault(key, {})[run] = _concordance_index(job, votes, weights, fill["model"])
+                method = fill.get("method", "map")
+                key = (estimator_table(fill["table"], method), fill["column"], fill["entry"])
+                found = _concordance_index(job, votes, weights, fill["model"], method)
+                values.setdefault(key, {})[run] = found
             if "alone" in part:
                 for judge, own in votes.groupby("judge"):
                     theirs = None if weights is None else weights[weights["judge"] == judge]
@@ -66,6 +69,9 @@ def concordance(job: Job) -> Filled:
             filled.texts[text["claim"]] = float(_usual_rank(together, singles))
         elif text["kind"] == "themes-lost" and together and singles:
             filled.texts[text["claim"]] = _themes_lost(together, singles)
+        elif text["kind"] == "most-themes-lost" and together and singles:
+            each = [_themes_lost(together, {name: runs}) for name, runs in singles.items()]
+            filled.texts[text["claim"]] = max(each, key=("none", "some", "all").index)
         elif text["kind"] == "fewest-first" and text["part"] in votes_of:
             filled.texts[text["claim"]] = _fewest_first(pd.concat(votes_of[text["part"]]))
     return filled
@@ -97,12 +103,14 @@ def criteria_of(folder: Path) -> dict[str, str]:
     return {str(row["criterion"]): described(json.loads(row["text"])) for row in rows}
 
 
-def _concordance_index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str) -> float:
+def _concordance_index(
+    job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str, method: str = "map"
+) -> float:
     import numpy as np
 
     truth = dict(zip(job.human["item"], job.human["score"], strict=True))
     weighed = weights if model in WEIGHED else None
-    ranking = voirdire.fit(votes, weighed, model=model, method="map").ranking()
+    ranking = voirdire.fit(votes, weighed, model=model, method=method).ranking()
     people = np.array([truth[str(item)] for item in ranking["item"]])
     return concordance_index(ranking["score"].to_numpy(), people)
 
@@ -158,12 +166,13 @@ def _by_theme(values: Mapping[tuple[str, str, str], Runs], overall: Mapping[str,
         for theme in dict.fromkeys(theme for theme, _ in runs):
             own = np.array([value for (name, _), value in runs.items() if name == theme])
             _mean_and_sd(filled, table, {"theme": theme, column: entry}, own)
-        if table != overall["from"]:
+        if table.removesuffix(BY_PAPER) != overall["from"]:
             continue
+        together = estimator_table(overall["table"], "adam" if table.endswith(BY_PAPER) else "map")
         rivals = [other for key, other in values.items() if key[0] == table and key[2] != entry]
         best = sum(all(value > rival[run] for rival in rivals) for run, value in runs.items())
-        _mean_and_sd(filled, overall["table"], {column: entry}, np.array(list(runs.values())))
-        filled.add_figure(overall["table"], **{column: entry}, statistic="top1", value=float(best))
+        _mean_and_sd(filled, together, {column: entry}, np.array(list(runs.values())))
+        filled.add_figure(together, **{column: entry}, statistic="top1", value=float(best))
     return filled
 
 

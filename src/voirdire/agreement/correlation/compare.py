@@ -37,6 +37,7 @@ COLUMNS = (
         "low",
         "high",
         "p_at_least",
+        "p_ahead",
     ),
     *("p_permutation", "p_permutation_adjusted", "p_williams", "p_williams_adjusted", "n", "note"),
 )
@@ -74,8 +75,8 @@ def compare_metrics(
     -------
     pandas.DataFrame
         One row per pair and criterion: measure, a, b, criterion, level, value_a, value_b, difference (a -
-        b), low, high, p_at_least (share of resamples on which a is at least as good), p_permutation,
-        p_williams (of correlations over all items or systems only), both adjusted, n (items) and note.
+        b), low, high, p_at_least and p_ahead (shares of resamples on which a is at least as good, and better),
+        p_permutation, p_williams (of correlations over all items or systems only), both adjusted, n (items) and note.
 
     Raises
     ------

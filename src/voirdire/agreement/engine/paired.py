@@ -38,8 +38,8 @@ def paired(
     Returns
     -------
     dict
-        value_a, value_b, difference (a - b), low, high, p_at_least (share of resamples on which a is at least as
-        good as b), note.
+        value_a, value_b, difference (a - b), low, high, p_at_least and p_ahead (shares of resamples on which a is at
+        least as good as b, and better), note.
 
     Examples
     --------
@@ -58,6 +58,7 @@ def paired(
         "low": low,
         "high": high,
         "p_at_least": gap.share_at_least_zero,
+        "p_ahead": gap.share_above_zero,
         "note": f"undefined: {undefined}" if np.isnan(gap.estimate) else gap.interval.note,
     }
 

@@ -59,6 +59,12 @@ class Replicates:
         defined = self.draws[~np.isnan(self.draws)]
         return float(np.mean(defined >= -1e-12)) if len(defined) else float("nan")
 
+    @property
+    def share_above_zero(self) -> float:
+        """Share of resamples above zero: P(A > B) of a difference A - B, NaN where undefined."""
+        defined = self.draws[~np.isnan(self.draws)]
+        return float(np.mean(defined > 1e-12)) if len(defined) else float("nan")
+
 
 def bootstrap(
     statistics: Sequence[Statistic | TwoWayStatistic],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("measure", "a", "b", "criterion", "value_a", "value_b", "difference", "low", "high"),
-    *("p_at_least", "p_value", "p_adjusted", "n", "note"),
+    *("p_at_least", "p_ahead", "p_value", "p_adjusted", "n", "note"),
 )
 
 REFERENCE = "majority of the reference"
@@ -67,8 +67,8 @@ def compare_judges(
     -------
     pandas.DataFrame
         One row per pair and criterion: measure, a, b, criterion, value_a, value_b, difference (a - b), low,
-        high, p_at_least (share of resamples on which a is at least as good as b), p_value (swap test),
-        p_adjusted, n, note.
+        high, p_at_least and p_ahead (shares of resamples on which a is at least as good as b, and better: its win
+        rate), p_value (swap test), p_adjusted, n, note.
 
     Raises
     ------

@@ -3,7 +3,8 @@
 Source: "Multi-Agent-as-Judge: Aligning LLM-Agent-Based Automated Evaluation with Multi-Dimensional Human
 Evaluation", section 3, algorithm 1 and appendix A.12.
 
-Inputs: texts; documents on the task (what people want and why). For each judge, all agents being that judge:
+Inputs: texts; documents on the task (what people want and why), or personas (``persona_texts``), which debate as in
+4. For each judge, all agents being that judge:
 
 1. From each document: stakeholders with name, description and (dimension, evidence) pairs.
 2. Stakeholders of all documents are grouped by meaning; within a group, dimensions that say the same are
@@ -72,6 +73,8 @@ class MajEvalOptions(GroupOptions):
         Most stakeholders of a document, and most dimensions of a stakeholder.
     groups, personas : int
         Most groups that debate, and most personas of a group.
+    persona_texts : mapping of str to str
+        Personas that are given, as ``group/name``, and the text that says who each is: no document is read then.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class MajEvalOptions(GroupOptions):
     dimensions: Count = 6
     groups: Count = 5
     personas: Count = 3
+    persona_texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,18 +118,28 @@ class MajEval(ScoreProtocol):
     Options: ClassVar[type[Any]] = MajEvalOptions
 
     def faults(self, options: MajEvalOptions) -> list[str]:
-        """No documents, empty documents."""
+        """Neither documents nor personas or both, empty documents, personas without group, name or text."""
+        if options.persona_texts:
+            return _persona_faults(options)
         found = [
             f"option documents: document {number} is empty; give its text"
             for number, text in enumerate(options.documents, 1)
             if not text.strip()
         ]
-        lacking = "option documents is empty; give at least one text that stakeholders can be found in"
+        lacking = (
+            "option documents is empty; give at least one text that stakeholders can be found in, or personas as "
+            "persona_texts"
+        )
         return found if options.documents else [lacking]
 
     def calls(self, setting: Setting) -> Calls:
         """At least the documents; at most as many groups and personas as may be."""
         options: MajEvalOptions = setting.options
+        if options.persona_texts:
+            sizes = [len(agents) for agents in _given_cast(options).values()]
+            return count_calls(
+                takers(setting, options.judges), *group_calls(options, len(setting.items), sizes)
+            )
         size, groups = len(options.documents), options.groups
         made = 1 + size * options.stakeholders + groups * options.personas
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
@@ -136,11 +150,32 @@ class MajEval(ScoreProtocol):
 
         async def rows(judge: str) -> list[Row]:
             makers = _Makers(judge, ask, setting.options)
-            cast = await makers.personas(await makers.groups())
+            given = _given_cast(setting.options)
+            cast = given or await makers.personas(await makers.groups())
             return [*makers.rows, *await debates(ask, setting.options, judge, setting.items, cast)]
 
         parts = await asyncio.gather(*map(rows, takers(setting, setting.options.judges)))
         return [row for part in parts for row in part]
+
+
+def _given_cast(options: MajEvalOptions) -> dict[str, Agents]:
+    """Agents by group, of the personas that are given."""
+    cast: dict[str, dict[str, dict[str, str]]] = {}
+    for name, text in options.persona_texts.items():
+        group, _, person = map(short, name.partition("/"))
+        cast.setdefault(group, {})[person] = {"Persona": text}
+    return dict(cast)
+
+
+def _persona_faults(options: MajEvalOptions) -> list[str]:
+    found = ["options documents and persona_texts are both given; leave out one"] if options.documents else []
+    for name, text in options.persona_texts.items():
+        group, _, person = map(short, name.partition("/"))
+        if not (group and person):
+            found.append(f"option persona_texts: {name!r} is no group/name, such as teachers/Ann")
+        elif not text.strip():
+            found.append(f"option persona_texts: {name!r} has no text; say who it is")
+    return found
 
 
 class SimpleRole(ScoreProtocol):

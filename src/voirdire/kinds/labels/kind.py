@@ -27,12 +27,12 @@ from voirdire.kinds.labels.held_out import held_out
 from voirdire.kinds.labels.left_out import calibration
 from voirdire.kinds.labels.outcomes import outcomes
 from voirdire.kinds.labels.over_time import over_time
-from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.labels.results import judge_values
 from voirdire.kinds.labels.success import note as taken_for_success
 from voirdire.kinds.labels.success import success, unknown_success
 from voirdire.kinds.labels.ties import evened
+from voirdire.kinds.labels.unanswered import predict
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.shares import of_judges
@@ -70,7 +70,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     judge_values = staticmethod(judge_values)
     single = staticmethod(answers)
     outcomes = staticmethod(outcomes)
-    predict = staticmethod(classify)
+    predict = staticmethod(predict)
     chances = staticmethod(chances)
     claims = staticmethod(claims)
     default_model = staticmethod(default_model)

@@ -90,6 +90,15 @@ KINDS: dict[str, Kind] = {
 }
 
 
+def _our_name(fit: Fit, kind: str) -> str:
+    """Our name of a figure, which may have been asked for by ArviZ's ("forest", "plot_trace")."""
+    name = kind.removeprefix("plot_")
+    if name == "forest":
+        return "ranking" if hasattr(fit, "ranking") else "judges"
+    name = "calibration" if name == "ppc_pava" else name
+    return name if name in KINDS else kind
+
+
 def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     """Draw one figure of a fit.
 
@@ -102,7 +111,8 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
         "mirror"; of labels "classes" (of the items that are least sure), "confusion", "shares" (of the classes),
         "judges", "calibration", "ppc", "trace" and "mirror"; of scores "severity" of the judges beside those of votes;
         "systems" of scores or labels of systems over contexts; of votes and scores "calibration" and "ppc" are about
-        the votes, "calibration-scores" and "ppc-scores" about the scores.
+        the votes, "calibration-scores" and "ppc-scores" about the scores. ArviZ's names are taken, too, with or without
+        "plot_": "forest" (the ranking, of labels the judges), "trace", "ppc", "ppc_pava" (calibration).
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of pyplot, of a size that suits the number of rows.
 
@@ -126,6 +136,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     >>> import matplotlib.pyplot
     >>> matplotlib.pyplot.close(ax.figure)
     """
+    kind = _our_name(fit, kind)
     if kind not in KINDS:
         raise InputError(f"kind {kind!r}{nearest(kind, KINDS)} is none of {', '.join(KINDS)}")
     check_figure(fit, kind)

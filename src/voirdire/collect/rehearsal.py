@@ -1,0 +1,41 @@
+"""A run whose answers are made up: which steps a protocol asks, and with what. Nothing is sent."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from voirdire.collect.cost import made_up
+from voirdire.collect.loop import in_loop
+from voirdire.collect.protocol import Answer, Question
+
+if TYPE_CHECKING:
+    from voirdire.collect.plan import Plan
+
+#: Runs, each with other answers: a step may follow from one of them alone (a debate goes on while there is an issue).
+TURNS = 3
+
+
+def rehearse(plan: Plan) -> dict[str, list[Question]]:
+    """Questions by template, in the order in which a run comes to them; answers before them are made up.
+
+    Examples
+    --------
+    >>> from voirdire.collect.plan import make_plan
+    >>> panel = {"judges": [{"name": "ann", "model": "m", "base_url": "http://localhost:1/v1"}]}
+    >>> import pandas as pd
+    >>> items = pd.DataFrame({"id": ["a"], "text": ["one"]})
+    >>> list(rehearse(make_plan(panel, items, "g-eval", options={"weighting": "samples"})))
+    ['g-eval/steps', 'g-eval/score']
+    """
+    asked: dict[str, list[Question]] = {}
+    for turn in range(TURNS):
+        known, numbers = set(asked), count(1)
+
+        async def ask(question: Question) -> Answer:
+            if question.template not in known:  # noqa: B023  # it ends within its turn
+                asked.setdefault(question.template, []).append(question)
+            return Answer(made_up(question.schema, numbers, turn=turn))  # noqa: B023
+
+        in_loop(plan.protocol.run(plan.setting, ask))
+    return asked

@@ -151,20 +151,6 @@ def test_processes_find_the_same(small):
     pd.testing.assert_frame_equal(run_study(small, jobs=2).table, run_study(small).table)
 
 
-@pytest.mark.slow
-def test_a_dask_cluster_finds_the_same(small):
-    distributed = pytest.importorskip("dask.distributed", reason="dask.distributed is not installed")
-    import joblib
-
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        found = run_study(small, jobs=None)
-    pd.testing.assert_frame_equal(found.table, run_study(small).table)
-
-
 def test_the_result_is_plain_json(small):
     found = json.loads(json.dumps(run_study(small, replicates=2).as_dict(), allow_nan=False))
     assert found["study"] == "small"

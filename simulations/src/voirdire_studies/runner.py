@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.folders import check_resumed_folder, hold, write_file
 from voirdire.layouts import Layout, json_with, text_with
-from voirdire.planning.workers import run_parallel
+from voirdire.parallel import run_parallel
 from voirdire_studies.study import Study, load_study
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def run_study(
     *,
     replicates: int | None = None,
     jobs: int | None = 1,
+    client: object = None,
     out: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> StudyResult:
@@ -89,7 +90,9 @@ def run_study(
     replicates : int, optional
         Instead of the file's number.
     jobs : int or None
-        Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
+        Processes, by joblib. None leaves it to an active ``joblib.parallel_config``.
+    client : distributed.Client or str, optional
+        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
     out : path, optional
         Folder for the journal of finished batches, ``results.csv``, ``first.csv`` (every cell's first replicate) and
         ``run.json`` (title, aim, source, seed, replicates, day, versions). A run that was stopped goes on from there
@@ -100,8 +103,8 @@ def run_study(
     Raises
     ------
     InputError
-        A fault of the study file or the request, or a folder that holds another study's batches or anything else, or
-        that another run is writing to.
+        A fault of the study file or the request, a cluster that cannot be used, or a folder that holds another
+        study's batches or anything else, or that another run is writing to.
 
     Examples
     --------
@@ -109,14 +112,18 @@ def run_study(
     """
     checked = (study if isinstance(study, Study) else load_study(study)).with_replicates(replicates)
     if out is None:
-        return _run_units(checked, jobs, None, progress)
+        return _run_units(checked, jobs, client, None, progress)
     journal = _Journal(checked, Path(out))
     with hold(out):
-        return _run_units(checked, jobs, journal, progress)
+        return _run_units(checked, jobs, client, journal, progress)
 
 
 def _run_units(
-    checked: Study, jobs: int | None, journal: _Journal | None, progress: Callable[[int, int], None] | None
+    checked: Study,
+    jobs: int | None,
+    client: object,
+    journal: _Journal | None,
+    progress: Callable[[int, int], None] | None,
 ) -> StudyResult:
     start = time.perf_counter()
     # before anything takes time: a signal leaves a folder with its journal, or none
@@ -128,7 +135,7 @@ def _run_units(
     left = [unit for unit in work if _unit_key(unit) not in done]
     if progress is not None:
         progress(len(work) - len(left), len(work))
-    for unit, rows in run_parallel(partial(kind.run, checked), left, jobs):
+    for unit, rows in run_parallel(partial(kind.run, checked), left, jobs, client):
         done[_unit_key(unit)] = rows
         if journal is not None:
             journal.add_batch(_unit_key(unit), rows)

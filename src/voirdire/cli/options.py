@@ -101,3 +101,10 @@ WithoutOwnFamily = Annotated[
         "--without-own-family", help="Leave out answers of a judge about an item of its own family."
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Address of a Dask scheduler, in the place of --jobs: its workers share the work (tcp://HOST:8786).",
+    ),
+]

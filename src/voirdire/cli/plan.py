@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.options import About, AboutWhat, Anchors
+from voirdire.cli.options import About, AboutWhat, Anchors, Cluster
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
@@ -76,6 +76,7 @@ def plan(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Of votes: processes (default: 1).")] = None,
+    cluster: Cluster = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
     *,
     reading: TableOptions,
@@ -109,6 +110,7 @@ def plan(
         "taste_spread": taste_spread,
     }
     of_votes: dict[str, Any] = {"judge": judge or None, "criteria": criteria, "target": target, "jobs": jobs}
+    of_votes["cluster"] = cluster
     others, kind = (of_rankings, "rankings") if rankings is None else (of_votes, "votes")
     if named := [f"--{name.replace('_', '-')}" for name, value in others.items() if value is not None]:
         raise typer.BadParameter(f"{', '.join(named)} is for {kind}; leave it out")
@@ -124,6 +126,7 @@ def plan(
                 )
 
             of_votes.pop("judge")
+            of_votes["client"] = of_votes.pop("cluster")
             how = {name: value for name, value in of_votes.items() if value is not None}
             found = run(_judges(judge, price), **shared, **how, progress=progress)
         else:

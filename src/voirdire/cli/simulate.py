@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import complete, console, signals
 from voirdire.cli.companions import load_companion
+from voirdire.cli.options import Cluster
 from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
@@ -62,6 +63,7 @@ def simulate(
         int | None, typer.Option(help="Instead of the study's number (of --votes: 5).")
     ] = None,
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    cluster: Cluster = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -82,8 +84,8 @@ def simulate(
     if votes is not None:
         if study is not None or page:
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
-        if jobs != 1:
-            raise typer.BadParameter("--jobs is for studies; --votes runs in one process")
+        if jobs != 1 or cluster is not None:
+            raise typer.BadParameter("--jobs and --cluster are for studies; --votes runs in one process")
         _show_bearing(reading.table(votes), add or [], models, least, replicates, seed, out, json)
         return
     of_votes |= {
@@ -107,7 +109,8 @@ def simulate(
         return
     with signals.keeping_note(_kept_note(out)), console.progress(f"Study {console.plain(study)}") as progress:
         checked = studies.load_study(study)
-        result = studies.run_study(checked, replicates=replicates, jobs=jobs, out=out, progress=progress)
+        how = {"jobs": jobs, "client": cluster}
+        result = studies.run_study(checked, replicates=replicates, **how, out=out, progress=progress)
     if json:
         console.emit(result.as_dict())
     else:

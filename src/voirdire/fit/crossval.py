@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.verb import read_answers
+from voirdire.kinds.held_out import Seen
 from voirdire.kinds.kind import Kind, Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, load_model, model_names
+from voirdire.parallel import run_parallel
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ def cross_validate(
     levels: Sequence[object] | None = None,
     classes: Sequence[object] | None = None,
     covariates: object = None,
+    jobs: int | None = 1,
+    client: object = None,
 ) -> pd.DataFrame:
     """Compare models by the log loss of answers they have not seen.
 
@@ -61,6 +66,10 @@ def cross_validate(
         As of :func:`voirdire.fit`.
     covariates : path, dataframe, or names, optional
         As of :func:`voirdire.fit`: votes are predicted with them, by the models that take them.
+    jobs : int or None
+        Processes, by joblib, which share the models. None leaves it to an active ``joblib.parallel_config``.
+    client : distributed.Client or str, optional
+        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
 
     Returns
     -------
@@ -75,7 +84,7 @@ def cross_validate(
     ------
     InputError
         Unknown unit or model, a model for another kind of table or without a probability of single answers, fewer
-        groups than folds, "context" without a context column.
+        groups than folds, "context" without a context column, a cluster that cannot be used.
 
     Examples
     --------
@@ -114,21 +123,33 @@ def cross_validate(
         raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
+    seen = partial(_held_out, kind, table, fold, request)
+    by_place = {
+        place: found for (place, _), found in run_parallel(seen, list(enumerate(specs)), jobs, client)
+    }
     losses, right, left_out = {}, {}, {}
-    for spec in specs:
-        try:
-            log, hit = kind.held_out(spec, table, fold, request)
-        except InputError as error:
+    for place, spec in enumerate(specs):
+        held = by_place[place]
+        if isinstance(held, InputError):
             if named:
-                raise
-            left_out[spec.name] = "; ".join(error.problems)
+                raise held
+            left_out[spec.name] = "; ".join(held.problems)
             continue
-        losses[spec.name], right[spec.name] = -log, hit
+        losses[spec.name], right[spec.name] = -held[0], held[1]
     if not losses:
         raise InputError(list(left_out.values()))
     found = _table(losses, right, group, count).rename(columns=kind.heading)
     found.attrs["left_out"] = left_out
     return found
+
+
+def _held_out(
+    kind: Kind[Any, Any], table: Any, fold: Ints, request: Request, task: tuple[int, Model]
+) -> Seen | InputError:
+    try:
+        return kind.held_out(task[1], table, fold, request)
+    except InputError as error:
+        return error
 
 
 def _candidates(kind: Kind[Any, Any], table: Any, request: Request) -> tuple[list[str], tuple[str, ...]]:

@@ -7,15 +7,49 @@ opinions. Where there are votes and scores, each table is drawn by itself, and s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from voirdire.infer.mode import find_modes
 from voirdire.model.density import Data, LogDensity
+from voirdire.model.problem import Problem
+from voirdire.parallel import run_parallel
 from voirdire.typing import Floats, Ints
 
+if TYPE_CHECKING:
+    from voirdire.kinds.kind import Kind
+
 TOGETHER = 50  # refits in one compiled batch
+TASK = 2 * TOGETHER  # refits with one seed, by one process
+
+Batch = tuple[int, int, np.random.SeedSequence]  # its number, its refits, their seed
+
+
+def refit_in_batches(
+    kind: Kind[Any, Any],
+    problem: Problem,
+    mode: Floats,
+    resamples: int,
+    seed: int,
+    jobs: int | None,
+    client: object,
+) -> Floats:
+    """Modes of resampled tables, shape (resamples, size): batches with seeds of their own, in several processes."""
+    sizes = [min(TASK, resamples - start) for start in range(0, resamples, TASK)]
+    seeds = np.random.SeedSequence(seed).spawn(len(sizes))
+    batches: list[Batch] = list(zip(range(len(sizes)), sizes, seeds, strict=True))
+    found = {
+        batch[0]: modes
+        for batch, modes in run_parallel(partial(_refit_batch, kind, problem, mode), batches, jobs, client)
+    }
+    return np.concatenate([found[number] for number in range(len(sizes))])
+
+
+def _refit_batch(kind: Kind[Any, Any], problem: Problem, mode: Floats, batch: Batch) -> Floats:
+    _, resamples, seed = batch
+    return kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
 
 
 def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.bootstrap import refit_in_batches
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import Fit, verb
 from voirdire.kinds.panel_gap import learned_gap
@@ -74,16 +73,27 @@ class RankedFit(Fit):
         """As :meth:`strengths`, as columns."""
         raise NotImplementedError
 
-    def bootstrap(self, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    def bootstrap(
+        self, resamples: int = 1000, seed: int = 0, jobs: int | None = 1, client: object = None
+    ) -> pd.DataFrame:
         """The ranking with intervals from modes of resampled votes and scores; columns as :meth:`ranking`.
 
         Answers are drawn with replacement; see :mod:`voirdire.kinds.bootstrap`. The intervals show how the mode varies
-        with them, and nothing of what the prior leaves open.
+        with them, and nothing of what the prior leaves open. They are the same whoever refits.
+
+        Parameters
+        ----------
+        resamples, seed : int
+        jobs : int or None
+            Processes, by joblib. None leaves it to an active ``joblib.parallel_config``.
+        client : distributed.Client or str, optional
+            A Dask cluster in the place of ``jobs``, or the address of its scheduler.
 
         Raises
         ------
         InputError
-            The fit is one of a baseline of scores, or by method "adam", or ``resamples`` are too few for its ``prob``.
+            The fit is one of a baseline of scores, or by method "adam", ``resamples`` are too few for its ``prob``, or
+            the cluster cannot be used.
         """
         if self.method == "adam":
             raise InputError(
@@ -94,7 +104,7 @@ class RankedFit(Fit):
                 f"resamples {resamples} is too few for intervals of {self.prob}; at least {least:,}"
             )
         problem, centre = self.problem, self.posterior.centre
-        x = self.kind.refit_resampled(problem, centre, resamples, np.random.default_rng(seed))
+        x = refit_in_batches(self.kind, problem, centre, resamples, seed, jobs, client)
         around = Posterior(problem.density, centre, x[None], around_centre=True)
         return self._frame(self.kind.results["items"](problem, around, self.prob))
 

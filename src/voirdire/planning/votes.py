@@ -20,8 +20,8 @@ from voirdire.errors import InputError
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, scores
 from voirdire.model.specs import load_model
+from voirdire.parallel import run_parallel
 from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
-from voirdire.planning.workers import run_parallel
 from voirdire.report.notebook import table_view
 from voirdire.report.table import make_table
 from voirdire.simulate.votes import simulate_counts
@@ -83,6 +83,7 @@ def plan(
     replicates: int = 20,
     seed: int = 0,
     jobs: int | None = 1,
+    client: object = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Find the cheapest way to a wanted concordance of the ranking with the truth.
@@ -103,14 +104,16 @@ def plan(
         Simulated panels per candidate.
     seed : int
     jobs : int or None
-        Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
+        Processes, by joblib. None leaves it to an active ``joblib.parallel_config``.
+    client : distributed.Client or str, optional
+        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
     progress : callable, optional
         Called with (candidates done, candidates in all).
 
     Raises
     ------
     InputError
-        Numbers outside their range, all named at once.
+        Numbers outside their range, all named at once; or a cluster that cannot be used.
 
     Examples
     --------
@@ -135,7 +138,7 @@ def plan(
     }
     measure = partial(_measure_candidate, panel=panel, simulated=simulated, replicates=replicates, seed=seed)
     found: dict[Candidate, dict[str, Any]] = {}
-    for candidate, row in run_parallel(measure, candidates, jobs):
+    for candidate, row in run_parallel(measure, candidates, jobs, client):
         found[candidate] = row
         if progress is not None:
             progress(len(found), len(candidates))

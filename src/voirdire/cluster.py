@@ -1,0 +1,83 @@
+"""A cluster of other machines, reached through Dask: the scheduler's address or a client that is connected already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module, metadata
+from typing import Any
+
+from voirdire.errors import InputError
+
+ANSWERS_WITHIN = 30  # seconds in which the scheduler must answer, and the first worker
+
+
+@contextmanager
+def connect(cluster: object) -> Iterator[Any]:
+    """A Dask client whose workers have the voirdire of this process; one that was opened here is closed again.
+
+    Parameters
+    ----------
+    cluster : distributed.Client or str
+        A client, or the address of a scheduler (``tcp://10.0.0.5:8786``).
+
+    Raises
+    ------
+    InputError
+        ``distributed`` is not installed, nothing answers at the address, there are no workers, or a worker has another
+        version of voirdire or none.
+
+    Examples
+    --------
+    >>> with connect("tcp://10.0.0.5:8786") as client:  # doctest: +SKIP
+    ...     len(client.scheduler_info()["workers"])
+    8
+    """
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError as error:
+        raise InputError(f"cluster {cluster}: needs Dask; pip install 'voirdire[cluster]'") from error
+    if isinstance(cluster, distributed.Client):
+        client: Any = cluster
+        _check_workers(client, f"client {client.scheduler.address}")
+        yield client
+        return
+    if not isinstance(cluster, str):
+        raise InputError(
+            f"client is {cluster!r}; must be a distributed.Client or the address of a scheduler (tcp://HOST:8786)"
+        )
+    try:
+        client = distributed.Client(cluster, timeout=ANSWERS_WITHIN, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"cluster {cluster}: no Dask scheduler answers at this address ({error}); start one with "
+            "`dask scheduler`, and give the address that it prints"
+        ) from error
+    with client:
+        _check_workers(client, f"cluster {cluster}")
+        yield client
+
+
+def _check_workers(client: Any, place: str) -> None:
+    """Wait for a worker, and compare the versions of all with ours."""
+    try:
+        client.wait_for_workers(1, timeout=ANSWERS_WITHIN)
+    except TimeoutError as error:
+        raise InputError(
+            f"{place}: has no workers; start some with `dask worker ADDRESS` where voirdire is installed"
+        ) from error
+    here = _version()
+    # a function of Python's own, which a worker without voirdire knows, too
+    versions = client.run(metadata.version, "voirdire", on_error="return")
+    wrong = [
+        f"{place}: worker {worker} has {'no voirdire' if isinstance(found, Exception) else f'voirdire {found}'}; "
+        f"install voirdire=={here} there"
+        for worker, found in sorted(versions.items())
+        if found != here
+    ]
+    if wrong:
+        raise InputError(wrong)
+
+
+def _version() -> str:
+    return metadata.version("voirdire")

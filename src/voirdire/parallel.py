@@ -1,0 +1,101 @@
+"""Independent tasks in several processes: of this machine, by joblib, or of a cluster, by Dask.
+
+A task has its own seed, so its result does not depend on who did it, nor on how many there are. On a cluster the
+scheduler gives the tasks of a lost worker to others (up to ``distributed.scheduler.allowed-failures`` times each).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, TypeVar
+
+from voirdire.cluster import connect
+
+Unit = TypeVar("Unit")
+Found = TypeVar("Found")
+
+
+def run_parallel(
+    run: Callable[[Unit], Found], work: Sequence[Unit], jobs: int | None, client: object = None
+) -> Iterator[tuple[Unit, Found]]:
+    """Each piece of work with what ``run`` gives for it, as soon as it is done.
+
+    Parameters
+    ----------
+    run : callable
+        A function of a module (or a partial of one): it is sent to the processes.
+    work : sequence
+    jobs : int or None
+        Processes of this machine, by joblib; with 1, this one. None leaves it to an active ``joblib.parallel_config``.
+        Not looked at where there is a ``client``.
+    client : distributed.Client or str, optional
+        A cluster, or the address of its scheduler; see :func:`voirdire.cluster.connect`.
+
+    Raises
+    ------
+    InputError
+        The cluster cannot be used; and whatever ``run`` raises.
+
+    Examples
+    --------
+    >>> sorted(run_parallel(abs, [-2, 1], 1))
+    [(-2, 2), (1, 1)]
+    """
+    if not work:
+        return
+    if client is not None:
+        yield from _on_cluster(run, work, client)
+        return
+    if jobs == 1:
+        yield from ((unit, run(unit)) for unit in work)
+        return
+    from joblib import Parallel, delayed
+    from joblib._parallel_backends import LokyBackend
+    from joblib.parallel import get_active_backend
+
+    # of joblib's own processes; those of another backend are its own to end
+    ours = isinstance(get_active_backend()[0], LokyBackend)
+    own = {"initializer": _stay_with, "initargs": (os.getpid(),)} if ours else {}
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **own)
+    yield from pool(delayed(_run_unit)(run, unit) for unit in work)
+
+
+def _on_cluster(
+    run: Callable[[Unit], Found], work: Sequence[Unit], cluster: object
+) -> Iterator[tuple[Unit, Found]]:
+    with connect(cluster) as client:
+        as_completed: Any = import_module("distributed").as_completed
+        # what all tasks share travels once, and is a task itself: a worker that is lost with it is replaced
+        shared = client.submit(_itself, run, pure=False)
+        tasks = [client.submit(_run_unit, shared, unit, pure=False) for unit in work]
+        try:
+            for task, found in as_completed(tasks, loop=client.loop, with_results=True):
+                yield found
+                task.release()
+        finally:
+            client.cancel([shared, *tasks])
+
+
+def _itself(run: Any) -> Any:
+    return run
+
+
+def _run_unit(run: Callable[[Unit], Found], unit: Unit) -> tuple[Unit, Found]:
+    return unit, run(unit)
+
+
+def _stay_with(parent: int) -> None:
+    """End this process when its parent has ended, however that was; Ctrl-C is the parent's to take."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch_parent, daemon=True).start()

@@ -51,7 +51,8 @@ STEPS: dict[str, tuple[dict[str, Any], set[str]]] = {
 @pytest.mark.parametrize("name", STEPS)
 def test_every_step_of_a_protocol_is_rehearsed(name: str) -> None:
     options, others = STEPS[name]
-    asked = set(rehearse(make_plan(PANEL, ITEMS, name, options=options)))
+    plan = make_plan(PANEL, ITEMS, name, options=options)
+    asked = set(rehearse(plan.protocol, plan.setting))
     files = {f"{name}/{path.stem}" for path in (HERE / name).glob("*.j2") if "{% block" in path.read_text()}
     assert asked == files - others
 

@@ -154,7 +154,7 @@ def make_plan(
 def _check_prompts(plan: Plan) -> None:
     """Fill in the prompts of every step once, so that a name which a step does not give is found before a request."""
     problems: list[str] = []
-    for step, questions in rehearse(plan).items():
+    for step, questions in rehearse(plan.protocol, plan.setting).items():
         try:
             plan.prompts.render(step, questions[0].variables)
         except InputError as error:

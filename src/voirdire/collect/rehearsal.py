@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
 
 from voirdire.collect.cost import made_up
 from voirdire.collect.loop import in_loop
-from voirdire.collect.protocol import Answer, Question
-
-if TYPE_CHECKING:
-    from voirdire.collect.plan import Plan
+from voirdire.collect.protocol import Answer, Protocol, Question, Setting
 
 #: Runs, each with other answers: a step may follow from one of them alone (a debate goes on while there is an issue).
 TURNS = 3
 
 
-def rehearse(plan: Plan) -> dict[str, list[Question]]:
+def rehearse(protocol: Protocol, setting: Setting) -> dict[str, list[Question]]:
     """Questions by template, in the order in which a run comes to them; answers before them are made up.
 
     Examples
@@ -25,7 +21,8 @@ def rehearse(plan: Plan) -> dict[str, list[Question]]:
     >>> panel = {"judges": [{"name": "ann", "model": "m", "base_url": "http://localhost:1/v1"}]}
     >>> import pandas as pd
     >>> items = pd.DataFrame({"id": ["a"], "text": ["one"]})
-    >>> list(rehearse(make_plan(panel, items, "g-eval", options={"weighting": "samples"})))
+    >>> plan = make_plan(panel, items, "g-eval", options={"weighting": "samples"})
+    >>> list(rehearse(plan.protocol, plan.setting))
     ['g-eval/steps', 'g-eval/score']
     """
     asked: dict[str, list[Question]] = {}
@@ -37,5 +34,5 @@ def rehearse(plan: Plan) -> dict[str, list[Question]]:
                 asked.setdefault(question.template, []).append(question)
             return Answer(made_up(question.schema, numbers, turn=turn))  # noqa: B023
 
-        in_loop(plan.protocol.run(plan.setting, ask))
+        in_loop(protocol.run(setting, ask))
     return asked

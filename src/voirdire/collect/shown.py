@@ -59,7 +59,7 @@ def prompts_planned(
     plan = make_plan(panel, items, protocol, prompts=prompts)
     return (
         Shown(one.judge, written(one.key), *plan.prompts.render(step, one.variables), step=step)
-        for step, questions in rehearse(plan).items()
+        for step, questions in rehearse(plan.protocol, plan.setting).items()
         for one in questions[:each]
     )
 

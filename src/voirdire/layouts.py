@@ -1,4 +1,4 @@
-"""What is in a folder, told by the content of its files; seals, which tell later changes."""
+"""Content of a folder, told by its files; seals, which tell later changes."""
 
 from __future__ import annotations
 

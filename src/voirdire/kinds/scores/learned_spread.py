@@ -1,4 +1,4 @@
-"""How far items of a large table of scores are apart, learned from some of them.
+"""The spread of the items of a large table of scores, learned from some of them.
 
 Where spreads would take minutes to learn with all else, the standard deviation of strengths is given to the model. That
 of thousands of items is known well from some hundreds: it is the one of highest marginal likelihood of items drawn at

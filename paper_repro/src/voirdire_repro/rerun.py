@@ -62,7 +62,7 @@ def used_rows(system: System) -> dict[str, list[Row]]:
     >>> from voirdire_repro.claims import load_system
     >>> found = used_rows(load_system("maple"))
     >>> sorted(found), {row["model"] for row in found["rq1"]}
-    (['ablation', 'maple/position', 'maple/targets', 'rq1', 'rq3'], {'maple'})
+    (['ablation', 'maple/position', 'maple/spread', 'maple/targets', 'rq1', 'rq3'], {'maple'})
     """
     seen = _Seen(studies_of(system.claims))
     context = Context(system.tables, fetch=False, fresh=seen)

@@ -15,6 +15,7 @@ from voirdire.typing import Floats
 TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
 ROUGH = 0.5  # that of a first search
 SEARCHES = 60
+IDLE = 4  # steps without a gain after which a search with slack ends
 FURTHEST = 1.0  # that a logarithm moves in one step
 LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
 BY_PROPAGATION = (
@@ -83,10 +84,12 @@ def search_spreads(
     """From ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
 
     ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good. It ends where so many
-    ``tries`` of one step, each shorter than the last, lead to no better value.
+    ``tries`` of one step, each shorter than the last, lead to no better value, and where there is slack after so
+    many steps (``IDLE``) that found none that is lower by it: a slope that is not quite that of the values leads round.
     """
     value, slope = marginal(here)
     known = marginal.last, marginal.moves
+    lowest, idle = value, 0
     for _ in range(SEARCHES):
         step = -inverse @ slope
         if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(here):
@@ -106,6 +109,10 @@ def search_spreads(
         inverse = _update_inverse(inverse, moved, turned)
         here, value, slope = there, new_value, new_slope
         known = marginal.last, marginal.moves
+        idle = 0 if value < lowest - slack else idle + 1
+        lowest = min(lowest, value)
+        if slack and idle == IDLE:
+            break
     best = marginal.best
     assert best is not None  # it was evaluated once at least
     size = math.sqrt(max(float(slope @ inverse @ slope), 0.0))

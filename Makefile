@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench aggregators peers picture screenshot test test-slow test-long test-full test-latest lint docs gallery dist clean
+.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench aggregators peers picture screenshot test test-slow test-long test-full test-latest test-kernel lint docs gallery dist clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -22,6 +22,7 @@ help:
 	@echo "make demo         fit an embedded panel that is wrong, and turn it by 20 human answers"
 	@echo "make test         the tests that take minutes; make test-slow longer ones; make test-long the longest; make test-full all"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
+	@echo "make test-kernel  the tests of the C kernel under a sanitiser (gcc's; Linux on x86-64)"
 	@echo "make lint         ruff, mypy and import-linter"
 	@echo "make docs         build the site into site/, which opens from disk"
 	@echo "make gallery      execute the notebooks of docs/gallery (TABLES=folder with published tables, by default ../shared)"
@@ -179,6 +180,9 @@ test-latest:
 		echo "test-latest: $$latest"; \
 		$(MAKE) --no-print-directory VENV=.venv-latest PYTHON="$$latest" test; \
 	fi
+
+test-kernel: setup
+	bash tests/infer/kernel/sanitised.sh $(VENV)
 
 lint: setup
 	$(VENV)/bin/ruff check .

@@ -39,37 +39,6 @@ def slow_square(folder, number):
 '''
 
 
-SMALL = """
-name = "small"
-kind = "recovery"
-title = "t"
-aim = "a"
-source = "s"
-seed = 5
-replicates = 4
-batch = 2
-items = 6
-criteria = 2
-truth = { kind = "ranks" }
-models = ["maple", "majority-vote"]
-measures = ["items", "reliability", "eta", "criteria", "strengths", "votes"]
-best_of = "items"
-
-[[designs]]
-name = "all"
-kind = "all-pairs"
-order = "random"
-
-[[panels]]
-name = "p"
-judges = [
-    { name = "a", kind = "accuracy", accuracy = 0.6 },
-    { name = "b", kind = "accuracy", accuracy = 0.9 },
-    { name = "c", kind = "accuracy", accuracy = 1.0 },
-]
-"""
-
-
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("modules")
@@ -143,9 +112,8 @@ def test_cross_validation_is_the_same_on_a_cluster(client: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_study_is_the_same_on_a_cluster_by_its_address(client: Any, tmp_path: Path) -> None:
-    study = tmp_path / "small.toml"
-    study.write_text(SMALL)
+def test_a_study_is_the_same_on_a_cluster_by_its_address(client: Any, project: Path, tmp_path: Path) -> None:
+    study = project / "tests" / "studies" / "small.toml"
     here = run_study(study)
     found = run_study(study, client=client.scheduler.address, out=tmp_path / "out")
     pd.testing.assert_frame_equal(found.table, here.table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,35 +13,7 @@ from voirdire.errors import InputError
 from voirdire_studies import load_study, run_study, study_names
 from voirdire_studies.runner import JOURNAL
 
-SMALL = """
-name = "small"
-kind = "recovery"
-title = "t"
-aim = "a"
-source = "s"
-seed = 5
-replicates = 4
-batch = 2
-items = 6
-criteria = 2
-truth = { kind = "ranks" }
-models = ["maple", "majority-vote"]
-measures = ["items", "reliability", "eta", "criteria", "strengths", "votes"]
-best_of = "items"
-
-[[designs]]
-name = "all"
-kind = "all-pairs"
-order = "random"
-
-[[panels]]
-name = "p"
-judges = [
-    { name = "a", kind = "accuracy", accuracy = 0.6 },
-    { name = "b", kind = "accuracy", accuracy = 0.9 },
-    { name = "c", kind = "accuracy", accuracy = 1.0 },
-]
-"""
+SMALL = Path(__file__).with_name("small.toml").read_text(encoding="utf-8")
 
 
 @pytest.fixture

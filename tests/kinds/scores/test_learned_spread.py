@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.kinds.kind import Request
+from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores import halo
 from voirdire.kinds.scores.learned_spread import with_learned_spread
 from voirdire.model.specs import load_model
@@ -37,6 +39,15 @@ def test_it_is_near_the_truth(spread: float, low: float, high: float) -> None:
 def test_repeated_scores_count_once() -> None:
     scores, _ = table(1.2, 5)
     assert spread_of(pd.concat([scores, scores], ignore_index=True)) == spread_of(scores)
+
+
+def test_of_one_judge_an_item_nothing_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halo, "MOST_SCORES", 500)
+    scores, _ = table(1.2, 4)
+    alone = scores.groupby("item").head(1)
+    model, why = KINDS["scores"].default_model(read_scores(alone), Request())
+    assert (load_model(model).overrides, model) == ((), "rating-severity")
+    assert "is given: most items have one judge" in why
 
 
 @pytest.mark.parametrize("spread", [0.0, 5.0])

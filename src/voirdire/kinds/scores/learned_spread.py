@@ -19,7 +19,24 @@ from voirdire.tables.scores import Scores
 
 ITEMS = (20, 300)  # that it is learned from, at least and at most:
 SCORES = 8_000  # as many as have so many scores
+SEVERAL = 1.5  # judges of an item, on average, from which it is learned
 SMALLEST = 0.05  # standard deviation, below which items are alike
+
+
+def tells_spread(table: Scores) -> bool:
+    """True if items have several judges on average: of one score each, spread and cutpoints say the same.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = pd.DataFrame([("a", "x", 1), ("b", "y", 2)], columns=["judge", "item", "score"])
+    >>> tells_spread(read_scores(rows)), tells_spread(read_scores(pd.concat([rows, rows.assign(judge="c")])))
+    (False, True)
+    """
+    criteria, items = len(table.criteria), len(table.items)
+    cell = np.unique((table.judge * criteria + table.criterion) * items + table.item) % (criteria * items)
+    return len(cell) >= SEVERAL * len(np.unique(cell))
 
 
 def with_learned_spread(model: Model, table: Scores, levels: Sequence[object] | None = None) -> Model:

@@ -193,9 +193,9 @@ class _Point:
 
     def written_out(self) -> tuple[Any, Any]:
         """Sparse second derivatives by effects, shape (h, h), and by effects and items, shape (h, units)."""
-        from scipy.sparse import block_array, block_diag, diags_array
+        from scipy.sparse import block_array, block_diag, coo_array, diags_array
 
         by_h, across = self.answers.written_out()
         of_ratio = diags_array(2.0 * self._squares)
-        by_ratio = block_diag([row[None] for row in 2.0 * self._precision * self._psi])
+        by_ratio = block_diag([coo_array(row[None]) for row in 2.0 * self._precision * self._psi])
         return block_diag([by_h, of_ratio], format="csr"), block_array([[across], [by_ratio]], format="csr")

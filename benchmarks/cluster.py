@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+
+# one thread a process, here and in workers: otherwise one process takes all cores, too
+os.environ |= {"NPROC": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
 import signal
 import threading
 import time

@@ -16,7 +16,7 @@ from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores import density as scores_density
 from voirdire.kinds.scores import eliminated
 from voirdire.kinds.scores.eliminated import Eliminated, _Point
-from voirdire.kinds.scores.judge_blocks import JudgeBlocks
+from voirdire.kinds.scores.judge_blocks import JudgeBlocks, _inverse_root
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
@@ -96,6 +96,15 @@ def blocks_of(small: Eliminated, g: np.ndarray, psi: np.ndarray) -> JudgeBlocks:
     """The matrix near the second derivatives at a point."""
     at = _Point(small._answers, small._effects.of(g), psi)
     return JudgeBlocks(small._effects, g, at.h, at.answers, at.by_h)
+
+
+def test_roots_of_blocks_are_roots_also_where_one_is_not_positive() -> None:
+    blocks = np.array([[[2.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [2.0, 1.0]]])
+    good, (whole, turned) = _inverse_root(blocks[:1]), _inverse_root(blocks)
+    for root in (good[0], whole):
+        np.testing.assert_allclose(root.T @ root @ blocks[0], np.eye(2), atol=1e-12)
+    values = np.linalg.eigvalsh(turned.T @ turned)
+    np.testing.assert_allclose(values, [1 / 3, 1.0], rtol=1e-12)  # of 3 and -1
 
 
 def test_groups_of_judges_have_their_place() -> None:

@@ -47,7 +47,16 @@ def test_of_one_judge_an_item_nothing_is_learned(monkeypatch: pytest.MonkeyPatch
     alone = scores.groupby("item").head(1)
     model, why = KINDS["scores"].default_model(read_scores(alone), Request())
     assert (load_model(model).overrides, model) == ((), "rating-severity")
-    assert "is given: most items have one judge" in why
+    assert "is given, not learned" in why
+    assert why.endswith("and most items have one judge")
+
+
+def test_of_few_items_nothing_is_learned() -> None:
+    """A spread that few items tell roughly must not be taken for known."""
+    scores = table(1.2, 4, items=12)[0]
+    model, why = KINDS["scores"].default_model(read_scores(pd.concat([scores, scores])), Request())
+    assert model == "rating-severity"
+    assert why.endswith("judges score items repeatedly, and 12 items do not tell it")
 
 
 @pytest.mark.parametrize("spread", [0.0, 5.0])

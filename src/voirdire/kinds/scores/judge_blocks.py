@@ -55,11 +55,11 @@ class JudgeBlocks:
         own, border, shared = _matrices(effects, g, sums, kept)
         precision = np.append(_precisions(small), NEVER)
         own += precision[self._own][:, :, None] * np.eye(own.shape[1])
-        self._root = np.linalg.inv(np.linalg.cholesky(own))
+        self._root = _inverse_root(own)
         self._border = self._root @ border
         across = self._border.reshape(-1, len(shared))
         left = shared + np.diag(precision[self._shared]) - across.T @ across
-        self._middle = np.linalg.inv(np.linalg.cholesky(left))
+        self._middle = _inverse_root(left)
         widths = sums.widths()
         own_widths = [widths.ravel()] if ordinal.by_judge(small) else []
         every = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
@@ -86,6 +86,16 @@ class JudgeBlocks:
         of_own = out[self._own] - self._border @ out[self._shared]
         out[self._own] = np.einsum("kpo,kp->ko", self._root, of_own)
         return out[:-1]
+
+
+def _inverse_root(matrices: Floats) -> Floats:
+    """R with R' R the inverse, of positive definite matrices, shape (..., n, n); of others with eigenvalues made so."""
+    try:
+        return np.linalg.inv(np.linalg.cholesky(matrices))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(matrices)
+        values = np.maximum(np.abs(values), 1e-8 * np.abs(values).max(axis=-1, keepdims=True))
+        return np.asarray((vectors / np.sqrt(values)[..., None, :]).swapaxes(-1, -2))
 
 
 def _numbers(small: ScoresLayout) -> int:

@@ -31,7 +31,7 @@ from voirdire.kinds.scores.draw import draw
 from voirdire.kinds.scores.halo import given_spread, no_continuous_halo, no_halo, no_shared_errors
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
-from voirdire.kinds.scores.learned_spread import tells_spread, with_learned_spread
+from voirdire.kinds.scores.learned_spread import no_learned_spread, with_learned_spread
 from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.outcomes import outcomes
 from voirdire.kinds.scores.over_time import over_time
@@ -125,8 +125,11 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         given = None if request.asks_terms else given_spread(table)
         if given is None:
             return "rating-learned", why
-        if not tells_spread(table):
-            return "rating-severity", f"{why}; how far items are apart is given: most items have one judge"
+        if (without := no_learned_spread(table)) is not None:
+            return (
+                "rating-severity",
+                f"{why}; how far items are apart is given, not learned: {given}, and {without}",
+            )
         model = with_learned_spread(load_model("rating-severity"), table, request.levels)
         return model, f"{why}; how far items are apart is learned from some of them: {given}"
 

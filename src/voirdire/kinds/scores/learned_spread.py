@@ -14,29 +14,37 @@ import numpy as np
 
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.score_counts import answers_of
 from voirdire.model.specs import Model, load_model
 from voirdire.tables.scores import Scores
 
 ITEMS = (20, 300)  # that it is learned from, at least and at most:
 SCORES = 8_000  # as many as have so many scores
 SEVERAL = 1.5  # judges of an item, on average, from which it is learned
+MANY = 100  # items whose spread is known to a tenth
 SMALLEST = 0.05  # standard deviation, below which items are alike
 
 
-def tells_spread(table: Scores) -> bool:
-    """True if items have several judges on average: of one score each, spread and cutpoints say the same.
+def no_learned_spread(table: Scores) -> str | None:
+    """Why the spread is not learned from some of the items; None if it is.
+
+    Of one score each, spread and cutpoints say the same; of few items it is known too roughly to be taken as known.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = pd.DataFrame([("a", "x", 1), ("b", "y", 2)], columns=["judge", "item", "score"])
-    >>> tells_spread(read_scores(rows)), tells_spread(read_scores(pd.concat([rows, rows.assign(judge="c")])))
-    (False, True)
+    >>> no_learned_spread(read_scores(rows))
+    'most items have one judge'
+    >>> no_learned_spread(read_scores(pd.concat([rows, rows.assign(judge="c")])))
+    '2 items do not tell it'
     """
-    criteria, items = len(table.criteria), len(table.items)
-    cell = np.unique((table.judge * criteria + table.criterion) * items + table.item) % (criteria * items)
-    return len(cell) >= SEVERAL * len(np.unique(cell))
+    if answers_of(table)[0] < SEVERAL:
+        return "most items have one judge"
+    if len(table.items) < MANY:
+        return f"{len(table.items)} items do not tell it"
+    return None
 
 
 def with_learned_spread(model: Model, table: Scores, levels: Sequence[object] | None = None) -> Model:

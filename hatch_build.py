@@ -30,14 +30,15 @@ PACKAGES = {
 SHARED = ("-shared", "-fPIC", "-nostdlib", "-g0", "-s")  # no library is called
 FLAGS = ("-O3", "-fno-builtin", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math", *SHARED)
 COMPILER = "ziglang>=0.15,<0.18"
+X86 = {"v2": "x86_64_v2", "v3": "x86_64_v3", "v4": "x86_64_v4"}
 # system and machine as Python's platform names them, with the compiler's names of the target and of processors; the
 # names of files are those that voirdire.infer.kernel.library looks for
 TARGETS = {
-    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", {"v2": "x86_64_v2", "v3": "x86_64_v3"}, "so"),
+    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", X86, "so"),
     ("Linux", "aarch64"): ("aarch64-linux-gnu.2.17", {"v8": "generic"}, "so"),
-    ("Darwin", "x86_64"): ("x86_64-macos.11.0", {"v2": "x86_64_v2", "v3": "x86_64_v3"}, "dylib"),
+    ("Darwin", "x86_64"): ("x86_64-macos.11.0", X86, "dylib"),
     ("Darwin", "arm64"): ("aarch64-macos.11.0", {"v8": "apple_m1"}, "dylib"),
-    ("Windows", "AMD64"): ("x86_64-windows-gnu", {"v2": "x86_64_v2", "v3": "x86_64_v3"}, "dll"),
+    ("Windows", "AMD64"): ("x86_64-windows-gnu", X86, "dll"),
 }
 
 

@@ -23,7 +23,7 @@ def diagnose(
     diverging: npt.NDArray[np.bool_],
     energy: Floats,
     *,
-    without: Collection[str] = (),
+    without: Collection[Collection[str]] = (),
     tails: bool = True,
 ) -> dict[str, float | str]:
     """Rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021), divergences and E-BFMI.
@@ -35,8 +35,8 @@ def diagnose(
         coin). They are the same on any monotone scale.
     diverging : bool array, shape (chains, draws)
     energy : array, shape (chains, draws)
-    without : collection of str
-        Dimensions; parameters that have one of them are left out.
+    without : collection of collection of str
+        Dimensions; parameters that have all of one of them are left out.
     tails : bool
         Whether the effective sample size of tails is asked for, which takes as long as all else.
 
@@ -51,7 +51,9 @@ def diagnose(
         p.name: value
         for p, value in zip(density.parameters, density.values(draws, np).values(), strict=True)
         # the only level of a zero-sum parameter is zero by definition, not because a chain is stuck
-        if value.size and not (p.zero_sum and value.shape[-1] == 1) and not set(without) & set(p.dims)
+        if value.size
+        and not (p.zero_sum and value.shape[-1] == 1)
+        and not any(set(dims) <= set(p.dims) for dims in without)
     }
     each = [value.reshape(*value.shape[:2], -1) for value in values.values()]
     of = np.repeat(list(values), [value.shape[2] for value in each])

@@ -78,13 +78,16 @@ def top_changers(
         if len(whole) > 1
         else near[:0]
     )
-    tables = [_without(problem, int(judge)) for judge in near]
+    if not near.size:
+        return []
     held = problem.density.is_nested  # spreads are hardly one judge's
     starts = [posterior.centre] if held else None
-    modes = [find_modes(problem.density, [table], starts=starts, held=held)[0] for table in tables]
-    centre = find_modes(problem.density, [problem.data], starts=starts, held=held)[0] if tables else None
-    if centre is None:
-        return []
+    centre = find_modes(problem.density, [problem.data], starts=starts, held=held)[0]
+    starts = [centre.x] if held else None
+    modes = [
+        find_modes(problem.density, [_without(problem, int(judge))], starts=starts, held=held)[0]
+        for judge in near
+    ]
     # where mode and mean disagree on the first item, no judge is to blame for either
     usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre.x, np), rivals)))}
     names = problem.items if rivals is None else rivals.names

@@ -20,6 +20,6 @@ for source in kernel coordinates path; do
     objects+=("$folder/$source.o")
 done
 rm -f "$kernel"/built/*
-gcc -shared -fsanitize=address -o "$kernel/built/linux-x86_64-v3.so" "${objects[@]}" -lm
+gcc -shared -fsanitize=address -o "$kernel/built/linux-x86_64-v2.so" "${objects[@]}" -lm
 LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 PYTHONPATH="$folder/src" OMP_NUM_THREADS=1 \
     "$venv/bin/python" -m pytest tests/infer/kernel -q --capture=sys -p no:xdist -p no:cacheprovider

@@ -44,6 +44,8 @@ BUILT = (platform.system(), platform.machine()) in {("Linux", "x86_64"), ("Linux
 needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel is built for this platform")
 FAMILIES = [two_coin(False), two_coin(True), sharpness(False), sharpness(True), *map(ordinal, (2, 3, 5, 11))]
 SIZE = 40
+MANY = "crowd-bt-contexts of sixty contexts"  # so that L'^-1 is not written out
+KINDS = ["crowd-bt-contexts", "learned-crowd-bt-position", "scores", MANY]
 
 
 @needs_kernel
@@ -129,15 +131,15 @@ def posed(kind: str) -> Any:
     votes = [
         (
             f"j{rng.integers(4)}",
-            f"c{rng.integers(5)}",
+            f"c{rng.integers(60 if kind == MANY else 5)}",
             f"i{a}",
             f"i{b}",
             f"i{a}" if rng.random() < 0.7 else f"i{b}",
         )
-        for a, b in (rng.choice(6, 2, replace=False) for _ in range(300))
+        for a, b in (rng.choice(6, 2, replace=False) for _ in range(1500 if kind == MANY else 300))
     ]
     table = read_votes(pd.DataFrame(votes, columns=["judge", "context", "first", "second", "winner"]))
-    return pose(load_model(kind), table)
+    return pose(load_model("crowd-bt-contexts" if kind == MANY else kind), table)
 
 
 @cache
@@ -146,11 +148,12 @@ def placed(kind: str) -> Coordinates:
     first = coordinates_of(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5
+    draws[..., -3:] *= 2.0
     return adapt_coordinates(first, draws)
 
 
 @needs_kernel
-@pytest.mark.parametrize("kind", ["crowd-bt-contexts", "learned-crowd-bt-position", "scores"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_energies_are_those_without_the_kernel(kind: str) -> None:
     where = placed(kind)
     z = np.random.default_rng(1).normal(size=(11, where.size))
@@ -159,10 +162,12 @@ def test_energies_are_those_without_the_kernel(kind: str) -> None:
     np.testing.assert_allclose(value, its_value, rtol=1e-6, atol=1e-4)
     np.testing.assert_allclose(slope, its_slope, rtol=1e-4, atol=1e-3)
     assert where.fused is not None
+    assert (where.scale != 1.0).any()
+    assert (len(where._whitening.products) > 1) == (kind == MANY)
 
 
 @needs_kernel
-@pytest.mark.parametrize("kind", ["crowd-bt-contexts", "learned-crowd-bt-position", "scores"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_paths_are_those_without_the_kernel(kind: str) -> None:
     where = placed(kind)
     assert where._paths is not None

@@ -40,10 +40,11 @@ def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
     )
     nested = maximise_spreads(model, np.ones(VALUES), np.zeros(2))
     wide = replace(coordinates_of(nested, spread_covariance(nested)), root=np.eye(2))
-    draws = np.random.default_rng(1).normal(size=(50, 8, wide.size))
-    draws[:, :, -1] *= 3.0
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(50, 8, wide.size)) + 1.5 * rng.normal(size=(50, 8, 1))
     stretched = adapt_coordinates(wide, draws)
     assert len(stretched.gain)
+    assert (stretched.scale[2:] > 1.5).all()
     return stretched
 
 

@@ -22,6 +22,21 @@ struct ended {
   const double *root, *hyper, *first, *follow, *prior, *told, *away, *said, *moves;
 };
 
+// Sums of values that each row of a sparse matrix has places and coefficients of, the first row's from start[0] on.
+static inline eight sum_of(const int *start, const int *place, const float *coefficient, const eight *x) {
+  eight sum = in_eight(0.0f);
+  for (int k = start[0]; k < start[1]; k++) sum += coefficient[k] * x[place[k]];
+  return sum;
+}
+
+// What of answers is asked for.
+enum { VALUE = 1, SLOPE = 2 };
+
+// Log likelihood of the cells of a family at eight points, 0 where it is not asked for, and its gradient, which is added
+// to `to`; see voirdire_answers.
+dbl answers_of(int wanted, int family, int predictors, int alternatives, int cells, const int *start, const int *place,
+               const float *coefficient, const float *answers, const eight *from, eight *to);
+
 SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cells, int values, int blocks,
                            const int *start, const int *place, const float *coefficient, const float *answers,
                            const float *x, float *by_x, double *value);

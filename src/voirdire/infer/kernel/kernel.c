@@ -22,15 +22,23 @@ static inline struct logistic logistic_of(single x) {
 }
 
 // Ties, of what a judge perceives and log nu: log likelihood, slopes by both. As voirdire.model.family.two_coin_gradient.
-static inline single tied_of(single seen, struct logistic at, single log_nu, single tied, single untied,
+static inline single tied_of(int wanted, single seen, struct logistic at, single log_nu, single tied, single untied,
                              single *by_seen, single *by_nu) {
-  single u = 0.5f * size_of(seen) - log_of(at.near) - log_nu;
-  struct logistic of = logistic_of(u);  // P(tie) is of.below
-  single log_tie = log_of(of.near) - greater(u, all(0.0f));
-  single surplus = tied - (tied + untied) * of.below;
+  single chance, value = all(0.0f);  // of a tie
+  if (wanted & VALUE) {
+    single u = 0.5f * size_of(seen) - log_of(at.near) - log_nu;
+    struct logistic of = logistic_of(u);
+    single log_tie = log_of(of.near) - greater(u, all(0.0f));
+    chance = of.below;
+    value = tied * log_tie + untied * (log_tie + u);
+  } else {
+    single odds = at.near * exp_of(log_nu - 0.5f * size_of(seen));
+    chance = odds / (1.0f + odds);
+  }
+  single surplus = tied - (tied + untied) * chance;
   *by_seen = -0.5f * (at.above - at.below) * surplus;
   *by_nu = surplus;
-  return tied * log_tie + untied * (log_tie + u);
+  return value;
 }
 
 static inline int none(single x) {
@@ -39,7 +47,7 @@ static inline int none(single x) {
   return 1;
 }
 
-static inline single two_coin(int predictors, const single *eta, const single *count, single *slope) {
+static inline single two_coin(int wanted, int predictors, const single *eta, const single *count, single *slope) {
   single d = within(eta[0], 40.0f);
   struct logistic at = logistic_of(d);
   single value = all(0.0f);
@@ -48,8 +56,8 @@ static inline single two_coin(int predictors, const single *eta, const single *c
   if (firsts || seconds) {
     struct logistic one = logistic_of(within(eta[1], 40.0f)), two = logistic_of(within(eta[2], 40.0f));
     single first = one.above * at.above + two.below * at.below, second = one.below * at.above + two.above * at.below;
-    if (firsts) value += count[0] * log_of(first);
-    if (seconds) value += count[1] * log_of(second);
+    if (wanted & VALUE && firsts) value += count[0] * log_of(first);
+    if (wanted & VALUE && seconds) value += count[1] * log_of(second);
     single pull = (count[0] * second - count[1] * first) / (first * second);
     slope[0] = at.above * at.below * (one.above * two.above - one.below * two.below) * pull;
     slope[1] = one.above * one.below * at.above * pull;
@@ -57,21 +65,24 @@ static inline single two_coin(int predictors, const single *eta, const single *c
   }
   if (predictors > 3) {
     single more;
-    value += tied_of(eta[0], at, eta[3], count[2], count[3], &more, &slope[3]);
+    value += tied_of(wanted, eta[0], at, eta[3], count[2], count[3], &more, &slope[3]);
     slope[0] += more;
   }
   return value;
 }
 
-static inline single sharpness(int predictors, const single *eta, const single *count, single *slope) {
+static inline single sharpness(int wanted, int predictors, const single *eta, const single *count, single *slope) {
   single sharp = exp_of(eta[1]), seen = sharp * eta[0], w = seen + eta[2];
   struct logistic at = logistic_of(w);
-  single kept = log_of(at.near);
-  single value = count[0] * (lesser(w, all(0.0f)) + kept) + count[1] * (lesser(-w, all(0.0f)) + kept);
+  single value = all(0.0f);
+  if (wanted & VALUE) {
+    single kept = log_of(at.near);
+    value = count[0] * (lesser(w, all(0.0f)) + kept) + count[1] * (lesser(-w, all(0.0f)) + kept);
+  }
   single pull = count[0] * at.below - count[1] * at.above, by_seen = pull;
   if (predictors > 3) {
     single more;
-    value += tied_of(seen, logistic_of(seen), eta[3], count[2], count[3], &more, &slope[3]);
+    value += tied_of(wanted, seen, logistic_of(seen), eta[3], count[2], count[3], &more, &slope[3]);
     by_seen += more;
   }
   slope[0] = sharp * by_seen;
@@ -80,7 +91,7 @@ static inline single sharpness(int predictors, const single *eta, const single *
   return value;
 }
 
-static inline single ordinal(int predictors, const single *eta, const single *count, single *slope) {
+static inline single ordinal(int wanted, int predictors, const single *eta, const single *count, single *slope) {
   single gap[MOST], by_cut[MOST], cut = all(0.0f), before = all(0.0f), value = all(0.0f), total = all(0.0f);
   int gaps = predictors - 1;  // cutpoints 0 to gaps
   for (int j = 0; j < gaps; j++) {
@@ -93,8 +104,10 @@ static inline single ordinal(int predictors, const single *eta, const single *co
     if (none(count[l]) && none(count[l + 1])) continue;
     single x = eta[0] - cut;
     struct logistic at = logistic_of(x);
-    single kept = log_of(at.near);
-    value += count[l + 1] * (lesser(x, all(0.0f)) + kept) + count[l] * (lesser(-x, all(0.0f)) + kept);
+    if (wanted & VALUE) {
+      single kept = log_of(at.near);
+      value += count[l + 1] * (lesser(x, all(0.0f)) + kept) + count[l] * (lesser(-x, all(0.0f)) + kept);
+    }
     by_cut[l] = count[l] * at.above - count[l + 1] * at.below;
     total += by_cut[l];
   }
@@ -104,7 +117,7 @@ static inline single ordinal(int predictors, const single *eta, const single *co
     single by_gap = 0.5f * total - before, inside = count[j + 1];
     if (!none(inside)) {
       single part = below_one(gap[j]);
-      value += inside * log_of(part);
+      if (wanted & VALUE) value += inside * log_of(part);
       by_gap += inside * (1.0f - part) / part;
     }
     slope[1 + j] = by_gap * gap[j];
@@ -114,7 +127,7 @@ static inline single ordinal(int predictors, const single *eta, const single *co
 
 // Items in the order in which they were ranked, `count` the place of each, -1 of none. An item is chosen from all that
 // come after it but where it shares its place, which only those at the last one may; as voirdire.model.family.ranking.
-static inline single ranking(int predictors, const single *eta, const single *count, single *slope) {
+static inline single ranking(int wanted, int predictors, const single *eta, const single *count, single *slope) {
   single top = all(-1e30f), left = all(0.0f), value = all(0.0f), odds = all(0.0f), sum[MOST];
   for (int p = 0; p < predictors; p++) top = greater(top, either(count[p] < 0.0f, top, eta[p]));
   for (int p = predictors - 1; p >= 0; p--) {
@@ -125,22 +138,17 @@ static inline single ranking(int predictors, const single *eta, const single *co
   for (int p = 0; p < predictors; p++) {
     whole chosen = p + 1 < predictors ? (count[p] >= 0.0f) & (count[p + 1] > count[p]) : (whole){0};
     if (p) chosen &= count[p - 1] != count[p];
-    value += either(chosen, eta[p] - top - log_of(sum[p]), all(0.0f));
+    if (wanted & VALUE) value += either(chosen, eta[p] - top - log_of(sum[p]), all(0.0f));
     odds += either(chosen, 1.0f / sum[p], all(0.0f));
     slope[p] = either(chosen, all(1.0f), all(0.0f)) - slope[p] * odds;
   }
   return value;
 }
 
-// Predictors of a cell, of which `start` has where the values of each begin.
-static inline eight sum_of(const int *start, const int *place, const float *coefficient, const eight *x) {
-  eight sum = in_eight(0.0f);
-  for (int k = start[0]; k < start[1]; k++) sum += coefficient[k] * x[place[k]];
-  return sum;
-}
+#define INLINE static inline __attribute__((always_inline))
 
-static dbl answers_of(int family, int predictors, int alternatives, int cells, const int *start, const int *place,
-                      const float *coefficient, const float *answers, const eight *from, eight *to) {
+INLINE dbl cells_of(int wanted, int family, int predictors, int alternatives, int cells, const int *start,
+                    const int *place, const float *coefficient, const float *answers, const eight *from, eight *to) {
   dbl total = {0};
   for (int cell = 0; cell < cells; cell += 2) {
     const int *at = start + cell * predictors, pair = cell + 1 < cells;
@@ -153,12 +161,13 @@ static dbl answers_of(int family, int predictors, int alternatives, int cells, c
     const float *counts = answers + cell * alternatives;
     for (int a = 0; a < alternatives; a++)
       count[a] = joined(in_eight(counts[a]), in_eight(pair ? counts[alternatives + a] : 0.0f));
-    if (family == 0) found = two_coin(predictors, eta, count, slope);
-    else if (family == 1) found = sharpness(predictors, eta, count, slope);
-    else if (family == 2) found = ordinal(predictors, eta, count, slope);
-    else found = ranking(predictors, eta, count, slope);
-    total += __builtin_convertvector(one_of(found), dbl) + __builtin_convertvector(other_of(found), dbl);
-    if (!to) continue;
+    if (family == 0) found = two_coin(wanted, predictors, eta, count, slope);
+    else if (family == 1) found = sharpness(wanted, predictors, eta, count, slope);
+    else if (family == 2) found = ordinal(wanted, predictors, eta, count, slope);
+    else found = ranking(wanted, predictors, eta, count, slope);
+    if (wanted & VALUE)
+      total += __builtin_convertvector(one_of(found), dbl) + __builtin_convertvector(other_of(found), dbl);
+    if (!(wanted & SLOPE)) continue;
     for (int half = 0; half <= pair; half++)
       for (int p = 0; p < predictors; p++) {
         eight own = half ? other_of(slope[p]) : one_of(slope[p]);
@@ -167,6 +176,25 @@ static dbl answers_of(int family, int predictors, int alternatives, int cells, c
       }
   }
   return total;
+}
+
+// What is asked for and the family are known where cells are gone through, so that nothing else is computed.
+#define OF(wanted, family) \
+  cells_of(wanted, family, predictors, alternatives, cells, start, place, coefficient, answers, from, to)
+
+dbl answers_of(int wanted, int family, int predictors, int alternatives, int cells, const int *start, const int *place,
+               const float *coefficient, const float *answers, const eight *from, eight *to) {
+  switch (wanted * 4 + family) {
+    case VALUE * 4: return OF(VALUE, 0);
+    case VALUE * 4 + 1: return OF(VALUE, 1);
+    case VALUE * 4 + 2: return OF(VALUE, 2);
+    case VALUE * 4 + 3: return OF(VALUE, 3);
+    case SLOPE * 4: return OF(SLOPE, 0);
+    case SLOPE * 4 + 1: return OF(SLOPE, 1);
+    case SLOPE * 4 + 2: return OF(SLOPE, 2);
+    case SLOPE * 4 + 3: return OF(SLOPE, 3);
+    default: return OF(VALUE | SLOPE, family);
+  }
 }
 
 // Log likelihood of all cells at blocks of eight points, and its gradient where there is a `by_x`, to which it is added.
@@ -179,7 +207,7 @@ SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cel
   const eight *from = (const eight *)x;
   eight *to = (eight *)by_x;
   for (int block = 0; block < blocks; block++, from += values)
-    ((dbl *)value)[block] = answers_of(family, predictors, alternatives, cells, start, place, coefficient, answers, from,
-                                       to ? to + block * values : to);
+    ((dbl *)value)[block] = answers_of(to ? VALUE | SLOPE : VALUE, family, predictors, alternatives, cells, start, place,
+                                       coefficient, answers, from, to ? to + block * values : to);
   return 0;
 }

@@ -43,7 +43,7 @@ def library() -> ctypes.CDLL | None:
     >>> found is None or found.voirdire_answers.restype is ctypes.c_int
     True
     """
-    for name in names(platform.system(), platform.machine(), _has_wide_vectors()):
+    for name in names(platform.system(), platform.machine(), _level()):
         try:
             found = ctypes.CDLL(str(Path(__file__).with_name("built") / name))
             functions = [(getattr(found, function), takes) for function, takes in FUNCTIONS.items()]
@@ -59,28 +59,35 @@ def library() -> ctypes.CDLL | None:
     return None
 
 
-def names(system: str, machine: str, wide: bool) -> list[str]:
+def names(system: str, machine: str, level: int) -> list[str]:
     """Files that may hold the kernel, the quickest first.
+
+    Parameters
+    ----------
+    level : int
+        Of x86-64 that the processor has: 2, 3 (AVX2) or 4 (AVX-512).
 
     Examples
     --------
-    >>> names("Linux", "x86_64", wide=True)
+    >>> names("Linux", "x86_64", level=3)
     ['linux-x86_64-v3.so', 'linux-x86_64-v2.so']
-    >>> names("Darwin", "arm64", wide=False)
+    >>> names("Darwin", "arm64", level=2)
     ['darwin-arm64-v8.dylib']
     """
     on_arm = machine.lower() in ("arm64", "aarch64")
-    variants = ["v8"] if on_arm else [*["v3"] * wide, "v2"]
+    variants = ["v8"] if on_arm else [f"v{number}" for number in range(level, 1, -1)]
     ending = ENDINGS.get(system, "so")
     return [f"{system}-{machine}-{variant}.{ending}".lower() for variant in variants]
 
 
-def _has_wide_vectors() -> bool:
-    """True if the processor has what x86-64-v3 needs, as NumPy found it."""
+def _level() -> int:
+    """Level of x86-64 that the processor has, as NumPy found it; 2 on others."""
     from importlib import import_module
 
-    features = getattr(import_module("numpy._core._multiarray_umath"), "__cpu_features__", {})
-    return bool(features.get("AVX2") and features.get("FMA3"))
+    found = getattr(import_module("numpy._core._multiarray_umath"), "__cpu_features__", {})
+    if not (found.get("AVX2") and found.get("FMA3")):
+        return 2
+    return 4 if found.get("AVX512_SKX") else 3
 
 
 def share_blocks(compute: Callable[[int, int], None], blocks: int, size: int) -> None:

@@ -1,5 +1,5 @@
 // Paths of Hamiltonian Monte Carlo at eight points side by side, of fields whose answers the kernel has and whose L'^-1
-// is written out. As voirdire.infer.nested.hamiltonian.follow_path and voirdire.infer.nested.coordinates, which tests
+// is a product of sparse matrices, in single precision. As voirdire.infer.nested.hamiltonian.follow_path and voirdire.infer.nested.coordinates, which tests
 // compare.
 
 #include "functions.h"
@@ -8,16 +8,20 @@
 
 // All that an energy is made of.
 //   start, place, coefficient, answers: see voirdire_answers
-//   along, gain: directions that are stretched, [coordinate][direction] and [direction]
-//   inverse: L'^-1, [value][value]
+//   scale: how far each coordinate is stretched; along, gain: directions that are, [coordinate][direction] and [direction]
+//   normal_*, white_*: matrices that L'^-1 and L^-1 multiply by, one after the other, each with a row a value
 //   at, sd, middle, width, bend: values that are bent, one after the other
 struct energy {
   const struct field *field;
   const struct ended *ended;
-  int family, predictors, alternatives, cells, directions, bent;
+  int family, predictors, alternatives, cells, directions, bent, products;
   const int *start, *place;
   const float *coefficient, *answers;
-  const double *along, *gain, *inverse;
+  const double *scale, *along, *gain;
+  const int *normal_start, *normal_place;
+  const float *normal_coefficient;
+  const int *white_start, *white_place;
+  const float *white_coefficient;
   const int *at;
   const double *sd, *middle, *width, *bend;
 };
@@ -25,7 +29,7 @@ struct energy {
 // Room for one block, of the number of doubles that voirdire_room says.
 struct room {
   dbl *stretched, *normal, *values, *beside, *hyper, *scaled, *x, *by_hyper, *by_values;
-  eight *rounded, *by_answers;
+  eight *rounded, *by_answers, *spare;
 };
 
 static struct room room_in(const struct energy *e, double *memory) {
@@ -41,46 +45,69 @@ static struct room room_in(const struct energy *e, double *memory) {
   r.x = at, at += values;
   r.by_hyper = at, at += hypers;
   r.by_values = at, at += values;
-  r.rounded = (eight *)at, r.by_answers = r.rounded + values;
+  r.rounded = (eight *)at, r.by_answers = r.rounded + values, r.spare = r.by_answers + values;
   return r;
 }
 
 // Doubles that the room of one block takes.
 SHOWN int voirdire_room(const struct energy *e) {
   int hypers = e->field->hypers, values = e->field->edge[e->field->groups];
-  return POINTS * (4 * hypers + 6 * values + GROUP * e->field->groups);
+  return POINTS * (4 * hypers + 5 * values + GROUP * e->field->groups) + POINTS * (3 * values + 1) / 2;
 }
 
-static void stretch(const struct energy *e, int size, const dbl *from, dbl *to) {
-  for (int i = 0; i < size; i++) to[i] = from[i];
+// Along the directions that are stretched.
+static void stretch(const struct energy *e, int size, dbl *at) {
   for (int d = 0; d < e->directions; d++) {
     dbl sum = {0};
-    for (int i = 0; i < size; i++) sum += from[i] * e->along[i * e->directions + d];
+    for (int i = 0; i < size; i++) sum += at[i] * e->along[i * e->directions + d];
     sum *= e->gain[d];
-    for (int i = 0; i < size; i++) to[i] += sum * e->along[i * e->directions + d];
+    for (int i = 0; i < size; i++) at[i] += sum * e->along[i * e->directions + d];
   }
 }
 
-// Minus the log density, and its gradient.
-static dbl energy_of(const struct energy *e, const dbl *z, dbl *slope, const struct room *r) {
+// A sum of many values in four parts, which do not wait for each other.
+static inline eight long_sum_of(const int *start, const int *place, const float *coefficient, const eight *x) {
+  eight sum[4] = {0};
+  int k = start[0];
+  for (; k + 4 <= start[1]; k += 4)
+    for (int part = 0; part < 4; part++) sum[part] += coefficient[k + part] * x[place[k + part]];
+  for (; k < start[1]; k++) sum[0] += coefficient[k] * x[place[k]];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+// Products of values with the matrices, in the place of `from` or of `spare`.
+static const eight *multiplied(int products, int values, const int *start, const int *place, const float *coefficient,
+                               eight *from, eight *spare) {
+  for (int product = 0; product < products; product++, start += values) {
+    for (int i = 0; i < values; i++) spare[i] = long_sum_of(start + i, place, coefficient, from);
+    eight *last = from;
+    from = spare, spare = last;
+  }
+  return from;
+}
+
+// Minus the log density where it is asked for, else anything, and its gradient.
+static dbl energy_of(int wanted, const struct energy *e, const dbl *z, dbl *slope, const struct room *r) {
   int hypers = e->field->hypers, values = e->field->edge[e->field->groups], size = hypers + values;
-  stretch(e, size, z, r->stretched);
+  for (int i = 0; i < size; i++) r->stretched[i] = z[i] * e->scale[i];
+  stretch(e, size, r->stretched);
   for (int i = 0; i < values; i++) {
-    dbl sum = {0};
-    for (int j = 0; j < values; j++) sum += e->inverse[i * values + j] * r->stretched[hypers + j];
-    r->normal[i] = r->values[i] = sum;
+    r->rounded[i] = __builtin_convertvector(r->stretched[hypers + i], eight);
     r->by_answers[i] = in_eight(0.0f);
   }
+  const eight *normal = multiplied(e->products, values, e->normal_start, e->normal_place, e->normal_coefficient,
+                                   r->rounded, r->spare);
+  for (int i = 0; i < values; i++) r->normal[i] = r->values[i] = __builtin_convertvector(normal[i], dbl);
   dbl volume = {0}, answered, other;
   for (int k = 0; k < e->bent; k++) {
     dbl u = r->normal[e->at[k]] * (1.0 / e->sd[k]), root = __builtin_elementwise_sqrt(1.0 + u * u);
     r->values[e->at[k]] = e->middle[k] + e->width[k] * (u + e->bend[k] * (root - 1.0));
-    volume += double_log((1.0 + e->bend[k] * u / root) * (e->width[k] / e->sd[k]));
+    if (wanted & VALUE) volume += double_log((1.0 + e->bend[k] * u / root) * (e->width[k] / e->sd[k]));
   }
   voirdire_forward(e->field, e->ended, 1, (double *)r->stretched, (double *)r->values, (double *)r->beside,
                    (double *)r->hyper, (double *)r->scaled, (double *)r->x, (float *)r->rounded);
-  voirdire_answers(e->family, e->predictors, e->alternatives, e->cells, values, 1, e->start, e->place, e->coefficient,
-                   e->answers, (float *)r->rounded, (float *)r->by_answers, (double *)&answered);
+  answered = answers_of(wanted, e->family, e->predictors, e->alternatives, e->cells, e->start, e->place, e->coefficient,
+                        e->answers, r->rounded, r->by_answers);
   for (int h = 0; h < hypers; h++) r->by_hyper[h] = in_double(0.0);
   voirdire_backward(e->field, e->ended, 1, (double *)r->beside, (double *)r->hyper, (double *)r->scaled,
                     (double *)r->values, (double *)r->x, (float *)r->by_answers, (double *)r->by_hyper,
@@ -91,16 +118,19 @@ static dbl energy_of(const struct energy *e, const dbl *z, dbl *slope, const str
     r->by_values[e->at[k]] = r->by_values[e->at[k]] * turned * (e->width[k] / e->sd[k]) +
                              e->bend[k] / (root * root * root * turned * e->sd[k]);
   }
-  for (int j = 0; j < values; j++) r->stretched[hypers + j] = in_double(0.0);
-  for (int i = 0; i < values; i++)
-    for (int j = 0; j < values; j++) r->stretched[hypers + j] += e->inverse[i * values + j] * r->by_values[i];
-  stretch(e, size, r->stretched, slope);
-  for (int i = 0; i < size; i++) slope[i] = -slope[i];
+  for (int i = 0; i < values; i++) r->rounded[i] = __builtin_convertvector(r->by_values[i], eight);
+  const eight *white = multiplied(e->products, values, e->white_start, e->white_place, e->white_coefficient,
+                                  r->rounded, r->spare);
+  for (int i = 0; i < hypers; i++) slope[i] = -r->stretched[i];
+  for (int i = 0; i < values; i++) slope[hypers + i] = -__builtin_convertvector(white[i], dbl);
+  stretch(e, size, slope);
+  for (int i = 0; i < size; i++) slope[i] *= e->scale[i];
   return -(answered + other + volume);
 }
 
 // Follow paths of so many steps of such a length from places z, [block][coordinate][point], with momentum and the
-// gradient there; what they end with takes the place of these, and the energy there that of `value`.
+// gradient there; what they end with takes the place of these, and the energy there that of `value`. Of no step the
+// energy and the gradient of the places are computed.
 SHOWN int voirdire_path(int blocks, int steps, const struct energy *e, const double *step, double *z, double *momentum,
                         double *slope, double *value, double *memory) {
   int size = e->field->hypers + e->field->edge[e->field->groups];
@@ -108,17 +138,18 @@ SHOWN int voirdire_path(int blocks, int steps, const struct energy *e, const dou
   double length = *step;
   for (int block = 0; block < blocks; block++) {
     dbl *at = (dbl *)z + block * size, *p = (dbl *)momentum + block * size, *by = (dbl *)slope + block * size;
+    if (!steps) ((dbl *)value)[block] = energy_of(VALUE | SLOPE, e, at, by, &room);
     for (int k = 0; k < steps; k++) {
       for (int i = 0; i < size; i++) {
         p[i] -= OUTER * length * by[i];
         at[i] += 0.5 * length * p[i];
       }
-      energy_of(e, at, by, &room);
+      energy_of(SLOPE, e, at, by, &room);
       for (int i = 0; i < size; i++) {
         p[i] -= (1.0 - 2.0 * OUTER) * length * by[i];
         at[i] += 0.5 * length * p[i];
       }
-      ((dbl *)value)[block] = energy_of(e, at, by, &room);
+      ((dbl *)value)[block] = energy_of(k + 1 < steps ? SLOPE : VALUE | SLOPE, e, at, by, &room);
       for (int i = 0; i < size; i++) p[i] -= OUTER * length * by[i];
     }
   }

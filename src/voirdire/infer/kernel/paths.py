@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,13 +15,14 @@ from voirdire.infer.kernel.mapped import Mapped
 from voirdire.infer.nested.skewness import Skewness
 from voirdire.typing import Floats
 
-NUMBERS = ("family", "predictors", "alternatives", "cells", "directions", "bent")
+NUMBERS = ("family", "predictors", "alternatives", "cells", "directions", "bent", "products")
+SPARSE = ("start", "place", "coefficient")
 ARRAYS = (
-    *("start", "place", "coefficient", "answers", "along", "gain", "inverse"),
+    *SPARSE,
+    *("answers", "scale", "along", "gain"),
+    *(f"{of}_{part}" for of in ("normal", "white") for part in SPARSE),
     *("at", "sd", "middle", "width", "bend"),
 )
-WHOLE = ("start", "place", "at")
-SINGLE = ("coefficient", "answers")
 
 
 class Energy(ctypes.Structure):
@@ -36,21 +38,22 @@ class Energy(ctypes.Structure):
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """Paths in coordinates whose L'^-1 is written out.
+    """Paths in coordinates whose L'^-1 is a product of sparse matrices.
 
     Parameters
     ----------
     mapped : Mapped
         Whose answers the kernel has.
-    inverse : array, shape (size, size)
-        L'^-1.
-    along, gain : array, shape (size of z, directions) and (directions,)
-        V and how far it is stretched.
+    products : tuple of sparse array, shape (size, size) each
+        That L'^-1 multiplies by, one after the other, in single precision.
+    scale, along, gain : array, shape (size of z,), (size of z, directions) and (directions,)
+        How far coordinates are stretched, V, and how far it is.
     skewness : Skewness
     """
 
     mapped: Mapped
-    inverse: Floats
+    products: tuple[Any, ...]
+    scale: Floats
     along: Floats
     gain: Floats
     skewness: Skewness
@@ -61,13 +64,20 @@ class Paths:
         fused = self.mapped.fused
         assert fused is not None  # asked before
         numbers, given = fused.described
-        arrays = given | {"along": self.along, "gain": self.gain, "inverse": self.inverse}
-        arrays |= self.skewness._asdict()
-        kinds = dict.fromkeys(WHOLE, np.int32) | dict.fromkeys(SINGLE, np.float32)
-        arrays = {
-            name: np.ascontiguousarray(array, kinds.get(name, np.float64)) for name, array in arrays.items()
+        of_energy = {"scale": self.scale, "along": self.along, "gain": self.gain} | self.skewness._asdict()
+        kinds = {"at": np.int32}
+        arrays = given | {
+            name: np.ascontiguousarray(array, kinds.get(name, np.float64))
+            for name, array in of_energy.items()
         }
-        numbers = numbers | {"directions": len(self.gain), "bent": len(self.skewness.at)}
+        turned = [matrix.T.tocsr() for matrix in reversed(self.products)]
+        for of, matrices in (("normal", self.products), ("white", turned)):
+            arrays |= {f"{of}_{part}": array for part, array in zip(SPARSE, _in_one(matrices), strict=True)}
+        numbers = numbers | {
+            "directions": len(self.gain),
+            "bent": len(self.skewness.at),
+            "products": len(self.products),
+        }
         parts = {"field": self.mapped.priors.address, "ended": self.mapped.address}
         return Energy(**parts, **numbers, **{name: address(array) for name, array in arrays.items()}), arrays
 
@@ -81,11 +91,24 @@ class Paths:
         tuple of array
             Points, momentum and gradient, shape (points, size) each, and the energy, shape (points,).
         """
+        ends = [side_by_side(each) for each in (z, momentum, slope)]
+        value = self._computed(ends, steps, step)
+        at, p, by = (as_rows(each, len(z)) for each in ends)
+        return at, p, by, value[: len(z)]
+
+    def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
+        """Energy of points z, shape (points, size), and its gradient."""
+        at = side_by_side(z)
+        slope = np.empty_like(at)
+        value = self._computed([at, slope, slope], 0, 0.0)
+        return value[: len(z)], as_rows(slope, len(z))
+
+    def _computed(self, ends: list[Any], steps: int, step: float) -> Floats:
+        """Energies at the ends of paths, shape (points,); places, momentum and gradients are changed."""
         kernel = library()
         assert kernel is not None  # asked before
-        points, energy = len(z), ctypes.addressof(self._known[0])
-        ends = [side_by_side(each) for each in (z, momentum, slope)]
-        value, length = np.empty((len(ends[0]), ends[0].shape[2])), np.array([step])
+        energy, length = ctypes.addressof(self._known[0]), np.array([step])
+        value = np.empty((len(ends[0]), ends[0].shape[2]))
         room = kernel.voirdire_room(energy)
 
         def compute(first: int, blocks: int) -> None:
@@ -93,6 +116,17 @@ class Paths:
             at = [address(each, first) for each in (*ends, value)]
             kernel.voirdire_path(blocks, steps, energy, address(length), *at, address(memory))
 
-        share_blocks(compute, len(value), steps * (self.mapped.size + self.inverse.size))
-        at, p, by = (as_rows(each, points) for each in ends)
-        return at, p, by, value.ravel()[:points]
+        numbers = sum(matrix.nnz for matrix in self.products)
+        share_blocks(compute, len(value), (steps + 1) * (self.mapped.size + numbers))
+        return value.ravel()
+
+
+def _in_one(matrices: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Starts of rows, places and coefficients of sparse matrices, one after the other."""
+    before = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
+    starts = [matrix.indptr[:-1] + first for matrix, first in zip(matrices, before[:-1], strict=True)]
+    return (
+        np.concatenate([*starts, before[-1:]]).astype(np.int32),
+        np.concatenate([matrix.indices for matrix in matrices]).astype(np.int32),
+        np.concatenate([matrix.data for matrix in matrices]).astype(np.float32),
+    )

@@ -18,6 +18,7 @@ FORGOTTEN = (
     1 / 3
 )  # of the variance of draws, that of chains' means is at most where they have forgotten their start
 LEFT = 1e-3  # of the covariance that spreads had
+STRETCHED = 1.25  # standard deviation of a coordinate from which it is
 TINY = 1e-12
 
 
@@ -32,16 +33,25 @@ def adapt_coordinates(where: Coordinates, points: Floats) -> Coordinates:
     # with a little of what it was, where chains hardly move
     covariance = np.cov(_clip_draws(hyper).T).reshape(where.root.shape) + LEFT * where.root @ where.root.T
     none = np.zeros((where.size, 0)), np.zeros(0)
-    there = replace(where, root=cholesky_root(covariance), along=none[0], gain=none[1])
+    there = replace(
+        where, root=cholesky_root(covariance), scale=np.ones(where.size), along=none[0], gain=none[1]
+    )
     there = _follow_skewed(there, x, hyper, points.shape[1])
     if points.shape[1] < 2:
         return there
-    z = _clip_draws(there.from_values(x, hyper)).reshape(points.shape)
+    z = _clip_draws(there.from_values(x, hyper))
+    there = replace(there, scale=coordinate_scales(z.std(axis=0)))
+    z = (z / there.scale).reshape(points.shape)
     one, other = (half.reshape(-1, where.size) for half in (z[:, ::2], z[:, 1::2]))
     directions = np.linalg.svd(one - one.mean(axis=0), full_matrices=False)[2][:DIRECTIONS]
     widths = (other @ directions.T).std(axis=0)
     kept = np.flatnonzero(widths**2 > FURTHER)
     return replace(there, along=directions[kept].T, gain=widths[kept] - 1.0)
+
+
+def coordinate_scales(sd: Floats, least: float = STRETCHED) -> Floats:
+    """How far coordinates are stretched, of the standard deviations of draws: not at all, where these are about one."""
+    return np.asarray(np.where((sd < 1.0 / least) | (sd > least), sd, 1.0))
 
 
 def _follow_skewed(where: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:

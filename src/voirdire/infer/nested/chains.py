@@ -32,11 +32,11 @@ from voirdire.typing import Floats
 TRIAL = 30.0  # seconds that a trial may take
 AT_ONCE = 5.0  # or where the approximation alone was asked for
 TRIED = 6  # moves of a trial
-UNSHOWN = ("context",)  # dimensions of what no table shows
+UNSHOWN = (("context",), ("judge", "item"))  # dimensions of what no table shows
 MOST_DRAWS = 4000  # that are kept, evenly spaced
 FEWEST_DRAWS = 8  # of a chain, of which anything can be said
 LEAST_ESS = 0.25  # of chains that never moved
-SPARE = 1.1  # times as many moves as chains seem to need
+SPARE = 1.0  # times as many moves as chains seem to need
 QUICK = 3.0  # seconds up to which many chains take no longer than a user waits; few meet sooner
 LEAST_MORE, MOST_TIMES = 0.25, 3.0  # of the moves made, that are worth another look, and are made at once
 
@@ -115,7 +115,7 @@ def _run_chains(
         if kept.shape[1] < FEWEST_DRAWS:
             raise Stopped
         # what judges and spreads are is known last, and looked at in no time
-        found = _looked_at(problem, kept, (*UNSHOWN, "item"))
+        found = _looked_at(problem, kept, (*UNSHOWN, ("item",)))
         moves = min(_moves_needed(found, made), allowed - made)
         if found.met or ended or moves < LEAST_MORE * made:
             found = _looked_at(problem, kept)
@@ -164,7 +164,7 @@ def try_draws(
     return Trial(holds, share, of, run.step)
 
 
-def _looked_at(problem: Problem, draws: Floats, without: tuple[str, ...] = UNSHOWN) -> Chains:
+def _looked_at(problem: Problem, draws: Floats, without: tuple[tuple[str, ...], ...] = UNSHOWN) -> Chains:
     """With the diagnostics of what is shown of all contexts, ``without`` what has some dimensions."""
     quiet = np.zeros(draws.shape[:2])
     found = diagnose(problem.density, draws, quiet > 0, quiet, without=without, tails=False)

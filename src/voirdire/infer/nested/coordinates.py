@@ -16,9 +16,10 @@ nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 200
 answers tell values but not their scale (items far apart and poor judges, or items close together and good ones), what
 they tell goes along with it, f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)) times as far and 1 / f_i^2 times as sharply,
 kappa from 0 to 1 as the mode moves. Where draws are known, R is a root of the covariance of the phi that they have, and
-z = (I + V diag(gain) V') white along the few directions V in which they go much further than normal distributions at a
-mode do: all strengths larger together, say. Of values whose prior is skewed w is then what draws say that answers tell,
-which at the mode of a judge who is nearly always right is next to nothing, and L'^-1 z_x is bent (:mod:`.skewness`).
+z = (I + V diag(gain) V') diag(scale) white: scale is how much further draws go in each coordinate than normal
+distributions at a mode do, V has the few directions in which they do still (all strengths larger together, say). Of
+values whose prior is skewed w is then what draws say that answers tell, which at the mode of a judge who is nearly
+always right is next to nothing, and L'^-1 z_x is bent (:mod:`.skewness`).
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class Coordinates:
         p at the end of the search, and w.
     follow : array, shape (hypers,)
         kappa of each spread.
+    scale : array, shape (size of z,)
     along : array, shape (size of z, directions)
         V.
     gain : array, shape (directions,)
@@ -76,6 +78,7 @@ class Coordinates:
     prior: Floats
     told: Floats
     follow: Floats
+    scale: Floats
     along: Floats
     gain: Floats
     skewness: Skewness
@@ -97,7 +100,7 @@ class Coordinates:
         middle = self.map_white(white, np.zeros_like(x))
         normal = self.skewness.straighten_values((x - middle.x) / middle.width)
         z = np.concatenate([white, self._whitening.back(normal)], axis=1)
-        return self._stretch_coordinates(z, 1.0 / (1.0 + self.gain) - 1.0)
+        return self._stretch_along(z, 1.0 / (1.0 + self.gain) - 1.0) / self.scale
 
     @property
     def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
@@ -129,13 +132,15 @@ class Coordinates:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
         if library() is None:
             return self.energy_by_numpy(z)
-        z = self._stretch_coordinates(z, self.gain)
+        if self._paths is not None:
+            return self._paths.energy_gradient(z)
+        z = self._stretch_along(z * self.scale, self.gain)
         hypers = len(self.root)
         bent = self.skewness.bend_values(self._whitening.normal(z[:, hypers:]))
         value, by_white, by_values = self._mapped.energy(z[:, :hypers], bent.values)
         by_normal = self.skewness.slope_of(by_values, bent)
         slope = np.concatenate([by_white, self._whitening.white(by_normal)], axis=1)
-        return value - bent.log, self._stretch_coordinates(slope, self.gain)
+        return value - bent.log, self._stretch_along(slope, self.gain) * self.scale
 
     def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
@@ -146,10 +151,10 @@ class Coordinates:
 
     @cached_property
     def _paths(self) -> Paths | None:
-        inverse = self._whitening.inverse
-        if self.fused is None or inverse is None or self.nested.model.division is not None:
+        products = self._whitening.products
+        if self.fused is None or not products or self.nested.model.division is not None:
             return None
-        return Paths(self._mapped, inverse, self.along, self.gain, self.skewness)
+        return Paths(self._mapped, products, self.scale, self.along, self.gain, self.skewness)
 
     @cached_property
     def _mapped(self) -> Mapped:
@@ -181,7 +186,7 @@ class Coordinates:
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1) + bent.log
         by_white = self._whitening.white(self.skewness.slope_of(-by_x * width, bent))
         slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
-        return -value, self._stretch_coordinates(slope, self.gain)
+        return -value, self._stretch_along(slope, self.gain) * self.scale
 
     @cached_property
     def said(self) -> Floats:
@@ -197,11 +202,11 @@ class Coordinates:
     def _whitening(self) -> Whitening:
         return whitening_of(self.nested.found.factor)
 
-    def _stretch_coordinates(self, z: Floats, gain: Floats) -> Floats:
+    def _stretch_along(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
 
     def _value_parts(self, z: Floats) -> tuple[Bent, Parts]:
-        z = self._stretch_coordinates(z, self.gain)
+        z = self._stretch_along(z * self.scale, self.gain)
         bent = self.skewness.bend_values(self._whitening.normal(z[:, len(self.root) :]))
         return bent, self.map_white(z[:, : len(self.root)], bent.values)
 
@@ -274,7 +279,7 @@ def coordinates_of(nested: Nested, covariance: Floats) -> Coordinates:
     follow = np.clip(follow, 0.0, 1.0)
     left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
     size = len(prior) + len(found.hyper)
-    none = np.zeros((size, 0)), np.zeros(0)
+    none = np.ones(size), np.zeros((size, 0)), np.zeros(0)
     root = cholesky_root(covariance)
     return Coordinates(nested, root, left, prior, whole - prior, follow, *none, no_skewness())
 

@@ -15,11 +15,14 @@ SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, 
 STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
 MOST_STEPS = 50  # of a trajectory
 GRADIENTS = 2  # of a step
-TRIES = 16  # steps of the spreads of half of the chains in turn with each other move
+TRIES, FEW_TRIES = (
+    16,
+    6,
+)  # steps of spreads of half of the chains in turn with a move; of few chains, at every other
 CALL = 1.5e-4  # seconds of a gradient of all chains, or of a try of half of them, however small the table
 NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
-CELL, VALUE = 1.6e-8, 4.5e-8  # likewise, each, by the kernel
-BESIDE = 8e-11  # and a pair of a latent value and a common one
+CELL, VALUE = 6e-9, 8e-9  # likewise, each, by the kernel
+BESIDE, FEW_ZEROS = 1.4e-11, 8e-11  # and a pair of a latent value and a common one, by the kernel and without
 NORMAL_WARM = (50, 25)  # as WARM, of chains of spreads whose latent values are integrated out
 NORMAL_LENGTHS = (0.7, 2.3)  # as SHORTEST and LONGEST
 NORMAL_CALL = 7e-4  # seconds of a gradient of all of these, however small the table
@@ -40,10 +43,12 @@ def moves_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | 
     """
     size = model.size + len(model.hypers)
     steps = min(0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5, MOST_STEPS)
-    cell, value = (CELL, VALUE) if has_kernel(model) else (NUMBER, NUMBER)
+    cell, value, beside = (CELL, VALUE, BESIDE) if has_kernel(model) else (NUMBER, NUMBER, FEW_ZEROS)
     whole = chains * (cell * model.answers.size + value * size)
-    gradient = CALL + whole + chains * BESIDE * len(model.pattern.common) * model.size
-    return moves * ((steps * GRADIENTS + 1) * gradient + TRIES * (CALL + 0.5 * whole))
+    gradient = CALL + whole + chains * beside * len(model.pattern.common) * model.size
+    # half of few chains leave other places of the kernel empty, and make their steps at every other move
+    tries = 0.5 * TRIES if chains > FEW_CHAINS else 0.5 * FEW_TRIES
+    return moves * ((steps * GRADIENTS + 1) * gradient + tries * (2.0 * CALL + whole))
 
 
 def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:

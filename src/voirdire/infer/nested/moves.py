@@ -15,15 +15,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.nested.adapting import adapt_coordinates
+from voirdire.infer.nested.adapting import adapt_coordinates, coordinate_scales
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
-from voirdire.infer.nested.cost import CHAINS, STEP, WARM, moves_seconds
+from voirdire.infer.nested.cost import (
+    CHAINS,
+    FEW_CHAINS,
+    FEW_TRIES,
+    STEP,
+    TRIES,
+    WARM,
+    moves_seconds,
+)
 from voirdire.infer.nested.hamiltonian import Path, Place, adapt_step, sample_path
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Bools, Floats
 
+AGAIN = 50  # moves after which coordinates are stretched again, by how far these went; the draws are kept
+SURE = 1.15  # standard deviation of a coordinate from which it is then
 COMPILED = 0.5  # seconds of a warm-up from which compiling pays
 
 
@@ -55,12 +65,15 @@ class Moves:
         warm: tuple[int, int] = WARM,
         moved: Callable[[], None] = lambda: None,
     ) -> None:
-        self._rng, self._moved = rng, moved
+        self._rng, self._moved, self._seen = rng, moved, 0
+        # of many values steps of spreads take as long as paths, and a part of them does; not where a few moves tell all
+        self._seldom = chains <= FEW_CHAINS and warm[1] > 0
         compiled = moves_seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
         self.where: Coordinates = replace(
             coordinates_of(nested, spread_covariance(nested)), compiled=compiled
         )
         self.z = rng.standard_normal((chains, self.where.size))
+        self._sums = np.zeros((2, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
         self._value, self._slope = self.where.energy_gradient(self.z)
         # coordinates are those of one mode, in which paths are long: chains that go to others come later
@@ -109,9 +122,23 @@ class Moves:
     def _move_chains(self) -> Floats:
         """One transition of all chains."""
         self._run_paths()
-        self._rescale_spreads()
+        self._seen += 1
+        if self._seen % 2 or not self._seldom:
+            self._rescale_spreads()
+        if self._seen <= AGAIN:
+            self._sums += np.stack([self.z, self.z**2]).sum(axis=1)
+            if self._seen == AGAIN:
+                self._scale_again()
         self._moved()
         return self.z
+
+    def _scale_again(self) -> None:
+        """Stretch coordinates by how far the draws so far go in each."""
+        mean, square = self._sums / (self._seen * len(self.z))
+        more = coordinate_scales(np.sqrt(square - mean**2), SURE)
+        self.where = replace(self.where, scale=self.where.scale * more)
+        self.z = self.z / more
+        self._slope = self._slope * more
 
     def _run_paths(self) -> Path:
         """Paths of all chains."""
@@ -124,5 +151,6 @@ class Moves:
     def _rescale_spreads(self, *, exchanging: bool = True) -> None:
         """Steps of the spreads of all chains that take their values along."""
         with np.errstate(all="ignore"):  # what is not finite is not accepted
-            self.z = rescale_chains(self.where, self.z, self._rng, exchanging=exchanging)
+            tries = FEW_TRIES if self._seldom else TRIES
+            self.z = rescale_chains(self.where, self.z, self._rng, tries, exchanging=exchanging)
         self._value, self._slope = self.where.energy_gradient(self.z)

@@ -29,16 +29,16 @@ DECADES = 1.5  # by which the shortest step is shorter
 
 
 def rescale_chains(
-    where: Coordinates, z: Floats, rng: np.random.Generator, *, exchanging: bool = True
+    where: Coordinates, z: Floats, rng: np.random.Generator, tries: int = TRIES, *, exchanging: bool = True
 ) -> Floats:
-    """Points of chains, shape (chains, size), after some steps of their spreads and means, and exchanges if any.
+    """Points of chains, shape (chains, size), after ``tries`` steps of spreads and means of half, or exchanges if any.
 
     Draws from the posterior stay draws from it.
     """
     model = where.nested.model
     x, hyper = where.to_values(z)
     began, log = hyper.copy(), where.log_density(x, hyper)
-    half, tries = (len(z) + 1) // 2, TRIES if hyper.size else 0
+    half, tries = (len(z) + 1) // 2, tries if hyper.size else 0
     halves = rng.permuted(np.tile(np.arange(len(z)), (tries, 1)), axis=1)
     steps = _Steps(where, tries, half, len(z) - half, rng)
     chances = np.log(rng.random((tries, half)))

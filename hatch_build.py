@@ -20,7 +20,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 KERNEL = Path("src") / "voirdire" / "infer" / "kernel"
-SOURCES = ("kernel.c", "coordinates.c", "path.c")  # what they include is named *.h
+SOURCES = ("kernel.c", "coordinates.c", "path.c", "rescale.c")  # what they include is named *.h
 FOLDER = KERNEL / "built"
 # one of the sources of pyproject.toml cannot lie in another
 PACKAGES = {

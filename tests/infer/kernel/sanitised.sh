@@ -13,7 +13,7 @@ compiler=$(sed -n 's/^COMPILER = "\(.*\)"$/\1/p' hatch_build.py)
 "$venv/bin/python" -m pip install --quiet --target "$folder/zig" "$compiler"
 export ZIG_GLOBAL_CACHE_DIR="$folder/cache" ZIG_LOCAL_CACHE_DIR="$folder/cache"
 objects=()
-for source in kernel coordinates path; do
+for source in kernel coordinates path rescale; do
     PYTHONPATH="$folder/zig" "$venv/bin/python" -m ziglang cc -c -g -O1 -fPIC -fno-builtin -fsanitize=undefined \
         -fsanitize-trap=undefined -Xclang -fsanitize=address -mcpu=x86_64_v3 -target x86_64-linux-gnu.2.17 \
         -o "$folder/$source.o" "$kernel/$source.c"

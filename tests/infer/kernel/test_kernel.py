@@ -19,6 +19,7 @@ from voirdire.infer.kernel import library as of_library
 from voirdire.infer.kernel.fused import FusedAnswers, fused
 from voirdire.infer.kernel.library import address, as_rows, library, side_by_side
 from voirdire.infer.kernel.priors import Priors
+from voirdire.infer.kernel.rescaled import rescaled
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
@@ -28,6 +29,7 @@ from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.nested.rescaling import draw_steps, make_steps
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.design import COMMON
@@ -45,6 +47,8 @@ needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel is built for this
 FAMILIES = [two_coin(False), two_coin(True), sharpness(False), sharpness(True), *map(ordinal, (2, 3, 5, 11))]
 SIZE = 40
 MANY = "crowd-bt-contexts of sixty contexts"  # so that L'^-1 is not written out
+TOLD = "crowd-bt-contexts of many votes"  # so that what items are worth there is told
+NUMBER = {MANY: 1500, TOLD: 4000}
 KINDS = ["crowd-bt-contexts", "learned-crowd-bt-position", "scores", MANY]
 
 
@@ -128,18 +132,15 @@ def posed(kind: str) -> Any:
         ]
         table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"]))
         return pose_scores(load_model("rating-halo"), table)
-    votes = [
-        (
-            f"j{rng.integers(4)}",
-            f"c{rng.integers(60 if kind == MANY else 5)}",
-            f"i{a}",
-            f"i{b}",
-            f"i{a}" if rng.random() < 0.7 else f"i{b}",
-        )
-        for a, b in (rng.choice(6, 2, replace=False) for _ in range(1500 if kind == MANY else 300))
-    ]
+    votes, worth = [], 2.0 * rng.normal(size=(60, 6)) + np.arange(6)
+    for _ in range(NUMBER.get(kind, 300)):
+        a, b = rng.choice(6, 2, replace=False)
+        judge, context = rng.integers(4), rng.integers(60 if kind == MANY else 5)
+        better = 0.8 if kind != TOLD else 1.0 / (1.0 + np.exp(worth[context, b] - worth[context, a]))
+        best = a if rng.random() < better else b
+        votes.append((f"j{judge}", f"c{context}", f"i{a}", f"i{b}", f"i{best}"))
     table = read_votes(pd.DataFrame(votes, columns=["judge", "context", "first", "second", "winner"]))
-    return pose(load_model("crowd-bt-contexts" if kind == MANY else kind), table)
+    return pose(load_model(kind.split(" ")[0]), table)
 
 
 @cache
@@ -182,6 +183,23 @@ def test_paths_are_those_without_the_kernel(kind: str) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=2e-3)
 
 
+@needs_kernel
+@pytest.mark.parametrize("chains", [7, 16])
+@pytest.mark.parametrize("kind", [*KINDS, TOLD])
+def test_steps_of_spreads_are_those_without_the_kernel(kind: str, chains: int) -> None:
+    where, rng = placed(kind), np.random.default_rng(3)
+    assert bool(where.nests) == (kind == TOLD)
+    x, hyper = where.to_values(rng.normal(size=(chains, where.size)))
+    steps = draw_steps(where, chains, 12, rng)
+    ends = [
+        make(where, steps, x.copy(), hyper.copy(), where.log_density(x, hyper))
+        for make in (rescaled, make_steps)
+    ]
+    for one, other in zip(*ends, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+    assert (ends[0][1] != hyper).any(axis=1).mean() > 0.1
+
+
 HYPERS = (Hyper("a", 2.0), Hyper("b", 1.0, -0.5, 0.7))
 GROUPS = (
     Group("plain", 3, 0.8, mean=0.5),
@@ -218,6 +236,7 @@ def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
 
 FORKED = """
 import os, signal, time
+from voirdire.infer.kernel.rescaled import rescaled
 from voirdire.infer.kernel.library import LARGE, share_blocks
 
 share_blocks(lambda first, blocks: time.sleep(0.1), 2, LARGE)  # by two threads, which then are idle

@@ -40,6 +40,7 @@ dbl answers_of(int wanted, int family, int predictors, int alternatives, int cel
 SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cells, int values, int blocks,
                            const int *start, const int *place, const float *coefficient, const float *answers,
                            const float *x, float *by_x, double *value);
+SHOWN int voirdire_log_prior(const struct field *f, int blocks, const double *hyper, const double *x, double *value);
 SHOWN int voirdire_forward(const struct field *f, const struct ended *e, int blocks, const double *white,
                            const double *normal, double *beside, double *hyper, double *scaled, double *x,
                            float *rounded);

@@ -25,6 +25,7 @@ FUNCTIONS = {  # the numbers that each takes, and the arrays after them
     "voirdire_backward": (0, 2, 1, 10),
     "voirdire_room": (0, 1),
     "voirdire_path": (2, 7),
+    "voirdire_rescale": (4, 12),
 }
 LARGE = 4_000  # values and cells of a block from which two threads are quicker than one
 NONE = (

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from voirdire.infer.kernel.library import library
 from voirdire.infer.kernel.mapped import Mapped
 from voirdire.infer.kernel.paths import Paths
 from voirdire.infer.kernel.priors import Priors
+from voirdire.infer.kernel.rescaled import Nests, described_nests
 from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.marginal import slope_of
@@ -117,7 +118,7 @@ class Coordinates:
         if library() is None:
             prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
         else:
-            prior = self._priors.log_prior(x, hyper)
+            prior = self.priors.log_prior(x, hyper)
         if self.fused is not None:
             return np.asarray(self.fused.value(x) + prior)
         return np.asarray(self.answers(model.predictors(x, hyper))[0] + prior)
@@ -159,10 +160,11 @@ class Coordinates:
     @cached_property
     def _mapped(self) -> Mapped:
         known = (self.root, self.prior, self.told, self.said, self.moves, self.follow)
-        return Mapped(self.nested, self._priors, *known, self.fused, self.answers)
+        return Mapped(self.nested, self.priors, *known, self.fused, self.answers)
 
     @cached_property
-    def _priors(self) -> Priors:
+    def priors(self) -> Priors:
+        """Priors by the kernel."""
         return Priors(self.nested.model)
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
@@ -197,6 +199,11 @@ class Coordinates:
     def nests(self) -> tuple[Nest, ...]:
         """Values that others are beneath; see :mod:`.exchange`."""
         return find_nests(self.nested.model, self.nested.found)
+
+    @cached_property
+    def kernel_nests(self) -> tuple[Any, Nests, dict[str, Any]]:
+        """:attr:`nests` as the kernel has them; see :func:`.described_nests`."""
+        return described_nests(self.nested.model, self.nests)
 
     @cached_property
     def _whitening(self) -> Whitening:

@@ -19,10 +19,12 @@ TRIES, FEW_TRIES = (
     16,
     6,
 )  # steps of spreads of half of the chains in turn with a move; of few chains, at every other
-CALL = 1.5e-4  # seconds of a gradient of all chains, or of a try of half of them, however small the table
+MOVE = 1e-3  # seconds of a move of all chains, however small the table
+CALL = 1.5e-4  # and of a gradient of all chains, or of a try of half of them, without the kernel
 NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
 CELL, VALUE = 6e-9, 8e-9  # likewise, each, by the kernel
 BESIDE, FEW_ZEROS = 1.4e-11, 8e-11  # and a pair of a latent value and a common one, by the kernel and without
+MOST_PAIRS = 2e7  # that the kernel is given
 NORMAL_WARM = (50, 25)  # as WARM, of chains of spreads whose latent values are integrated out
 NORMAL_LENGTHS = (0.7, 2.3)  # as SHORTEST and LONGEST
 NORMAL_CALL = 7e-4  # seconds of a gradient of all of these, however small the table
@@ -43,12 +45,15 @@ def moves_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | 
     """
     size = model.size + len(model.hypers)
     steps = min(0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5, MOST_STEPS)
-    cell, value, beside = (CELL, VALUE, BESIDE) if has_kernel(model) else (NUMBER, NUMBER, FEW_ZEROS)
+    pairs = len(model.pattern.common) * model.size
+    by_kernel = has_kernel(model)
+    call, cell, value = (0.0, CELL, VALUE) if by_kernel else (CALL, NUMBER, NUMBER)
+    beside = BESIDE if by_kernel and pairs <= MOST_PAIRS else FEW_ZEROS
     whole = chains * (cell * model.answers.size + value * size)
-    gradient = CALL + whole + chains * beside * len(model.pattern.common) * model.size
+    gradient = call + whole + chains * beside * pairs
     # half of few chains leave other places of the kernel empty, and make their steps at every other move
     tries = 0.5 * TRIES if chains > FEW_CHAINS else 0.5 * FEW_TRIES
-    return moves * ((steps * GRADIENTS + 1) * gradient + tries * (2.0 * CALL + whole))
+    return moves * (MOVE + (steps * GRADIENTS + 1) * gradient + tries * (2.0 * call + whole))
 
 
 def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:

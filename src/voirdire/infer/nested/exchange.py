@@ -106,7 +106,7 @@ def _learned_values(model: Field) -> list[Ints]:
 
 
 def exchange_values(
-    model: Field, nest: Nest, x: Floats, hyper: Floats, there: Floats, rng: np.random.Generator
+    model: Field, nest: Nest, x: Floats, hyper: Floats, there: Floats, normal: Floats
 ) -> tuple[Floats, Floats]:
     """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the density of the way.
 
@@ -114,6 +114,8 @@ def exchange_values(
     ----------
     x : array, shape (points, size)
     hyper, there : array, shape (points, hypers)
+    normal : array, shape (points, above)
+        Standard normal numbers.
 
     Returns
     -------
@@ -122,7 +124,7 @@ def exchange_values(
         Log density of the way back less that of the way, which Metropolis's rule adds to that of the posterior.
     """
     precision, mean = _shift_conditional(model, nest, x, there)
-    delta = mean + rng.standard_normal(mean.shape) / np.sqrt(precision)
+    delta = mean + normal / np.sqrt(precision)
     moved = x.copy()
     moved[:, nest.above] += delta
     moved[:, nest.below] -= (nest.share @ delta.T).T

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.nested.adapting import adapt_coordinates, coordinate_scales
+from voirdire.infer.nested.adapting import FARTHEST, adapt_coordinates, coordinate_scales
 from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.cost import (
     CHAINS,
@@ -126,7 +126,8 @@ class Moves:
         if self._seen % 2 or not self._seldom:
             self._rescale_spreads()
         if self._seen <= AGAIN:
-            self._sums += np.stack([self.z, self.z**2]).sum(axis=1)
+            near = np.clip(self.z, -FARTHEST, FARTHEST)  # of draws in another mode they know nothing
+            self._sums += np.stack([near, near**2]).sum(axis=1)
             if self._seen == AGAIN:
                 self._scale_again()
         self._moved()

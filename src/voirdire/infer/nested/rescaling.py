@@ -10,22 +10,53 @@ and a step of phi with xi as it is goes along the ridge (the non-centred half of
 Journal of Computational and Graphical Statistics 20). Steps are Metropolis's, of all lengths. Half of the chains at a
 time make one: as the spreads of all are distributed, or along the difference of two chains of the other half, which
 lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are made in turns with those of
-:mod:`.exchange`, and with the moves of :mod:`.moves`, which change everything else.
+:mod:`.exchange`, and with the moves of :mod:`.moves`, which change everything else. What is random is drawn first
+(:class:`Steps`); the kernel makes the steps (:mod:`voirdire.infer.kernel.rescaled`), and NumPy where there is none.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from voirdire.infer.kernel.rescaled import rescaled
 from voirdire.infer.nested.coordinates import Coordinates
 from voirdire.infer.nested.cost import TRIES
 from voirdire.infer.nested.exchange import exchange_values
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
 DECADES = 1.5  # by which the shortest step is shorter
+
+
+class Steps(NamedTuple):
+    """What is random of some steps of chains.
+
+    Attributes
+    ----------
+    nest : int array, shape (tries,)
+        Whose values are exchanged; -1 where all values go along.
+    half : int array, shape (tries,)
+        Half of the chains that goes: 0 the first, which is the larger one, 1 the other.
+    step : array, shape (tries, hypers, chains)
+    pair : int array, shape (2, tries, chains)
+        Chains along whose difference a step goes ``length`` times; -1 where it is ``step``.
+    length : array, shape (tries, chains)
+    normal : array, shape (tries, values above at most, chains)
+        Of exchanges.
+    chance : array, shape (tries, chains)
+        Logarithm of a number from 0 to 1.
+    """
+
+    nest: Ints
+    half: Ints
+    step: Floats
+    pair: Ints
+    length: Floats
+    normal: Floats
+    chance: Floats
 
 
 def rescale_chains(
@@ -35,54 +66,78 @@ def rescale_chains(
 
     Draws from the posterior stay draws from it.
     """
-    model = where.nested.model
+    if not len(where.root):
+        return z
+    steps = draw_steps(where, len(z), tries, rng, exchanging=exchanging)
     x, hyper = where.to_values(z)
-    began, log = hyper.copy(), where.log_density(x, hyper)
-    half, tries = (len(z) + 1) // 2, tries if hyper.size else 0
-    halves = rng.permuted(np.tile(np.arange(len(z)), (tries, 1)), axis=1)
-    steps = _Steps(where, tries, half, len(z) - half, rng)
-    chances = np.log(rng.random((tries, half)))
-    for turn in range(tries):
-        mine, others = halves[turn, :half], halves[turn, half:]
-        if exchanging and turn % 2 and where.nests:
-            nest = where.nests[turn // 2 % len(where.nests)]
-            there = hyper[mine] + nest.draw_steps(len(mine), rng)
-            its_x, volume = exchange_values(model, nest, x[mine], hyper[mine], there, rng)
+    log = where.log_density(x, hyper)
+    make = make_steps if where.fused is None or where.nested.model.division is not None else rescaled
+    there, moved = make(where, steps, x.copy(), hyper.copy(), log)
+    gone = (moved != hyper).any(axis=1)
+    out = z.copy()
+    out[gone] = where.from_values(there[gone], moved[gone])
+    return out
+
+
+def draw_steps(
+    where: Coordinates, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
+) -> Steps:
+    """Draw what is random of some tries of so many chains."""
+    nests = where.nests if exchanging else ()
+    turn = np.arange(tries)
+    nest = np.where((turn % 2 > 0) & bool(nests), turn // 2 % max(len(nests), 1), -1)
+    half, first = turn // 2 % 2 if nests else turn % 2, (chains + 1) // 2
+    hypers = len(where.root)
+    length = LONGEST * 10.0 ** (-DECADES * rng.random((tries, chains)))
+    step = np.matmul(where.root, rng.standard_normal((tries, hypers, chains)))
+    step *= length[:, None] / math.sqrt(hypers)
+    for at, number in enumerate(nest):
+        if number >= 0:
+            step[at] = nests[number].draw_steps(chains, rng).T
+    # two chains of the other half
+    start = np.where(half, 0, first)
+    others = np.where(half, first, chains - first)
+    one = rng.integers(0, np.maximum(others, 1)[:, None], (tries, chains))
+    two = (one + rng.integers(1, np.maximum(others, 2)[:, None], (tries, chains))) % np.maximum(others, 1)[
+        :, None
+    ]
+    along = (nest < 0) & (others > 1) & (rng.random(tries) < 0.5)
+    pair = np.where(along[:, None], np.stack([one, two]) + start[:, None], -1)
+    most = max((len(each.above) for each in nests), default=0)
+    normal = rng.standard_normal((tries, most, chains))
+    chance = np.log(rng.random((tries, chains)))
+    return Steps(nest, half, step, pair, length / math.sqrt(2.0), normal, chance)
+
+
+def make_steps(
+    where: Coordinates, steps: Steps, x: Floats, hyper: Floats, log: Floats
+) -> tuple[Floats, Floats]:
+    """Latent values, shape (chains, size), and logarithms of spreads and means, (chains, hypers), after the steps.
+
+    Parameters
+    ----------
+    x, hyper, log : array
+        Where chains are, and the log density there, shape (chains,); the arrays are changed.
+    """
+    model, chains = where.nested.model, np.arange(len(x))
+    for turn, nest in enumerate(steps.nest):
+        mine = chains[(chains >= (len(x) + 1) // 2) == steps.half[turn]]
+        one, two = steps.pair[:, turn, mine]
+        along = steps.length[turn, mine, None] * (hyper[one] - hyper[two])
+        step = np.where(one[:, None] < 0, steps.step[turn][:, mine].T, along)
+        there = hyper[mine] + step
+        if nest >= 0:
+            normal = steps.normal[turn, : len(where.nests[nest].above), mine]
+            its_x, volume = exchange_values(model, where.nests[nest], x[mine], hyper[mine], there, normal)
         else:
-            step = steps.at(turn, hyper[others])
-            there, wider = hyper[mine] + step, model.group_changes(step)
+            wider = model.group_changes(step)
             its_x = model.prior_means(there) + (
                 x[mine] - model.prior_means(hyper[mine])
             ) * model.spread_groups(np.exp(wider))
             volume = wider @ model.sizes
         its_log = where.log_density(its_x, there)
         # of what is not finite none
-        goes = chances[turn] < its_log - log[mine] + volume
+        goes = steps.chance[turn, mine] < its_log - log[mine] + volume
         gone = mine[goes]
         x[gone], hyper[gone], log[gone] = its_x[goes], there[goes], its_log[goes]
-    moved = (hyper != began).any(axis=1)
-    out = z.copy()
-    out[moved] = where.from_values(x[moved], hyper[moved])
-    return out
-
-
-class _Steps:
-    """Steps of spreads and means of all turns, drawn at once, for as many chains as there are in a half."""
-
-    def __init__(
-        self, where: Coordinates, tries: int, count: int, others: int, rng: np.random.Generator
-    ) -> None:
-        size = len(where.root)
-        length = LONGEST * 10.0 ** (-DECADES * rng.random((tries, count, 1)))
-        normal = rng.standard_normal((tries, count, size)) @ where.root.T
-        self._drawn = length / math.sqrt(size or 1) * normal
-        self._along = (rng.random(tries) < 0.5) & (others > 1)
-        self._pairs = np.argsort(rng.random((tries, count, others)), axis=-1)[..., :2]
-        self._length = length / math.sqrt(2.0)
-
-    def at(self, turn: int, others: Floats) -> Floats:
-        """Those of a turn, shape (count, hypers), given the logarithms of ``others``, shape (others, hypers)."""
-        if not self._along[turn]:
-            return np.asarray(self._drawn[turn])
-        one, two = self._pairs[turn].T
-        return np.asarray(self._length[turn] * (others[one] - others[two]))
+    return x, hyper

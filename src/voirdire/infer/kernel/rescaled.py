@@ -1,0 +1,99 @@
+"""Steps of spreads and means of chains by the kernel, where it has the answers."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.infer.kernel.library import POINTS, address, as_rows, library, side_by_side
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from voirdire.infer.nested.coordinates import Coordinates
+    from voirdire.infer.nested.exchange import Nest
+    from voirdire.infer.nested.field import Field
+    from voirdire.infer.nested.rescaling import Steps
+
+
+class Nests(ctypes.Structure):
+    """Nests as the kernel has them; the arrays are kept by who makes it."""
+
+    _fields_ = tuple((name, ctypes.c_void_p) for name in ("edge", "above", "below_edge", "below"))
+
+
+class Given(ctypes.Structure):
+    """Steps as the kernel has them; the arrays are kept by who makes it."""
+
+    _fields_ = (
+        *((name, ctypes.c_int) for name in ("tries", "chains", "lanes", "most")),
+        *((name, ctypes.c_void_p) for name in ("nest", "half", "one", "other")),
+        *((name, ctypes.c_void_p) for name in ("step", "length", "normal", "chance")),
+    )
+
+
+def described_nests(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, dict[str, Any]]:
+    """Group of each latent value, and nests as the kernel has them, with the arrays that it points to.
+
+    Of values beneath those that answers tell, which alone change.
+    """
+    group = np.repeat(np.arange(len(model.groups), dtype=np.int32), model.sizes)
+    told = [nest.share.T.tocsr() for nest in nests]
+    for matrix in told:
+        matrix.eliminate_zeros()
+    below = [nest.below[matrix.indices] for nest, matrix in zip(nests, told, strict=True)]
+    counts = [np.diff(matrix.indptr) for matrix in told]
+    arrays = {
+        "edge": np.cumsum([0, *(len(nest.above) for nest in nests)]),
+        "above": np.concatenate([np.zeros(0), *(nest.above for nest in nests)]),
+        "below_edge": np.cumsum(np.concatenate([[0], *counts])),
+        "below": np.concatenate([np.zeros(0), *below]),
+    }
+    arrays = {name: np.ascontiguousarray(array, np.int32) for name, array in arrays.items()}
+    return group, Nests(**{name: address(array) for name, array in arrays.items()}), arrays
+
+
+def rescaled(
+    where: Coordinates, steps: Steps, x: Floats, hyper: Floats, log: Floats
+) -> tuple[Floats, Floats]:
+    """As :func:`.rescaling.make_steps`, which stays as it is."""
+    kernel, fused, model = library(), where.fused, where.nested.model
+    assert kernel is not None  # asked before
+    assert fused is not None
+    chains = len(x)
+    at, logs = side_by_side(x), side_by_side(hyper)
+    lanes = len(at) * POINTS
+    value = np.zeros(lanes)
+    value[:chains] = log
+
+    def in_lanes(array: Any, kind: Any = np.float64) -> Any:
+        padded = np.zeros((*array.shape[:-1], lanes), dtype=kind)
+        padded[..., :chains] = array
+        return padded
+
+    one, other = steps.pair
+    arrays = {
+        "nest": np.ascontiguousarray(steps.nest, np.int32),
+        "half": np.ascontiguousarray(steps.half, np.int32),
+        "one": in_lanes(one, np.int32),
+        "other": in_lanes(other, np.int32),
+        **{name: in_lanes(getattr(steps, name)) for name in ("step", "length", "normal", "chance")},
+    }
+    sizes = {"tries": len(steps.nest), "chains": chains, "lanes": lanes, "most": steps.normal.shape[1]}
+    given = Given(**sizes, **{name: address(array) for name, array in arrays.items()})
+    numbers, cells = fused.described
+    group, nests, _ = where.kernel_nests
+    memory = np.empty(POINTS * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups)))
+    kernel.voirdire_rescale(
+        *numbers.values(),
+        *(address(array) for array in cells.values()),
+        where.priors.address,
+        address(group),
+        ctypes.addressof(nests),
+        ctypes.addressof(given),
+        *(address(array) for array in (at, logs, value, memory)),
+    )
+    return as_rows(at, chains), as_rows(logs, chains)

@@ -27,6 +27,7 @@ from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
+from voirdire.infer.method import FIRST_ANSWER
 from voirdire.kinds.columns import records
 from voirdire.report.kinds import doubted
 from voirdire.settings import PROB
@@ -162,7 +163,7 @@ def fit(
         typer.Option(metavar="S", help="About how long chains of auto may take (30 if left out)."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Stop at the first answer: --method laplace.")
+        bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER:g}.")
     ] = False,
     phase: Annotated[
         str | None,
@@ -185,11 +186,13 @@ def fit(
     sizes = {name: value for name, value in sizes.items() if value is not None}
     if sizes and method is not Method.nuts:
         raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
-    if quick and method not in (Method.auto, Method.laplace):
-        raise typer.BadParameter(f"--quick is --method laplace; leave out --method {method.value}")
-    if seconds is not None and (quick or method is not Method.auto):
+    if quick and (seconds is not None or method is not Method.auto):
+        raise typer.BadParameter(
+            f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
+        )
+    if seconds is not None and method is not Method.auto:
         raise typer.BadParameter("--seconds is for --method auto")
-    method = Method.laplace if quick else method
+    seconds = FIRST_ANSWER if quick else seconds
     sizes |= {} if seconds is None else {"seconds": seconds}
     if contexts and not json:
         raise typer.BadParameter("--contexts is for --json")

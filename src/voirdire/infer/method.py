@@ -26,6 +26,7 @@ METHODS = ("auto", "laplace", "nuts", "map", "adam")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
 LAPLACE_DRAWS = 4000
 SECONDS = 30.0
+FIRST_ANSWER = 3.0  # seconds of chains of which the Monte Carlo error is some tenth of a standard deviation
 TOLD = 2e9  # bytes of a fit from which they are told before it begins
 UNHELD = "The Laplace approximation does not hold here"  # a note begins with it
 BY_ADAM = (

@@ -78,19 +78,22 @@ def top_changers(
         if len(whole) > 1
         else near[:0]
     )
-    tables = [_without(problem, int(judge)) for judge in near]
-    held = problem.density.is_nested  # spreads are hardly one judge's
-    starts = [posterior.centre] if held else None
-    modes = [find_modes(problem.density, [table], starts=starts, held=held)[0] for table in tables]
-    centre = find_modes(problem.density, [problem.data], starts=starts, held=held)[0] if tables else None
-    if centre is None:
+    if not len(near):
         return []
+    held = problem.density.is_nested  # spreads are hardly one judge's
+
+    def search(table: Data, start: Floats | None) -> Floats:
+        starts = None if start is None else [start]
+        return find_modes(problem.density, [table], starts=starts, held=held)[0].x
+
+    centre = search(problem.data, posterior.centre if held else None)
+    modes = [search(_without(problem, int(judge)), centre if held else None) for judge in near]
     # where mode and mean disagree on the first item, no judge is to blame for either
-    usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre.x, np), rivals)))}
+    usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre, np), rivals)))}
     names = problem.items if rivals is None else rivals.names
     found = []
     for judge, mode in zip(near, modes, strict=True):
-        top = int(np.argmax(_scores(problem, problem.density.values(mode.x, np), rivals)))
+        top = int(np.argmax(_scores(problem, problem.density.values(mode, np), rivals)))
         if top not in usual:
             found.append((problem.judges[judge], names[top]))
     return found

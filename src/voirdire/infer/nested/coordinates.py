@@ -40,7 +40,7 @@ from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.skewness import Bent, Skewness, no_skewness
-from voirdire.infer.nested.whitening import Whitening, whitening_of
+from voirdire.infer.nested.whitening import Whitening
 from voirdire.typing import Floats
 
 TINY = 1e-12
@@ -193,9 +193,9 @@ class Coordinates:
         """Values that others are beneath; see :mod:`.exchange`."""
         return find_nests(self.nested.model, self.nested.found)
 
-    @cached_property
+    @property
     def _whitening(self) -> Whitening:
-        return whitening_of(self.nested.found.factor)
+        return self.nested.whitening
 
     def _stretch_coordinates(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T

@@ -17,7 +17,7 @@ from voirdire.infer.threads import one_thread
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-DRAWS = 550  # that are carried over, about: as many independent ones as chains need to meet, and a few
+DRAWS = 480  # that are carried over, about: as many independent ones as chains need to meet, and a few
 MOVED = "Brought up to date"  # a note begins with it
 ANEW = "Fitted anew"  # or with it
 OTHERS = f"{ANEW}: the new answers call for other parameters than the fit had."

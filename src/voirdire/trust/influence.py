@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.mode import find_modes
+from voirdire.infer.nested.held import find_held_modes
 from voirdire.infer.posterior import Posterior, scores, some_draws
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
@@ -80,14 +81,11 @@ def top_changers(
     )
     if not len(near):
         return []
-    held = problem.density.is_nested  # spreads are hardly one judge's
-
-    def search(table: Data, start: Floats | None) -> Floats:
-        starts = None if start is None else [start]
-        return find_modes(problem.density, [table], starts=starts, held=held)[0].x
-
-    centre = search(problem.data, posterior.centre if held else None)
-    modes = [search(_without(problem, int(judge)), centre if held else None) for judge in near]
+    tables = [problem.data, *(_without(problem, int(judge)) for judge in near)]
+    if problem.density.is_nested:  # spreads are hardly one judge's
+        centre, *modes = find_held_modes(problem.density, tables, posterior.centre)
+    else:
+        centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
     # where mode and mean disagree on the first item, no judge is to blame for either
     usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre, np), rivals)))}
     names = problem.items if rivals is None else rivals.names

@@ -217,9 +217,9 @@ class Coordinates:
         hyper = found.hyper + moved
         spreads = model.levels[0]
         follow = self.follow @ spreads.T
-        changed = moved @ spreads.T
-        prior = self.prior * np.exp(-2.0 * changed)
-        farther = np.exp(-follow * changed)
+        # 1 where the spread is given
+        prior = self.prior * (1.0 + np.expm1(-2.0 * moved) @ spreads.T)
+        farther = 1.0 + np.expm1(-self.follow * moved) @ spreads.T
         told = self.told * farther**2
         square = (self.told + self.prior) / (told + prior)
         reach, width = square * farther, np.sqrt(square)

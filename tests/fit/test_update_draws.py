@@ -45,7 +45,7 @@ def old_fit() -> tuple[pd.DataFrame, Fit]:
 
 def same_posterior(updated: Fit, whole: Fit, draws: float = 400.0) -> None:
     """Means within 4 standard errors of two sets of so many draws, widths within 4 of theirs, which items share."""
-    one, other = (found.ranking().sort_values("item") for found in (updated, whole))
+    one, other = (found.ranking().sort_values("item", kind="stable") for found in (updated, whole))
     assert one["item"].tolist() == other["item"].tolist()
     off = (one["score"] - other["score"]).to_numpy() / other["sd"].to_numpy()
     assert np.abs(off).max() < 4 * np.sqrt(2 * 1.57 / draws)  # of medians
@@ -100,6 +100,23 @@ def test_votes_in_contexts_are_moved_likewise() -> None:
     assert any(note.startswith("Brought up to date by") for note in updated.notes)
     same_posterior(updated, whole)
     assert updated.problem.votes.rows == 1200
+
+
+@pytest.mark.long
+def test_scores_by_chains_are_moved_as_votes_are() -> None:
+    rng = np.random.default_rng(7)
+    judge, item, criterion = (part.ravel() for part in np.indices((4, 12, 3)))
+    worth, halo = rng.normal(0, 1, 12), rng.normal(0, 0.6, (4, 12))
+    score = np.round(3 + worth[item] + halo[judge, item] + rng.normal(0, 0.7, judge.size))
+    columns = {"judge": judge, "item": item, "criterion": criterion}
+    table = pd.DataFrame({name: [f"{name}{k:02}" for k in code] for name, code in columns.items()})
+    table["score"] = np.clip(score, 1, 5).astype(int)
+    is_new = (judge == 0) & (item == 3)
+    old, whole = fit(table[~is_new], model="rating-halo"), fit(table, model="rating-halo", seed=1)
+    updated = old.update(table[is_new])
+    assert (old.method, updated.method) == ("hmc", "hmc")
+    assert any(note.startswith("Brought up to date by") for note in updated.notes)
+    same_posterior(updated, whole)
 
 
 @pytest.mark.slow

@@ -42,6 +42,9 @@ VERBS = {
     "fit": (
         "Fit a model of a judge panel to votes, labels, scores or rankings: items, judges, criteria, checks."
     ),
+    "update": (
+        "Bring a saved fit up to date with new answers, for what these cost: items, judges, criteria, checks."
+    ),
     "board": (
         "A leaderboard: what is best, which items are distinguishable, what a choice may cost, what would "
         "settle it."

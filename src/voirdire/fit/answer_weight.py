@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.posterior_mode import Mode
+from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import kind_of
 from voirdire.model.check import listed
 from voirdire.model.problem import Problem
@@ -63,16 +65,8 @@ def weigh_answers(
     InputError
         The families are not those of the problem's judges.
     """
-    kind = kind_of(problem)
-    named = None if families is None else read_families(families, problem.judges)
-    alone = named is not None and len(set(named.values())) == len(problem.judges)
-    if named and not alone and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
-        raise InputError(
-            f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
-        )
-    if not kind.can_weigh_answers(problem):
-        return Panel(problem, find_mode(problem, start=start, chains=chains), named, ())
-    if alone or (named is None and not tells_apart(problem)):
+    kind, named, alone = _asked(problem, families)
+    if alone or not kind.can_weigh_answers(problem) or (named is None and not tells_apart(problem)):
         return Panel(problem, find_mode(problem, start=start, chains=chains), named, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
@@ -81,27 +75,59 @@ def weigh_answers(
     else:
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
-    groups = named or unnamed_families(problem, first)
-    if groups and named is None:
-        # alike in what items are worth alone, such as two who see something beside others who guess: no family
-        less = _weights_at(problem, groups, first) < COUNTS
-        groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
-    if not groups:
+    everyone = _groups_at(problem, named, first)
+    if everyone is None:
         return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
-    everyone = {judge: groups.get(judge, judge) for judge in problem.judges}
     consensus = first
     # copies that all count in full are the consensus, and have nothing left to share
     if mode is not None:
         counted_once = kind.reposed(problem, answer_weight=one_each(problem, everyone))
         consensus = find_mode(counted_once, start=first, chains=chains).x
-    answer_weight = _weights_at(problem, everyone, consensus)
-    weighed = kind.reposed(problem, answer_weight=answer_weight)
-    note = (
-        _families_note(problem, groups, answer_weight)
-        if named
-        else _duplicates_note(problem, groups, answer_weight)
-    )
+    weighed, note = _weighed_at(problem, everyone, named, consensus)
     return Panel(weighed, find_mode(weighed, start=first, chains=chains), named, (note,))
+
+
+def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
+    """The problem with answers weighed as :func:`weigh_answers` does, by the residuals at a point; and notes."""
+    kind, named, alone = _asked(problem, families)
+    if alone or not kind.can_weigh_answers(problem) or (named is None and not tells_apart(problem)):
+        return problem, ()
+    everyone = _groups_at(problem, named, x)
+    if everyone is None:
+        return problem, ()
+    weighed, note = _weighed_at(problem, everyone, named, x)
+    return weighed, (note,)
+
+
+def _asked(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
+    """The kind of a problem, the families that were named, and whether everyone is a family alone."""
+    kind = kind_of(problem)
+    named = None if families is None else read_families(families, problem.judges)
+    alone = named is not None and len(set(named.values())) == len(problem.judges)
+    if named and not alone and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
+        raise InputError(
+            f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
+        )
+    return kind, named, alone
+
+
+def _groups_at(problem: Problem, named: dict[str, str] | None, x: Floats) -> dict[str, str] | None:
+    """Family of everyone, named or by the answers at a point; None where nobody has one."""
+    groups = named or unnamed_families(problem, x)
+    if groups and named is None:
+        # alike in what items are worth alone, such as two who see something beside others who guess: no family
+        less = _weights_at(problem, groups, x) < COUNTS
+        groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
+    return {judge: groups.get(judge, judge) for judge in problem.judges} if groups else None
+
+
+def _weighed_at(
+    problem: Problem, everyone: dict[str, str], named: dict[str, str] | None, x: Floats
+) -> tuple[Problem, str]:
+    answer_weight = _weights_at(problem, everyone, x)
+    weighed = kind_of(problem).reposed(problem, answer_weight=answer_weight)
+    of_note = _duplicates_note if named is None else _families_note
+    return weighed, of_note(problem, everyone, answer_weight)
 
 
 def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:

@@ -9,10 +9,11 @@ from typing import TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.answer_weight import weigh_answers
+from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
 from voirdire.fit.likelihood import by_likelihood
+from voirdire.infer.by_carrying import ANEW, MOVED, by_carrying
 from voirdire.infer.infer import infer
-from voirdire.infer.method import BY_ADAM, UNHELD, Method
+from voirdire.infer.method import BY_ADAM, UNHELD, Inferred, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import positions
@@ -25,9 +26,11 @@ F = TypeVar("F", bound=Fit)
 def update(fit: F, votes: object, criteria: object = None) -> F:
     """Fit the same model, by the same method, to the answers of a fit and new ones.
 
-    Everything is as in a fit to all answers at once, up to the tolerance of the search, except that the search begins
-    at the mode that is known: judges, items and criteria that are new begin where a fit begins. The scale of scores and
-    classes of labels that were named stay.
+    Everything is as in a fit to all answers at once, except where it begins. A fit by chains hands on its draws, which
+    new answers move (:mod:`voirdire.infer.nested.transporting`): the result is that of a new fit within Monte Carlo
+    error, for what the new answers cost. Other fits hand on their mode: the search begins there, and ends where a new
+    one does, up to its tolerance; so do fits whose draws the new answers move too far, which a note says. Judges, items
+    and criteria that are new begin where a fit begins. The scale of scores and classes of labels that were named stay.
 
     Parameters
     ----------
@@ -65,28 +68,43 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
     posed = kind.reposed(known, table=everything, criteria=weighed)
     how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
-    if how.name == "adam":
-        panel = by_likelihood(posed, fit.seed)
-    else:
-        near = carried(fit.posterior.centre, known, posed)
-        panel = weigh_answers(posed, fit.families, near, chains=how.for_chains)
-    found = infer(panel.problem, panel.mode, how)
+    problem, notes, found = _infer(fit, posed, how)
     # notes on the table as it was
-    anew = ("Duplicate judges:", "Families:", "Sampled with", UNHELD, BY_ADAM)
+    anew = ("Duplicate judges:", "Families:", "Sampled with", UNHELD, BY_ADAM, MOVED, ANEW)
     said = {*kind.outcome(known, fit.posterior), *found.notes}
     kept = [note for note in fit.notes if note not in said and not note.startswith(anew)]
-    problem = replace(panel.problem, about=known.about, target_answers=known.target_answers)
+    posterior = kind.evened(problem, found.posterior)
+    problem = replace(problem, about=known.about, target_answers=known.target_answers)
     return replace(
         fit,
         problem=problem,
-        posterior=kind.evened(panel.problem, found.posterior),
+        posterior=posterior,
         seconds=time.perf_counter() - start,
         method=found.method,
         sampler=how.sampler_of(found.method),
         method_checks=found.checks,
-        notes=(*kept, *panel.notes, *kind.outcome(problem, found.posterior), *found.notes),
+        notes=(*kept, *notes, *kind.outcome(problem, found.posterior), *found.notes),
         sample_stats=found.sample_stats,
     )
+
+
+def _infer(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
+    """The problem with its answers weighed, notes on that, and its posterior."""
+    if how.name == "adam":
+        panel = by_likelihood(posed, fit.seed)
+        return panel.problem, panel.notes, infer(panel.problem, panel.mode, how)
+    known, draws = fit.problem, fit.posterior.draws
+    near = carried(fit.posterior.centre, known, posed)
+    why: tuple[str, ...] = ()
+    if fit.method == "hmc" and draws is not None:
+        problem, notes = weigh_answers_at(posed, fit.families, near)
+        found = by_carrying(known, draws, problem, how)
+        if isinstance(found, Inferred):
+            return problem, notes, found
+        why = (found,)
+    panel = weigh_answers(posed, fit.families, near, chains=how.for_chains)
+    found = infer(panel.problem, panel.mode, how)
+    return panel.problem, panel.notes, replace(found, notes=(*found.notes, *why))
 
 
 def carried(x: Floats, old: Problem, new: Problem) -> Floats:

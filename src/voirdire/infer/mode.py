@@ -62,7 +62,6 @@ def find_modes(
     max_iterations: int = MAX_ITERATIONS,
     roomy: bool = False,
     starts: list[Floats] | None = None,
-    held: bool = False,
     chains: float = 0.0,
 ) -> list[Mode]:
     """Maximise the posterior density for several tables of the same sizes at once, many in one compiled batch.
@@ -81,8 +80,6 @@ def find_modes(
         Pad what is compiled to powers of four, so that calls with tables of many lengths share a few compilations.
     starts : list of array, optional
         Where the first search of each table begins.
-    held : bool
-        Whether spreads stay those of ``starts``, where they are found by their marginal likelihood.
     chains : float
         Seconds that chains may take which go on from the end of a search for spreads, so that it may end early; 0 for
         none.
@@ -92,8 +89,7 @@ def find_modes(
 
         given = [None] * len(tables) if starts is None else starts
         return [
-            nested_mode(density, table, start, held, chains)
-            for table, start in zip(tables, given, strict=True)
+            nested_mode(density, table, start, chains) for table, start in zip(tables, given, strict=True)
         ]
     few = sum(EVALUATION + numbers(table) for table in tables) <= FEW
     if len(tables) == 1 and (few or not roomy):

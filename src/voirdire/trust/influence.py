@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.mode import find_modes
+from voirdire.infer.nested.held import find_held_modes
 from voirdire.infer.posterior import Posterior, scores, some_draws
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
@@ -78,22 +79,19 @@ def top_changers(
         if len(whole) > 1
         else near[:0]
     )
-    if not near.size:
+    if not len(near):
         return []
-    held = problem.density.is_nested  # spreads are hardly one judge's
-    starts = [posterior.centre] if held else None
-    centre = find_modes(problem.density, [problem.data], starts=starts, held=held)[0]
-    starts = [centre.x] if held else None
-    modes = [
-        find_modes(problem.density, [_without(problem, int(judge))], starts=starts, held=held)[0]
-        for judge in near
-    ]
+    tables = [problem.data, *(_without(problem, int(judge)) for judge in near)]
+    if problem.density.is_nested:  # spreads are hardly one judge's
+        centre, *modes = find_held_modes(problem.density, tables, posterior.centre)
+    else:
+        centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
     # where mode and mean disagree on the first item, no judge is to blame for either
-    usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre.x, np), rivals)))}
+    usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre, np), rivals)))}
     names = problem.items if rivals is None else rivals.names
     found = []
     for judge, mode in zip(near, modes, strict=True):
-        top = int(np.argmax(_scores(problem, problem.density.values(mode.x, np), rivals)))
+        top = int(np.argmax(_scores(problem, problem.density.values(mode, np), rivals)))
         if top not in usual:
             found.append((problem.judges[judge], names[top]))
     return found

@@ -128,6 +128,12 @@ def _run_chains(
             kept, gap = kept[:, 1::2], 2 * gap
 
 
+def chains_of_draws(problem: Problem, draws: Floats) -> Chains:
+    """Draws that chains have made, shape (chains, draws, size), with their diagnostics and their Monte Carlo error."""
+    found = _looked_at(problem, draws)
+    return found._replace(draws=with_error(draws, found.ess))
+
+
 def with_error(draws: Floats, ess: float) -> Floats:
     """Draws, shape (chains, draws, size), spread so that intervals hold the Monte Carlo error of their middle.
 

@@ -42,7 +42,7 @@ from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.skewness import Bent, Skewness, no_skewness
-from voirdire.infer.nested.whitening import Whitening, whitening_of
+from voirdire.infer.nested.whitening import Whitening
 from voirdire.typing import Floats
 
 TINY = 1e-12
@@ -205,9 +205,9 @@ class Coordinates:
         """:attr:`nests` as the kernel has them; see :func:`.described_nests`."""
         return described_nests(self.nested.model, self.nests)
 
-    @cached_property
+    @property
     def _whitening(self) -> Whitening:
-        return whitening_of(self.nested.found.factor)
+        return self.nested.whitening
 
     def _stretch_along(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
@@ -229,9 +229,9 @@ class Coordinates:
         hyper = found.hyper + moved
         spreads = model.levels[0]
         follow = self.follow @ spreads.T
-        changed = moved @ spreads.T
-        prior = self.prior * np.exp(-2.0 * changed)
-        farther = np.exp(-follow * changed)
+        # 1 where the spread is given
+        prior = self.prior * (1.0 + np.expm1(-2.0 * moved) @ spreads.T)
+        farther = 1.0 + np.expm1(-self.follow * moved) @ spreads.T
         told = self.told * farther**2
         square = (self.told + self.prior) / (told + prior)
         reach, width = square * farther, np.sqrt(square)

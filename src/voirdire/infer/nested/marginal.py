@@ -125,7 +125,27 @@ def tilt_of(model: Field, found: Given) -> Tilt:
 def find_conditional_mode(
     model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None, near: Factor | None = None
 ) -> Given:
-    """The maximum of the log density less ``tilt`` times the latent values, from ``x``.
+    """The maximum of the log density less ``tilt`` times the latent values, from ``x``; see :func:`climb_to_mode`."""
+    tilt = np.zeros(len(x)) if tilt is None else tilt
+    x = climb_to_mode(model, hyper, x, tilt, near)
+    predictors = model.predictors(x, hyper)
+    value = float(model.answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
+    return Given(hyper, x, predictors, value, whitening_factor(model, hyper, x), tilt)
+
+
+def whitening_factor(model: Field, hyper: Floats, x: Floats) -> Factor:
+    """Factor of the second derivatives at a point, those of answers on average."""
+    return factor_of(
+        model.pattern,
+        model.prior(x, hyper).precision,
+        model.answers.expected_information(model.predictors(x, hyper)),
+    )
+
+
+def climb_to_mode(
+    model: Field, hyper: Floats, x: Floats, tilt: Floats, near: Factor | None = None, close: float = CLOSE
+) -> Floats:
+    """The latent values where the log density less ``tilt`` times them is largest, searched from ``x``.
 
     By steps within a trust region (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
     coordinates where the information that answers have on average is the identity: at first that at ``x``, or that of
@@ -133,15 +153,8 @@ def find_conditional_mode(
     """
     from scipy.optimize import minimize
 
-    tilt = np.zeros(len(x)) if tilt is None else tilt
     pattern, answers = model.pattern, model.answers
-
-    def whitening_factor(x: Floats) -> Factor:
-        return factor_of(
-            pattern, model.prior(x, hyper).precision, answers.expected_information(model.predictors(x, hyper))
-        )
-
-    factor = whitening_factor(x) if near is None else near
+    factor = whitening_factor(model, hyper, x) if near is None else near
     for _ in range(ROUNDS_OF_STEPS):
         place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.to_draws(np.frombuffer(z)))
 
@@ -176,18 +189,16 @@ def find_conditional_mode(
             hessp=hessian_product,
             method="trust-ncg",
             options={
-                "gtol": CLOSE,
+                "gtol": close,
                 "maxiter": STEPS,
                 "initial_trust_radius": max(1.0, 0.2 * math.sqrt(len(x))),
             },
         )
         x = x + factor.to_draws(found.x)
-        factor = whitening_factor(x)
         if found.success:
             break
-    predictors = model.predictors(x, hyper)
-    value = float(answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
-    return Given(hyper, x, predictors, value, factor, tilt)
+        factor = whitening_factor(model, hyper, x)
+    return x
 
 
 @dataclass(eq=False)

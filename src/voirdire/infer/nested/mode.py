@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from voirdire.infer.nested.cost import at_once
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.marginal import Given, find_conditional_mode
+from voirdire.infer.nested.marginal import find_conditional_mode
 from voirdire.infer.nested.nested import draw_posterior, maximise_spreads
-from voirdire.infer.nested.propagation import NotConverged, Propagated, propagate_answers
+from voirdire.infer.nested.propagation import Propagated
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.sparse import evidence_gain, is_sparse
+from voirdire.infer.nested.sparse import evidence_gain
 from voirdire.infer.posterior_mode import Mode
 from voirdire.infer.threads import one_thread
 from voirdire.model.density import Data, LogDensity
@@ -47,28 +45,19 @@ class NestedMode(Mode):
 
 
 def nested_mode(
-    density: LogDensity, data: Data, start: Floats | None = None, held: bool = False, chains: float = 0.0
+    density: LogDensity, data: Data, start: Floats | None = None, chains: float = 0.0
 ) -> NestedMode:
     """Search for spreads and latent values, from ``start`` or from what votes say at a glance.
 
-    Where they are ``held`` the spreads stay those of ``start``; where ``chains`` of so many seconds go on from there,
-    the search ends early.
+    Where ``chains`` of so many seconds go on from there, the search ends early.
     """
     with one_thread():
-        return _find_mode(density, data, start, held, chains)
+        return _find_mode(density, data, start, chains)
 
 
-def _find_mode(
-    density: LogDensity, data: Data, start: Floats | None, held: bool, chains: float
-) -> NestedMode:
+def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: float) -> NestedMode:
     model = density.field(data)
     first = density.starts(data)[0] if start is None else start
-    if held:
-        x, hyper = model.latent(first)
-        there = _latent_given(model, hyper, x)
-        value = there.log_marginal + model.hyper_prior(hyper)[0]
-        kept = Nested(model, there, 0.0, 1, np.eye(len(hyper)), value)
-        return NestedMode(model.flat(there.x, hyper), value, 0.0, 1, 1, (value,), kept)
     roughly = chains > 0 and at_once(model, chains)
     found = maximise_spreads(model, *model.latent(first), roughly=roughly)
     x = model.flat(found.found.x, found.found.hyper)
@@ -85,14 +74,6 @@ def _find_mode(
             found = maximise_spreads(model, latent, found.found.hyper, roughly=roughly)
             x = model.flat(found.found.x, found.found.hyper)
     return NestedMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
-
-
-def _latent_given(model: Field, hyper: Floats, x: Floats) -> Given:
-    """The latent values given spreads."""
-    if is_sparse(model):
-        with suppress(NotConverged):
-            return propagate_answers(model, hyper, x)
-    return find_conditional_mode(model, hyper, x)
 
 
 def nested_draws(mode: NestedMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, Marginal
 from voirdire.infer.nested.propagation import Propagated
+from voirdire.infer.nested.whitening import Whitening, whitening_of
 from voirdire.typing import Floats
 
 TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
@@ -62,6 +64,11 @@ class Nested:
     by_part: int = 0
     amiss: str = ""
     is_rough: bool = False
+
+    @cached_property
+    def whitening(self) -> Whitening:
+        """Of the factor where the search ended."""
+        return whitening_of(self.found.factor)
 
     @property
     def notes(self) -> tuple[str, ...]:

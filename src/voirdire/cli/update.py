@@ -1,0 +1,81 @@
+"""The verb ``update``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.fit import FAILED_CHECK, show
+from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.fit.store import LAYOUT, load
+from voirdire.fit.update import update as run
+from voirdire.folders import check_new_folder, write_file
+from voirdire.report.board_page import board_page
+from voirdire.report.verb import check_format, check_output, render
+
+
+@reads_tables("levels")
+def update(
+    fitted: Annotated[
+        Path,
+        typer.Argument(metavar="RUN", readable=False, help="A fit that fit or update saved with --out."),
+    ],
+    table: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TABLE [TABLE]",
+            readable=False,
+            help="New answers, as fit takes them: of judges, items and contexts that are known or new.",
+        ),
+    ],
+    criteria: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="New votes on the criteria, or all weights."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
+    ] = None,
+    board: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Write the board as it is now (HTML, md, tex)."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what is in --out (RUN itself, too) and --board.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
+) -> None:
+    """Bring a saved fit up to date with new answers, for what these cost: items, judges, criteria, checks."""
+    if overwrite and out is None and board is None:
+        raise typer.BadParameter("--overwrite is for --out and --board")
+    if out is not None:
+        check_new_folder(out, LAYOUT, overwrite=overwrite)
+    written = ""
+    if board is not None:
+        written = check_format(board, None)
+        check_output(board, overwrite=overwrite)
+    old = load(fitted)
+    given = reading.tables(table, [criteria])
+    with console.progress("Bringing the fit up to date"):
+        result = run(old, given[0] if len(given) == 1 else given, reading.people(criteria))
+        if out is not None:
+            result.save(out, overwrite=overwrite)
+    if board is not None:
+        write_file(board, render(board_page(result, result.board(), board.stem), written))
+    if json:
+        console.emit(result.as_dict())
+    else:
+        show(result)
+    for path in (out, board):
+        if path is not None:
+            console.saved(path, json)
+    if strict and result.level == "fail":
+        names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
+        console.fail(f"failed checks: {names}")
+        raise typer.Exit(FAILED_CHECK)

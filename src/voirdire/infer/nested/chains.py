@@ -152,7 +152,7 @@ def with_error(draws: Floats, ess: float) -> Floats:
 def _moves_needed(found: Chains, made: int) -> int:
     """Number of further moves until chains that made so many meet, by their R-hat and effective sample size."""
     times = max((found.rhat - 1.0) / (RHAT - 1.0), ESS / max(found.ess, 1.0))
-    return math.ceil(made * (np.clip(SPARE * times, LEAST_MORE + 1.0, MOST_TIMES) - 1.0))
+    return math.ceil(made * (float(np.clip(SPARE * times, LEAST_MORE + 1.0, MOST_TIMES)) - 1.0))
 
 
 def try_draws(

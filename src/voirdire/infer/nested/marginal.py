@@ -127,7 +127,7 @@ def find_conditional_mode(
 ) -> Given:
     """The maximum of the log density less ``tilt`` times the latent values, from ``x``; see :func:`climb_to_mode`."""
     tilt = np.zeros(len(x)) if tilt is None else tilt
-    x = climb_to_mode(model, hyper, x, tilt, near)
+    x = climb_to_mode(model, hyper, x, tilt, near, CLOSE)
     predictors = model.predictors(x, hyper)
     value = float(model.answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
     return Given(hyper, x, predictors, value, whitening_factor(model, hyper, x), tilt)

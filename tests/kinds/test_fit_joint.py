@@ -229,6 +229,19 @@ def test_criteria_are_weighed_and_judges_grouped() -> None:
     given = pd.DataFrame({"criterion": ["clear", "true"], "weight": [3, 1]})
     fixed = voirdire.fit([scores, votes], given, levels=LEVELS, method="map", model="joint-position")
     assert fixed.criteria()["weight"].tolist() == [0.75, 0.25]
+    assert "weights" not in {check.check for part in (found, fixed) for check in part.all_checks}
+
+
+def test_weights_that_nothing_tells_are_said_to_be() -> None:
+    votes, scores = criteria_tables()
+    found = voirdire.fit([scores, votes], levels=LEVELS, method="map", model="joint-maple-position")
+    assert found.criteria()["weight"].tolist() == [0.5, 0.5]
+    (said,) = (check for check in found.all_checks if check.check == "weights")
+    assert said.level == "warn"
+    assert said.message == (
+        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria=..., or take "
+        "joint-position, which is the same then."
+    )
 
 
 def test_anchors_count_as_votes_of_people(panel: Any) -> None:

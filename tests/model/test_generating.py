@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,12 @@ from voirdire.model.prior_draws import prior_draw
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 
 DRAWS = 300
-ONE_OF_EACH_FAMILY = [
-    ("crowd-bt-position", True),
-    ("bt-sigma", False),
-    ("rating-learned", False),
-    ("rating-continuous", False),
-    ("hierarchical-dawid-skene", False),
-    ("ordered-labels", False),
-    ("plackett-luce", True),
-    ("joint-position", False),
-]
+LEVEL = 0.01 / 528  # of the tests of all models and statistics together 0.01
+# baselines pool answers before a model sees them; ties stand for repeated scores, of which it knows the means alone
+NOT_GENERATING = {
+    (name, ties) for name in ("majority-vote", "mean-score", "median-score") for ties in (False, True)
+}
+NOT_GENERATING |= {("rating-continuous", True)}
 
 
 def statistics(drawn: dict[str, np.ndarray]) -> dict[str, float]:
@@ -41,15 +36,13 @@ def statistics(drawn: dict[str, np.ndarray]) -> dict[str, float]:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "ties"), ONE_OF_EACH_FAMILY)
-def test_ranks_of_what_pymc_generates_are_uniform(
-    name: str, ties: bool, make_case: Callable[[str, bool], Any]
-) -> None:
+def test_ranks_of_what_pymc_generates_are_uniform(case: Any) -> None:
     import pymc as pm
 
-    case = make_case(name, ties)
     density, outcomes = case.density, kind_of(case.problem).outcomes(case.problem)
-    assert outcomes
+    assert bool(outcomes) != ((case.name, case.ties) in NOT_GENERATING)
+    if not outcomes:
+        return
     with warnings.catch_warnings(), pymc_model(case.problem, outcomes):
         warnings.simplefilter("ignore")
         theirs = pm.sample_prior_predictive(DRAWS, random_seed=1)
@@ -67,4 +60,4 @@ def test_ranks_of_what_pymc_generates_are_uniform(
         for statistic in ours[0]:
             # whether ranks of the ones among the others are uniform
             pair = [[one[statistic] for one in drawn] for drawn in (found, ours)]
-            assert stats.ks_2samp(*pair).pvalue > 1e-4, statistic
+            assert stats.ks_2samp(*pair).pvalue > LEVEL, statistic

@@ -286,12 +286,12 @@ def test_people_who_disagree_go_into_one_fit(tmp_path: Path, mode: str | None) -
 
 
 def test_labels_and_scores_of_several_people(tmp_path: Path) -> None:
-    from voirdire.tables.people import of_people
+    from voirdire.tables.people import as_anchors
 
     one = pd.DataFrame({"item": ["x", "y"], "score": [1, 4]})
     one.to_csv(tmp_path / "answers-ann.csv", index=False)
     one.assign(score=[3, 4]).to_csv(tmp_path / "answers-bob.csv", index=False)
-    found: Any = of_people([tmp_path / "answers-ann.csv", tmp_path / "answers-bob.csv"])
+    found: Any = as_anchors([tmp_path / "answers-ann.csv", tmp_path / "answers-bob.csv"])
     assert list(found["score"].astype(int)) == [1, 4, 3, 4]
     scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 4, 2, 3]})
     for score, message in (
@@ -301,9 +301,9 @@ def test_labels_and_scores_of_several_people(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             voirdire.fit(scores, anchors=one.assign(person="ann", score=[1, score]))
     with pytest.raises(InputError, match="'answers-ann' answers 'x' twice"):
-        of_people([tmp_path / "answers-ann.csv"] * 2)
+        as_anchors([tmp_path / "answers-ann.csv"] * 2)
     with (
         pytest.warns(UserWarning, match="disagree about 1 items"),
         pytest.raises(InputError, match="people agree about no item"),
     ):
-        of_people([pd.DataFrame({"person": p, "item": ["x"], "label": [p]}) for p in ("a", "b")])
+        as_anchors([pd.DataFrame({"person": p, "item": ["x"], "label": [p]}) for p in ("a", "b")])

@@ -105,7 +105,7 @@ def test_a_plan_is_shown_with_all_candidates() -> None:
             "concordance": [0.8, 0.9], "sd": 0.1, "mcse": 0.01, "reached": [False, True],
         }
     )  # fmt: skip
-    made = Plan(table, 0.85, table.iloc[1].to_dict())._repr_html_()
+    made = Plan(table, table.iloc[1].to_dict(), 0.85)._repr_html_()
     seen = Seen()
     seen.feed(made)
     assert "40 votes (price 4): b" in seen.text

@@ -10,14 +10,23 @@ from voirdire.trust.noise import noise_judges
 from voirdire.trust.residuals import Residuals
 
 PANELS, JUDGES, ITEMS = 100, 7, 100
+KEPT = 0.95  # share of the answers that a copy repeats
 
 
-def panel(rng: np.random.Generator, *, noise: bool, turned: bool) -> np.ndarray:
-    """Answers of judges, the first against the others where ``turned``, the last at random where there is ``noise``."""
+def panel(
+    rng: np.random.Generator, *, noise: bool, turned: bool = False, copies: int = 0, items: int = ITEMS
+) -> np.ndarray:
+    """Answers of judges, the first against the others where ``turned``, the last at random where there is ``noise``.
+
+    So many ``copies`` of the first take its answer to 95 of 100 items.
+    """
     load = rng.uniform(0.45, 0.8, JUDGES) * np.where(np.arange(JUDGES) == 0, -1.0 if turned else 1.0, 1.0)
     load[-1] *= not noise
-    seen = load[:, None] * rng.normal(size=ITEMS)
-    return np.asarray(seen + np.sqrt(1 - load**2)[:, None] * rng.normal(size=(JUDGES, ITEMS)))
+    seen = load[:, None] * rng.normal(size=items)
+    y = np.asarray(seen + np.sqrt(1 - load**2)[:, None] * rng.normal(size=(JUDGES, items)))
+    for copy in range(1, 1 + copies):
+        y[copy] = np.where(rng.random(items) < KEPT, y[0], y[copy])
+    return y
 
 
 def named(y: np.ndarray) -> list[int]:
@@ -52,6 +61,29 @@ def test_no_judge_is_named_where_none_is_at_random(turned: bool) -> None:
     rng = np.random.default_rng(4)
     found = [named(panel(rng, noise=False, turned=turned)) for _ in range(PANELS)]
     assert np.mean([bool(one) for one in found]) <= 0.05
+
+
+@pytest.mark.parametrize("items", [40, 100])
+def test_judges_beside_four_who_are_copies_are_not_named(items: int) -> None:
+    rng = np.random.default_rng(7)
+    found = [named(panel(rng, noise=False, copies=3, items=items)) for _ in range(PANELS)]
+    assert np.mean([bool(one) for one in found]) <= 0.05
+
+
+def test_a_judge_at_random_beside_copies_is_named() -> None:
+    rng = np.random.default_rng(8)
+    found = [named(panel(rng, noise=True, copies=3)) for _ in range(PANELS)]
+    assert np.mean([JUDGES - 1 in one for one in found]) >= 0.8
+    assert np.mean([bool(set(one) - {JUDGES - 1}) for one in found]) <= 0.05
+
+
+def test_copies_of_a_judge_at_random_are_named_together() -> None:
+    rng, found = np.random.default_rng(9), []
+    for _ in range(PANELS):
+        y = panel(rng, noise=True)
+        y[-2] = np.where(rng.random(ITEMS) < KEPT, y[-1], y[-2])
+        found.append(named(y))
+    assert np.mean([one == [JUDGES - 2, JUDGES - 1] for one in found]) >= 0.8
 
 
 def test_panels_with_a_judge_who_answers_against_the_others_have_no_family() -> None:

@@ -24,9 +24,11 @@ _ABOUT = """# Published numbers, checked
 One folder per paper: `claims.toml` says what is claimed, how it is checked and how near ours must come; `tables/`
 holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` compares: what follows from
 other figures it computes on the spot, what our simulations give it reads from their kept results (listed below, with
-the day they were made); `--rerun` simulates them anew, 20 replicates of the cells that claims speak of (some 20
-minutes of one core, less with `--jobs`), and allows two of their Monte Carlo errors; public data are used where
-they can be fetched. `--strict` exits with 1 where a difference is not explained or something was changed here.
+the day they were made); `--rerun` simulates them anew, 20 replicates of the cells that claims speak of (MAPLE's: 19
+minutes of one core, most of them the paper's 5,000 epochs of Adam; less with `--jobs 2` or `--replicates 10`; the other
+papers rest on no simulation and take 1 to 2 seconds each), and allows two of their Monte Carlo errors; public data are
+used where they can be fetched. `--strict` exits with 1 where a difference is not explained or something was changed
+here: `voirdire repro --rerun --strict --jobs 2` checks all five papers, and exits with 0.
 `voirdire repro PAPER --figures DIR` draws the paper's figures (`reproduce.py`), `--run NAME --out DIR` runs its
 protocols. This page is made without public data (`make repro`), so their claims read "not-fetched" here.
 

@@ -69,7 +69,7 @@ def audit(
         check_output(out, overwrite=overwrite)
     found = cards(
         reading.table(table, humans or []),
-        reading.of_people(humans),
+        reading.people_tables(humans),
         families=families,
         item_families=item_families,
         covariates=split_commas(covariates),

@@ -110,7 +110,7 @@ def board(
             method=method.value,
             prob=prob,
             seed=seed,
-            anchors=reading.of_people(anchors),
+            anchors=reading.people_tables(anchors),
             families=families,
             over=over.value,
             about=None if about is None else about.value,

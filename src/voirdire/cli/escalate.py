@@ -65,7 +65,7 @@ def escalate(
     """Choose which answers to accept, at a guaranteed agreement with people, and which to send to people."""
     if out is not None and out.exists():
         raise InputError(f"{out} exists already; give the name of a new file")
-    saved, people = table.is_dir(), reading.of_people(humans)
+    saved, people = table.is_dir(), reading.people_tables(humans)
     if saved and model is not None:
         raise typer.BadParameter("--model: the saved fit has its own; leave it out, or give the table")
     read = None if saved else reading.table(table, humans or [])

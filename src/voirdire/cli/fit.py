@@ -212,7 +212,7 @@ def fit(
             prob=prob,
             seed=seed,
             priors=priors,
-            anchors=reading.of_people(anchors),
+            anchors=reading.people_tables(anchors),
             anchor_mode=None if anchor_mode is None else anchor_mode.value,
             families=families,
             levels=reading.levels,

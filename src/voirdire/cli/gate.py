@@ -106,7 +106,7 @@ def gate(
     found = verdict_on(
         *tables,
         versions=(new_name, old_name),
-        humans=reading.of_people(humans),
+        humans=reading.people_tables(humans),
         margin=margin,
         loss=loss,
         items=items,

@@ -143,7 +143,7 @@ def next(
                 reading.people(criteria),
                 model=model,
                 terms=terms,
-                anchors=reading.of_people(anchors),
+                anchors=reading.people_tables(anchors),
                 families=families,
                 levels=reading.levels,
                 seed=seed,

@@ -169,7 +169,7 @@ def _apart(
             given[0] if len(given) == 1 else given,
             method="laplace",
             seed=seed,
-            anchors=reading.of_people(anchors),
+            anchors=reading.people_tables(anchors),
             levels=reading.levels,
             positive=reading.how.positive,
             about=None if about is None else about.value,

@@ -45,7 +45,7 @@ def rate(
 
     found = share_of_good(
         reading.table(table, humans or []),
-        reading.of_people(humans),
+        reading.people_tables(humans),
         by=by,
         judges=split_commas(judge) or None,
         positive=reading.how.positive,

@@ -177,7 +177,7 @@ class TableOptions:
         )
         return read_as(path, how, unnamed=True).table if how.given else path
 
-    def of_people(self, paths: Sequence[Path] | None) -> Any:
+    def people_tables(self, paths: Sequence[Path] | None) -> Any:
         """Answers that a repeatable option for people's gave: the one table, or all of them; None without."""
         found = [self.people(path) for path in paths or ()]
         return found[0] if len(found) == 1 else found or None

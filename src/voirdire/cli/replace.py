@@ -67,7 +67,7 @@ def replace(
 
     found = may_replace(
         reading.table(table, humans or []),
-        reading.of_people(humans),
+        reading.people_tables(humans),
         margin=margin,
         bar=bar,
         epsilon=epsilon,

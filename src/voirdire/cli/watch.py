@@ -76,7 +76,7 @@ def watch(
     files = check_files(markdown, {"--out": out}, json=json, overwrite=overwrite)
     found = look(
         reading.together(table, humans or [], [state, *files]),
-        reading.of_people(humans),
+        reading.people_tables(humans),
         positive=reading.how.positive,
         levels=reading.levels,
         since=since,

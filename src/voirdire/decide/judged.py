@@ -17,7 +17,7 @@ from voirdire.kinds.labels.success import success
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import encode, positions
 from voirdire.tables.labels import Labels, read_labels
-from voirdire.tables.people import PERSON, apart, of_people, with_answers
+from voirdire.tables.people import PERSON, apart, as_anchors, with_answers
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
 from voirdire.tables.read import columns_among
@@ -132,7 +132,7 @@ def read_judged(
 
 def _one_answer(asked: pd.DataFrame) -> object:
     """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
-    whole: Any = of_people(asked.rename(columns={"judge": PERSON}))
+    whole: Any = as_anchors(asked.rename(columns={"judge": PERSON}))
     if "score" not in whole:
         return whole
     units = [name for name in ("context", "system", "item", "criterion") if name in whole]

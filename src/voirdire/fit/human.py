@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.infer.infer import infer
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.posterior_mode import Mode
-from voirdire.kinds.human import CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
+from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
 from voirdire.kinds.kind import Kind, Request
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.people import check_judges_are_not, names_of
@@ -18,7 +18,7 @@ from voirdire.typing import Floats
 
 MOST = 600  # items about which people's answers say how far a panel is from people
 LEAST = 3  # anchors from which methods are compared
-CLEAR = 2.0  # standard errors by which a method must predict better than the default
+CLEAR = 2.0  # standard errors by which a method must predict better than the default; of people alone none
 
 
 def infer_with_human(
@@ -46,7 +46,8 @@ def infer_with_human(
         left_out = human.left_out(asked, mode.x)
         chosen, methods = compare(left_out, human.default if human.default in left_out else JOINT)
     cut = can_cut and chosen != JOINT
-    found = human.cut(how) if cut else infer(human.problem, mode, how)
+    source = human.alone if chosen == ALONE else human
+    found = source.cut(how) if cut else infer(human.problem, mode, how)
     return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior))
 
 
@@ -92,7 +93,8 @@ def in_words(anchored: Anchored, asked: str | None, default: str, answers: str =
     elif anchored.chosen == default:
         why = "no other way predicts left-out anchors clearly better"
     else:
-        why = "it predicts left-out anchors clearly better than the default"
+        better = "better" if anchored.chosen == ALONE else "clearly better"
+        why = f"it predicts left-out anchors {better} than the default"
     judges = "the anchors alone" if anchored.mode == CUT else f"{answers} and anchors together"
     shown = "items and judges"
     if anchored.chosen == STACKING and not anchored.pairs:
@@ -139,6 +141,9 @@ def _if_wrong(doubt: Floats) -> float:
 def _best(losses: dict[str, Floats], default: str) -> str:
     """The default method, unless another's log loss is lower by more than twice the noise of the difference.
 
+    People's answers alone need only have the lower one, of the anchors that there are: they take nothing from judges,
+    who have to show that they help.
+
     The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
     whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
     imagined anchor that it gets wrong (as the rule of succession counts one failure more), the last of ``losses``.
@@ -150,6 +155,8 @@ def _best(losses: dict[str, Floats], default: str) -> str:
     for name, loss in losses.items():
         gain = base - loss
         noise = float(gain.std(ddof=1)) / np.sqrt(len(gain))
+        if name == ALONE:
+            gain, noise = gain[:-1], 0.0
         if gain.mean() > max(lead, CLEAR * noise):
             best, lead = name, float(gain.mean())
     return best

@@ -32,7 +32,7 @@ from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
-from voirdire.tables.people import apart, of_people, with_answers
+from voirdire.tables.people import apart, as_anchors, with_answers
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
@@ -220,7 +220,7 @@ def fit(
         votes, answers, levels = apart(votes, people, levels)
         anchors = with_answers(anchors, answers)
         _check_anchor_request(anchors, anchor_mode)
-        known = of_people(anchors)
+        known = as_anchors(anchors)
     request = Request(
         criteria,
         known,

@@ -17,6 +17,7 @@ from voirdire.typing import Floats, Ints
 
 MODES = JOINT, CUT = "joint", "cut"
 STACKING = "stacking"
+ALONE = "people alone"
 DEFAULT = {"pairs": STACKING, "linked": JOINT}  # the way to use anchors that others must clearly beat
 BASELINE = "majority"
 FOLDS = 20  # joint and cut posteriors are refitted this many times at most
@@ -157,6 +158,11 @@ class HumanAnswers(Generic[P]):
             The joint mode.
         """
         return {}
+
+    @property
+    def alone(self) -> HumanAnswers[P]:
+        """The same where what judges answered says nothing of items: what people say alone, and judges beside them."""
+        return self
 
     def cut(self, how: Method) -> Inferred:
         """The cut posterior."""

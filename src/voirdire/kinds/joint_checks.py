@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import items_linked
 from voirdire.kinds.joint_problem import JointProblem
-from voirdire.kinds.scores.checks import constant
+from voirdire.kinds.scores.checks import constant, unvoted
 from voirdire.kinds.votes import trust as trusting
 from voirdire.model.check import Check, listed
 from voirdire.trust.checks import dependent_judges, influence
@@ -42,6 +42,7 @@ def all_checks(
         linked(problem),
         link(problem),
         *constant(problem.of_scores),
+        *([] if votes.criteria_votes is not None else unvoted(problem.of_scores, "joint-position")),
         *([] if votes.anchors is None else [trusting.against_anchors(votes)]),
         *trusting.same_criteria(votes, posterior),
         *dependent_judges(problem, left, seed),

@@ -8,26 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.report.notebook import table_view
-from voirdire.report.table import make_table
+from voirdire.planning.candidates import Candidates
 from voirdire.settings import is_number, is_whole
 from voirdire.simulate import simulate_rankings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST = 64  # rankings a judge
 
 
 @dataclass(frozen=True, eq=False)
-class RankingPlan:
+class RankingPlan(Candidates):
     """Result of :func:`plan_rankings`.
 
     Attributes
@@ -42,14 +38,9 @@ class RankingPlan:
         The row of fewest rankings that reaches it, None if none does.
     """
 
-    table: pd.DataFrame
-    width: float
-    best: dict[str, Any] | None
+    order: ClassVar[str] = "the fewest rankings"
 
-    def _repr_html_(self) -> str:
-        """HTML without scripts for a notebook: the recommendation and all candidates."""
-        rows: list[Any] = self.table.to_dict("records")
-        return table_view(str(self), make_table("plan", "Candidates, the fewest rankings first", rows))
+    width: float
 
     def __str__(self) -> str:
         if self.best is None:
@@ -151,7 +142,7 @@ def plan_rankings(
     names = ["contexts", "repeats", "rankings", "price", "width", "mcse", "concordance", "reached"]
     found = pd.DataFrame(rows, columns=names)
     last = dict(zip(names, rows[-1], strict=True))
-    return RankingPlan(found, width, last if last["reached"] else None)
+    return RankingPlan(found, last if last["reached"] else None, width)
 
 
 def _candidate_sizes(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, scores
 from voirdire.model.specs import load_model
 from voirdire.parallel import run_parallel
+from voirdire.planning.candidates import Candidates
 from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
-from voirdire.report.notebook import table_view
-from voirdire.report.table import make_table
 from voirdire.simulate.votes import simulate_counts
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ Candidate = tuple[tuple[str, ...], float, int]  # judges, share of pairs, repeat
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Candidates):
     """Result of :func:`plan`.
 
     Attributes
@@ -49,14 +48,9 @@ class Plan:
         The cheapest candidate that reaches the target, None if none does.
     """
 
-    table: pd.DataFrame
-    target: float
-    best: dict[str, Any] | None
+    order: ClassVar[str] = "the cheapest"
 
-    def _repr_html_(self) -> str:
-        """HTML without scripts for a notebook: the recommendation and all candidates."""
-        rows: list[Any] = self.table.to_dict("records")
-        return table_view(str(self), make_table("plan", "Candidates, the cheapest first", rows))
+    target: float
 
     def __str__(self) -> str:
         if self.best is None:
@@ -145,7 +139,7 @@ def plan(
     table = _priced_table([found[candidate] for candidate in candidates], panel, target)
     reached = table[table["reached"]]
     best = None if reached.empty else {str(key): value for key, value in reached.iloc[0].to_dict().items()}
-    return Plan(table, target, best)
+    return Plan(table, best, target)
 
 
 def _read_panel(

@@ -67,7 +67,7 @@ def apart(
 
 
 def with_answers(given: object, answers: Sequence[Any]) -> Any:
-    """Join people's answers that were given and further ones, as `of_people` takes them; None for nothing.
+    """Join people's answers that were given and further ones, as :func:`as_anchors` takes them; None for nothing.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def with_answers(given: object, answers: Sequence[Any]) -> Any:
     return [*(given if isinstance(given, list | tuple) else [] if given is None else [given]), *answers]
 
 
-def of_people(answers: object) -> object:
+def as_anchors(answers: object) -> object:
     """Answers of one person or of several, as one table for anchors.
 
     Comparisons, rankings and scores stay as they are: where people disagree, each answer counts. Of several people's
@@ -99,7 +99,7 @@ def of_people(answers: object) -> object:
     --------
     >>> import pandas as pd
     >>> one = pd.DataFrame({"person": "ann", "first": ["x"], "second": "y", "winner": "x"})
-    >>> of_people([one, one.assign(person="bob", winner="y")])["winner"].tolist()
+    >>> as_anchors([one, one.assign(person="bob", winner="y")])["winner"].tolist()
     ['x', 'y']
     """
     answers = _renamed(answers)
@@ -134,7 +134,7 @@ def _renamed(answers: object) -> object:
 
 
 def names_of(answers: object) -> tuple[str, ...]:
-    """Who gave the answers that :func:`of_people` has made one table; nobody where that is not said.
+    """Who gave the answers that :func:`as_anchors` has made one table; nobody where that is not said.
 
     Examples
     --------

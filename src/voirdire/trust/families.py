@@ -83,13 +83,23 @@ def families_of(problem: Problem, found: Residuals | SharedErrors) -> dict[str, 
         shared = np.divide(scale**2, variance, out=np.zeros_like(t), where=variance > 0)
         own = divided(correlation, shared, explained=False)
     else:
-        correlation, shared = answers_alike(found)
-        own = divided(correlation, shared)
-        # of those who are alike beside others who guess nobody can say that they are copies
-        if not _agree(correlation, shared, own):
-            own = np.arange(len(own))
+        own = families_by_answers(found)
     group[found.judges] = found.judges[own]
     return named_by_first(problem.judges, group)
+
+
+def families_by_answers(found: Residuals) -> Ints:
+    """Family of each judge, a code each, shape (judges,): its first member's place among :attr:`.Residuals.judges`.
+
+    Parameters
+    ----------
+    found : Residuals
+        Where all items are alike (:func:`without_items`).
+    """
+    correlation, shared = answers_alike(found)
+    own = divided(correlation, shared)
+    # of those who are alike beside others who guess nobody can say that they are copies
+    return own if _agree(correlation, shared, own) else np.arange(len(own))
 
 
 def _agree(correlation: Floats, shared: Floats, of: Ints) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.trust.families import HIGHEST, LEAST, loads, turned
+from voirdire.trust.families import HIGHEST, LEAST, families_by_answers, loads, turned
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
@@ -14,8 +14,9 @@ NOISE = np.linspace(-0.15, 0.15, 7)  # loads of judges who answer nearly at rand
 SHARP = np.linspace(0.3, 0.95, 14)
 USEFUL = np.concatenate([SHARP, -SHARP])  # who answers against the others tells as much
 LIKE = 0.15  # sd of a useful judge's load from the middle one of the others'
-ODDS = 5.0  # by which a judge must be noise rather than useful to be named
-FEWEST = 3  # judges of whom one can be told to be noise
+ODDS = 7.0  # by which a judge must be noise rather than useful to be named
+FEWEST = 3  # judges, no two of one family, of whom one can be told to be noise
+DIVIDED = 100  # judges at most among whom families are sought: of more, copies are not the others
 
 
 class Shared(NamedTuple):
@@ -31,7 +32,9 @@ def noise_judges(found: Residuals) -> Ints:
     A judge's answers are correlated with the mean of the others', weighed by what their loads say of them; of a judge
     with the load a that is a c, c how well that mean shows what all see. The likelihood of the correlation (Fisher's)
     under loads near 0 is compared with that under useful ones (half of them evenly, half like the others'): ``ODDS``
-    name a judge. A judge who answers against the others is no noise.
+    name a judge. A judge who answers against the others is no noise. A family of judges who answer alike (copies)
+    counts as one, by the mean of its answers: else it would be the others, beside whom an independent judge looks
+    like noise.
 
     Parameters
     ----------
@@ -47,7 +50,8 @@ def noise_judges(found: Residuals) -> Ints:
     >>> noise_judges(Residuals(np.arange(5), y[None], np.ones_like(y)[None], flat, flat, items, none, none)).tolist()
     [4]
     """
-    y, seen = _standardised(found)
+    family = families_by_answers(found) if len(found.judges) <= DIVIDED else np.arange(len(found.judges))
+    y, seen, voice = _one_each(*_standardised(found), family)
     shared = seen @ seen.T
     np.fill_diagonal(shared, 0.0)
     correlation = np.divide(y @ y.T, shared, out=np.zeros_like(shared), where=shared > 0)
@@ -81,7 +85,7 @@ def noise_judges(found: Residuals) -> Ints:
         )
         if noise - np.logaddexp(useful, like) + np.log(2.0) > np.log(ODDS):
             named.append(judge)
-    return np.array(named, dtype=np.int64)
+    return np.flatnonzero(np.isin(voice, named))
 
 
 def independent(one: Floats, other: Floats, item: Ints) -> float:
@@ -126,8 +130,19 @@ def shared_variance(found: Residuals) -> Shared | None:
     return Shared(float(products.sum()) / total, total**-0.5) if total else None
 
 
+def _one_each(y: Floats, seen: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
+    """Mean answers of each family with a mean square of one, 1 where there are any, and the family of each judge."""
+    voice = np.unique(family, return_inverse=True)[1]
+    of = (voice == np.arange(voice.max(initial=-1) + 1)[:, None]).astype(float)
+    count = of @ seen
+    return *_with_unit_square(of @ (y * seen) / np.maximum(count, 1.0), (count > 0.0).astype(float)), voice
+
+
 def _standardised(found: Residuals) -> tuple[Floats, Floats]:
     """Answers of each judge with a mean square of one, and 1 where there are any."""
-    r, seen = found.r[0], (found.v[0] > 0.0).astype(float)
+    return _with_unit_square(found.r[0], (found.v[0] > 0.0).astype(float))
+
+
+def _with_unit_square(r: Floats, seen: Floats) -> tuple[Floats, Floats]:
     square = (r**2).sum(axis=1) / np.maximum(seen.sum(axis=1), 1.0)
     return r / np.sqrt(np.where(square > 0.0, square, 1.0))[:, None], seen

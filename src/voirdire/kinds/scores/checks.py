@@ -139,13 +139,13 @@ def unknown_error(problem: ScoresProblem) -> list[Check]:
     return [Check("error", "warn", float((known == 0).sum()), message)]
 
 
-def unvoted(problem: ScoresProblem) -> list[Check]:
-    """Warn if criterion weights rest on nothing."""
+def unvoted(problem: ScoresProblem, instead: str = "rating-discrimination") -> list[Check]:
+    """Warn if criterion weights rest on nothing; ``instead`` is the model that counts criteria equally."""
     weights, density = problem.model.weights, problem.density
     if weights is None or weights.kind != "votes" or density.voted or density.given or density.criteria == 1:
         return []
     message = (
         "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria=..., or take "
-        "rating-discrimination, which is the same then."
+        f"{instead}, which is the same then."
     )
     return [Check("weights", "warn", float(density.criteria), message)]

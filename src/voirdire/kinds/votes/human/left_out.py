@@ -56,6 +56,12 @@ def cut_left_out(problem: VotesProblem, evidence: Evidence) -> Floats:
     return _predicted(problem, evidence, parts, found)
 
 
+def alone(problem: VotesProblem) -> Data:
+    """The problem's tables with the judges' votes on items weighing nothing."""
+    part = problem.data["votes"]
+    return problem.data | {"votes": part | {"weight": part["weight"] * 0.0}}
+
+
 def _predicted(problem: VotesProblem, evidence: Evidence, parts: list[Ints], modes: list[Floats]) -> Floats:
     p = np.empty(len(evidence.rows))
     for fold, x in zip(parts, modes, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,15 +11,16 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.posterior_mode import Mode
-from voirdire.kinds.human import BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
+from voirdire.kinds.human import ALONE, BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
 from voirdire.kinds.votes.human import candidates, cut
 from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means
 from voirdire.kinds.votes.human.coins import CROWD_BT
 from voirdire.kinds.votes.human.comparisons import answered, comparisons, unconnected_pairs
-from voirdire.kinds.votes.human.left_out import cut_left_out, joint_left_out, people_prefer
+from voirdire.kinds.votes.human.left_out import alone, cut_left_out, joint_left_out, people_prefer
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.tables.families import family_codes
+from voirdire.tables.graph import connectivity
 from voirdire.typing import Floats
 
 INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
@@ -97,8 +99,29 @@ class HumanVotes(HumanAnswers[VotesProblem]):
             p[JOINT] = joint_left_out(self.problem, self.evidence, joint)
         if not self.by_pair:
             p[CUT] = cut_left_out(self.problem, self.evidence)
+        if self.suffices:
+            p[ALONE] = cut_left_out(self.alone.problem, self.evidence)
         shown_only = {BASELINE, INDEPENDENT} if self.dependent else {BASELINE}
         return {name: self._answered(one, name not in shown_only) for name, one in p.items()}
+
+    @property
+    def suffices(self) -> bool:
+        """True if people's answers link all items by themselves, under every criterion that they are about."""
+        people = self.problem.anchors
+        if self.by_pair or people is None:
+            return False
+        whole = people.overall or self.problem.model.criteria != "separate"
+        votes = people.votes
+        if whole:
+            votes = votes.recoded(criteria=votes.criteria[:1], criterion=votes.criterion * 0)
+        return all(len(graph.components) == 1 for graph in connectivity(votes))
+
+    @cached_property
+    def alone(self) -> HumanVotes:
+        """As in :class:`.HumanAnswers`: coins that anchors teach, and strengths by the anchors without the votes."""
+        found = HumanVotes(replace(self.problem, data=alone(self.problem)))
+        found.evidence = self.evidence
+        return found
 
     def _answered(self, p_one: Floats, usable: bool) -> LeftOut:
         p = np.where(self.evidence.answers > 0, p_one, 1.0 - p_one)

@@ -128,7 +128,7 @@ def _in_single(factor: Factor) -> Whitening:
     matrices = (
         placed(common, common, rest.T) + placed(alone, alone, diags_array(factor.alone)) + still(own),
         still(np.arange(pattern.size)) - placed(own, common, to_own),
-        placed(own, own, block_diag(blocks, format="coo")) + still(np.concatenate([common, alone])),
+        placed(own, own, block_diag(blocks)) + still(np.concatenate([common, alone])),
     )
 
     def back(normal: Floats) -> Floats:

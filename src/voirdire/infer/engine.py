@@ -42,7 +42,9 @@ def value_and_gradient(
 
 def moved(data: Data) -> Data:
     """The tables where compiled functions look for them: moved once, not at every call."""
-    return cast(Data, jax.tree.map(jnp.asarray, data))
+    return cast(
+        Data, jax.tree.map(lambda of: jnp.asarray(of.toarray() if hasattr(of, "toarray") else of), data)
+    )
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from voirdire.kinds.answers import Answers, one_by_one
@@ -18,7 +20,7 @@ def answers(problem: LabelsProblem) -> list[Answers]:
     None where the model knows no classes, or the table is large.
     """
     density, part = problem.density, problem.data["labels"]
-    if not density.latent or part["counts"].size > LARGEST:
+    if not density.latent or math.prod(part["counts"].shape) > LARGEST:
         return []
 
     def log(values: Values) -> Floats:

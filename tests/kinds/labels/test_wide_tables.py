@@ -10,7 +10,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.labels import around, families, influence, judge_pairs, problem, sparse_counts
+from voirdire.kinds.labels import around, families, influence, judge_pairs, problem, sparse_counts, systems
 from voirdire.kinds.labels.curvature import Curvature
 from voirdire.kinds.labels.dependence import residuals
 from voirdire.kinds.labels.expected import Expected
@@ -90,8 +90,11 @@ def test_products_are_those_with_the_hessian(model: str, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(
     ("turned", "most"),
-    [(around.TURNED, 0), (0.0, around.MOST_TERMS), (0.0, 0)],
-    ids=["directions", "terms", "Lanczos"],
+    [
+        pytest.param(around.TURNED, 0, id="directions"),
+        pytest.param(0.0, around.MOST_TERMS, id="terms"),
+        pytest.param(0.0, 0, id="Lanczos", marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("model", MODELS)
 def test_draws_have_the_covariance_of_the_hessian(
@@ -194,3 +197,19 @@ def test_what_does_not_fit_is_refused_with_what_it_takes(monkeypatch: pytest.Mon
         voirdire.fit(table, model="one-coin-label")
     with pytest.raises(InputError, match="GiB to sample by method 'nuts'; leave the method out"):
         voirdire.fit(table, model="hierarchical-dawid-skene", method="nuts")
+
+
+@pytest.mark.usefixtures("wide")
+def test_large_tables_of_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(systems, "LARGEST", 2**20)
+    rows = [
+        (f"j{j}", f"p{c}", f"s{s}", "ab"[(c + s + j) % 2])
+        for j in range(3)
+        for c in range(80)
+        for s in range(4)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "context", "system", "label"])
+    with pytest.raises(
+        InputError, match=r"320 items of systems .* GiB; fit without the columns context and system"
+    ):
+        voirdire.fit(table, model="hierarchical-dawid-skene")

@@ -129,6 +129,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             families=families,
             positive=request.positive,
         )
+        if place is not None:
+            systems.check_size(posed)
         if request.board:
             systems.known_grades(posed)
         classes = posed.labels[: posed.classes]

@@ -213,3 +213,14 @@ def test_large_tables_of_systems_are_refused(monkeypatch: pytest.MonkeyPatch) ->
         InputError, match=r"320 items of systems .* GiB; fit without the columns context and system"
     ):
         voirdire.fit(table, model="hierarchical-dawid-skene")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("wide")
+def test_nuts_holds_all_numbers_of_a_table_that_is_small_enough() -> None:
+    table = labels(items=60)
+    how = {"model": "dawid-skene", "seed": 0}
+    fit = voirdire.fit(table, method="nuts", draws=100, warmup=50, chains=1, **how)
+    near = voirdire.fit(table, method="laplace", **how)
+    np.testing.assert_allclose(fit.judges()["reliability"], near.judges()["reliability"], atol=0.1)
+    assert near.idata.log_likelihood.sizes["answer"] == 60

@@ -60,9 +60,23 @@ def tell(message: str) -> None:
     print(plain(message), file=sys.stderr)
 
 
+_ROWS = 20_000  # of a table that become text together
+
+
 def emit(result: dict[str, Any]) -> None:
     """Print one JSON object on stdout."""
-    print(json.dumps(result, allow_nan=False))
+    parts: list[str] = []
+    for key, value in result.items():
+        parts.append(f"{', ' if parts else '{'}{json.dumps(key)}: ")
+        if (
+            isinstance(value, list) and len(value) > _ROWS
+        ):  # not the whole text at once, whose copies take memory
+            blocks = (value[start : start + _ROWS] for start in range(0, len(value), _ROWS))
+            texts = [json.dumps(block, allow_nan=False)[1:-1] for block in blocks]
+            parts += ["[", ", ".join(texts[:1]), *(f", {text}" for text in texts[1:]), "]"]
+        else:
+            parts.append(json.dumps(value, allow_nan=False))
+    sys.stdout.writelines([*parts, "}\n" if parts else "{}\n"])
 
 
 def saved(folder: Path, json_output: bool) -> None:

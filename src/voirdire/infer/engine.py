@@ -42,7 +42,12 @@ def value_and_gradient(
 
 def moved(data: Data) -> Data:
     """The tables where compiled functions look for them: moved once, not at every call."""
-    return cast(Data, jax.tree.map(jnp.asarray, data))
+    return cast(Data, jax.tree.map(whole, data))
+
+
+def whole(numbers: Any) -> jax.Array:
+    """Numbers as an array; of a compressed matrix with those that are 0."""
+    return jnp.asarray(numbers.toarray() if hasattr(numbers, "toarray") else numbers)
 
 
 @lru_cache(maxsize=256)

@@ -141,6 +141,8 @@ def check_size(problem: Problem, method: Method) -> None:
     InputError
     """
     size = problem.density.size
+    if method.name == "nuts":
+        problem.check_compiled()
     if problem.density.is_nested and method.name == "nuts":
         check_draws(size, method.size)
     elif method.size and not problem.density.is_nested and not _never_written_out(problem, method):

@@ -143,7 +143,7 @@ def transitions(
 
     def chain(index: int) -> list[tuple[Any, ...]]:
         with engine.double_precision():
-            given = jax.tree.map(jnp.asarray, arguments)
+            given = jax.tree.map(engine.whole, arguments)
             state = begin(jax.random.PRNGKey(int(keys[index])), jnp.asarray(starts[index]), *given)
             blocks = []
             for start in range(0, warmup + draws, BLOCK):

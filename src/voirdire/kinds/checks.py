@@ -135,8 +135,10 @@ def constant_judges(
     'ann is giving one score to everything: such answers say nothing about the items, ...'
     """
     size = len(judges)
-    who = np.unique(np.stack([judge, answer]), axis=1)[0].astype(np.int64)  # once for each of its answers
-    once = (np.bincount(judge, minlength=size) > 1) & (np.bincount(who, minlength=size) == 1)
+    one = np.zeros(size, dtype=answer.dtype)
+    one[judge] = answer  # of each judge's answers
+    others = np.bincount(judge, answer != one[judge], size)
+    once = (np.bincount(judge, minlength=size) > 1) & (others == 0)
     names = [judges[index] for index in np.flatnonzero(once)]
     if not names:
         return [Check("constant-judges", "ok", 0.0, f"No judge gives the same {kind} to everything.")]

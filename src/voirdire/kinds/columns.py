@@ -55,7 +55,19 @@ def frame(columns: Columns) -> pd.DataFrame:
 def records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
     """Rows as dictionaries of plain Python numbers, None where a value is missing."""
     keys = tuple(columns) if keys is None else keys
-    return [{key: _plain(columns[key][row]) for key in keys} for row in range(len(columns[keys[0]]))]
+    return [
+        dict(zip(keys, row, strict=True)) for row in zip(*(_cells(columns[key]) for key in keys), strict=True)
+    ]
+
+
+def _cells(column: Any) -> list[Any]:
+    """Cells of a column, as :func:`_plain` has each."""
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
+        return [_plain(value) for value in column]
+    found: list[Any] = column.tolist()
+    for row in np.flatnonzero(np.isnan(column)) if column.dtype.kind == "f" else ():
+        found[row] = None
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -52,6 +52,9 @@ class Problem:
         """
         raise NotImplementedError(f"model {self.model.name} has no twins")
 
+    def check_compiled(self) -> None:
+        """Refuse tables that cannot be compiled, as NUTS needs; most can."""
+
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""

@@ -286,9 +286,9 @@ def count_votes(
     """
     judge, criterion, first, second = codes
     # Ranks of the two halves, and not one product of all four, so that no table overflows int64.
-    left, row_left = _distinct_keys(judge * len(names[1]) + criterion, len(names[0]) * len(names[1]))
-    right, row_right = _distinct_keys(first * len(names[2]) + second, len(names[2]) ** 2)
-    cell, row_cell = _distinct_keys(row_left * len(right) + row_right, len(left) * len(right))
+    left, row_left = distinct_keys(judge * len(names[1]) + criterion, len(names[0]) * len(names[1]))
+    right, row_right = distinct_keys(first * len(names[2]) + second, len(names[2]) ** 2)
+    cell, row_cell = distinct_keys(row_left * len(right) + row_right, len(left) * len(right))
     left, right = left[cell // max(len(right), 1)], right[cell % max(len(right), 1)]
     counts = np.bincount(row_cell * 3 + outcome, times, 3 * len(cell)).reshape(-1, 3).astype(np.int64)
     at = (left // len(names[1]), left % len(names[1]), right // len(names[2]), right % len(names[2]))
@@ -306,8 +306,14 @@ def count_votes(
     )
 
 
-def _distinct_keys(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """The distinct keys, which are below ``size``, in order, and the place of each key among them."""
+def distinct_keys(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """The distinct keys, which are below ``size``, in order, and the place of each key among them.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in distinct_keys(np.array([7, 3, 7]), 10)]
+    [[3, 7], [1, 0, 1]]
+    """
     if size > 4 * len(keys) + 1000:
         found, place = np.unique(keys, return_inverse=True)
         return found, place

@@ -14,7 +14,7 @@ from voirdire.tables.csv_file import csv_header, csv_rows
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats.failures import failure
 from voirdire.tables.formats.records import Unread, no_object, values
-from voirdire.tables.parquet_file import parquet_names, parquet_rows, quoted
+from voirdire.tables.parquet_file import parquet_cells, parquet_names, quoted
 from voirdire.tables.problems import Problems
 
 
@@ -142,9 +142,7 @@ def _read_parquet(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
     wanted = choose(parquet_names(str(file)), required, optional, problems)
-    return (
-        _columns_of_rows(wanted, list(chain.from_iterable(parquet_rows(str(file), wanted)))) if wanted else {}
-    )
+    return parquet_cells(str(file), wanted) if wanted else {}
 
 
 _READERS = {".csv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".parquet": _read_parquet}

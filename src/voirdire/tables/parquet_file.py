@@ -8,15 +8,20 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from voirdire.errors import InputError
+from voirdire.tables.cells import CODED, Cells, Coded
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.failures import library
 
 _FETCHED = 10_000  # rows that come together
 _BEGIN = b"PAR1"
+_HASH = "hash"  # what texts are told apart by
 _CELL = 8  # bytes that a cell takes at least
 
 
@@ -111,6 +116,58 @@ def parquet_names(path: str) -> list[str]:
         return [column.name for column in parquet_columns(connection, path, folder)]
 
 
+@contextmanager
+def _opened(path: str, wanted: Sequence[str]) -> Iterator[tuple[Any, str, list[InFile]]]:
+    """A connection, the table function of a Parquet file that is not too large, and its columns that are wanted."""
+    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
+        with library(path, "Parquet"):
+            connection.execute("SET threads = 1")
+            by_name = {column.name: column for column in parquet_columns(connection, path, folder)}
+            columns = [by_name[name] for name in wanted]
+            _check_size(connection, path, folder, columns)
+        yield connection, parquet(path, folder), columns
+
+
+def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
+    """Cells of some columns of a Parquet file; long columns of text as codes, most of which are never made text.
+
+    Raises
+    ------
+    InputError
+        As :func:`parquet_rows`.
+    """
+    with _opened(path, wanted) as (connection, table, columns), library(path, "Parquet"):
+        (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+        found: Cells = {}
+        for column in columns if rows >= CODED else ():
+            if column.type == "VARCHAR":
+                coded = _coded(connection, table, column.sql)
+                found |= {} if coded is None else {column.name: coded}
+    rest = [name for name in wanted if name not in found]
+    read = list(chain.from_iterable(parquet_rows(path, rest))) if rest else []
+    found |= {name: [row[place] for row in read] for place, name in enumerate(rest)}
+    return {name: found[name] for name in wanted}
+
+
+def _coded(connection: Any, table: str, column: str) -> Coded | None:
+    """A column as codes, by the hashes of its texts; None where two texts have one."""
+    import pandas as pd
+
+    names = connection.execute(
+        f"SELECT DISTINCT {column} name, {_HASH}({column}) hash FROM {table}"
+    ).fetchnumpy()
+    order = np.argsort(names["hash"])
+    ordered = names["hash"][order]
+    if (ordered[1:] == ordered[:-1]).any():
+        return None
+    hashes = connection.execute(f"SELECT {_HASH}({column}) hash FROM {table}").fetchnumpy()["hash"]
+    codes, first = pd.factorize(hashes)
+    place = order[np.searchsorted(ordered, first)]
+    missing = np.ma.getmaskarray(names["name"])[place]
+    levels: Any = np.where(missing, None, np.ma.getdata(names["name"])[place])
+    return Coded(codes.astype(np.int64, copy=False), [*levels, None])
+
+
 def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
     """Rows of some columns of a Parquet file, many at a time.
 
@@ -119,14 +176,10 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
     InputError
         It is damaged, or holds more than :mod:`voirdire.tables.formats.bounds` allows.
     """
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
+    with _opened(path, wanted) as (connection, table, columns):
         with library(path, "Parquet"):
-            connection.execute("SET threads = 1")
-            by_name = {column.name: column for column in parquet_columns(connection, path, folder)}
-            columns = [by_name[name] for name in wanted]
-            _check_size(connection, path, folder, columns)
             selected = ", ".join(column.sql for column in columns)
-            found = connection.execute(f"SELECT {selected} FROM {parquet(path, folder)}")
+            found = connection.execute(f"SELECT {selected} FROM {table}")
         while True:
             with library(path, "Parquet"):
                 rows = found.fetchmany(_FETCHED)

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Protocol
 
 import numpy as np
 
-from voirdire.trust.residuals import Residuals
-from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 SMALLEST = 2.0  # summed variance below which two judges share too little to be tested
 RESAMPLES = 100
+
+
+class PairSums(Protocol):
+    """Sums over comparisons of products of residuals of all pairs of judges; see :mod:`voirdire.trust.residuals`."""
+
+    @property
+    def comparisons(self) -> int:
+        """Number of comparisons, or of groups of them, that intervals are resampled from."""
+        ...
+
+    def sums(self) -> tuple[Floats, Floats, Floats]:
+        """T, its variance and its scale, shape (judges, judges) each."""
+        ...
+
+    def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """T, its variance and its scale under weights (resamples, comparisons), shape (pairs, resamples), in parts."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +66,14 @@ class Dependence(Correlations):
     high: float
 
 
-def dependence(found: Residuals | SharedErrors, rng: np.random.Generator) -> Dependence:
+def dependence(found: PairSums, rng: np.random.Generator) -> Dependence:
     """Test all pairs of judges.
 
     Examples
     --------
     Two copies and one other judge on 400 comparisons of equal items:
 
+    >>> from voirdire.trust.residuals import Residuals
     >>> rng = np.random.default_rng(0)
     >>> r = rng.choice([-1.0, 1.0], (2, 400))[[0, 0, 1]][None]
     >>> none = np.zeros(0, dtype=np.int64)
@@ -76,12 +94,12 @@ def dependence(found: Residuals | SharedErrors, rng: np.random.Generator) -> Dep
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
 
 
-def effective_size(found: Residuals | SharedErrors) -> float:
+def effective_size(found: PairSums) -> float:
     """:attr:`Dependence.size` alone, which takes no resampling."""
     return _whole_size(found.sums())
 
 
-def correlations(found: Residuals | SharedErrors) -> Correlations:
+def correlations(found: PairSums) -> Correlations:
     """Residual agreement of all pairs of judges."""
     return _correlations(*found.sums())
 
@@ -104,7 +122,7 @@ def _whole_size(sums: tuple[Floats, Floats, Floats]) -> float:
     return float(_size(judges, _excess(*sums)[~np.eye(judges, dtype=bool)].sum()))
 
 
-def sizes_without(found: Residuals | SharedErrors) -> tuple[float, Floats]:
+def sizes_without(found: PairSums) -> tuple[float, Floats]:
     """:attr:`Dependence.size`, and the same without each judge, shape (judges,)."""
     t, var, scale = sums = found.sums()
     left = []

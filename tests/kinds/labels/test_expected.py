@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from voirdire.infer import mode
 from voirdire.infer.autodiff import TAPED, gradient
@@ -102,7 +103,7 @@ def test_sums_over_labels_given_are_products_of_matrices() -> None:
     rng = np.random.default_rng(5)
     counts = rng.poisson(0.02, (40, 150)).astype(float)
     counts[3] = 0.0
-    sparse, dense = SparseCounts(counts), DenseCounts(counts)
+    sparse, dense = SparseCounts(csr_array(counts)), DenseCounts(counts)
     assert isinstance(counted(counts), SparseCounts)
     assert isinstance(counted(counts + 1.0), DenseCounts)
     for form in (sparse, dense):

@@ -8,10 +8,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.renaming import best_renaming
+from voirdire.kinds.labels.sparse_counts import of_items
 from voirdire.kinds.labels.target import ASSUMED, Panel, Target
 from voirdire.kinds.labels.ties import tied
 from voirdire.model.density import Data
@@ -19,6 +21,8 @@ from voirdire.model.problem import TARGET
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
+LABELS = 100_000_000  # labels times draws that probabilities of large tables are averaged over,
+FEWEST = 16  # of draws at least
 _kept: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
 
 
@@ -33,14 +37,14 @@ def panel_of(problem: LabelsProblem, chance: Floats, data: Data | None = None) -
         Labels of other items, one row each; by default those of the problem, of all units.
     """
     counts, density = (problem.data if data is None else data)["labels"]["counts"], problem.density
-    by_judge = counts.reshape(len(counts), -1, len(problem.labels))
+    labels = len(problem.labels)
     if density.shares_errors:  # a family has one voice
         voice = np.ones(density.judges)
         for block in density.blocks:
             voice[list(block)] = 1.0 / len(block)
-        of_item = np.einsum("ijl,j->il", by_judge, voice)
+        of_item = np.einsum("ijl,j->il", counts.reshape(len(counts), -1, labels), voice)
     else:
-        of_item = by_judge.sum(axis=1)
+        of_item = of_items(counts, labels)
     if data is None:
         of_item = of_item[problem.unit_row]
     total = np.ones(len(of_item)) if density.graded else of_item.sum(axis=1)
@@ -61,9 +65,55 @@ def about_panel(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """P(class) by the model, averaged over draws, shape (units, classes)."""
     found = _kept.get(posterior)
     if found is None:
-        found = by_model(problem, posterior, some_draws(posterior), problem.data)[problem.unit_row]
+        over = _over_few if problem.is_wide and posterior.draws is not None else _over_some
+        found = over(problem, posterior)[problem.unit_row]
         _kept[posterior] = found
     return _with_known(problem, found)
+
+
+def _over_some(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    return by_model(problem, posterior, some_draws(posterior), problem.data)
+
+
+def _over_few(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    """Averaged over few draws, in all of which classes have the names that they have in most.
+
+    How often they have others is known by all draws, and what is believed then is the same by these names.
+    """
+    assert posterior.draws is not None
+    density, draws = problem.density, posterior.draws.reshape(-1, problem.density.size)
+    few = draws[np.linspace(0, len(draws) - 1, few_draws(problem, posterior)).astype(int)]
+    names = np.arange(density.classes)[None]
+    if density.has_mirror:
+        few = density.fold(few, problem.data)[0]
+        names = np.tile(names, (len(draws), 1))
+        free = np.array(density.free)
+        names[:, free] = free[best_renaming(density.name_scores(draws, np))]
+    values = density.values(few, np)
+    each = [{name: of[n] for name, of in values.items()} for n in range(len(few))]
+    found = by_model(problem, posterior, each, problem.data)
+    namings, times = np.unique(names, axis=0, return_counts=True)
+    mixed = sum(share * found[:, order] for order, share in zip(namings, times / len(names), strict=True))
+    return np.asarray(mixed)
+
+
+def few_draws(problem: LabelsProblem, posterior: Posterior) -> int:
+    """Number of draws that probabilities of classes are averaged over in a large table."""
+    assert posterior.draws is not None
+    most = len(posterior.draws.reshape(-1, problem.density.size))
+    return min(most, MAX_DRAWS, max(FEWEST, LABELS // max(problem.table.rows, 1)))
+
+
+def thinned(problem: LabelsProblem, posterior: Posterior) -> list[str]:
+    """Sentence on what is thinned out or not tried in a large table; none of others."""
+    if not problem.is_wide or posterior.draws is None:
+        return []
+    used = few_draws(problem, posterior)
+    return [
+        f"The table is large ({problem.table.rows:,} labels): intervals are those of the normal approximation at the "
+        f"mode, which is not tried, by {posterior.draws.shape[1]:,} draws; probabilities of classes are means over "
+        f"{used} of them."
+    ]
 
 
 def about_target(problem: LabelsProblem, posterior: Posterior) -> Floats:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from voirdire.kinds.answers import Answers, one_by_one
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.sparse_counts import of_items
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -18,7 +21,7 @@ def answers(problem: LabelsProblem) -> list[Answers]:
     None where the model knows no classes, or the table is large.
     """
     density, part = problem.density, problem.data["labels"]
-    if not density.latent or part["counts"].size > LARGEST:
+    if not density.latent or math.prod(part["counts"].shape) > LARGEST:
         return []
 
     def log(values: Values) -> Floats:
@@ -26,5 +29,5 @@ def answers(problem: LabelsProblem) -> list[Answers]:
 
     units = np.array(problem.items)[problem.unit_item]
     about = {"item": units, "criterion": np.array(problem.criteria)[problem.unit_criterion]}
-    most = part["counts"].reshape(len(part["counts"]), -1, len(problem.labels)).sum(axis=1).argmax(axis=1)
+    most = of_items(part["counts"], len(problem.labels)).argmax(axis=1)
     return [Answers("labels", one_by_one(log), problem.unit_row, most[problem.unit_row], about)]

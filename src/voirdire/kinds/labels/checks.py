@@ -33,16 +33,16 @@ def all_checks(
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
     own += [*unseen(problem), *ties(problem), *dependent_judges(problem, posterior, seed)]
-    own += _influences(problem, posterior)
+    own += _influences(problem, posterior, seed)
     if posterior.values is not None:
         own += below_chance(problem, judges, 1.0 / len(problem.labels), TURNED)
     own += drift(over_time(problem, posterior), seed=seed)
     return [*found, *own]
 
 
-def _influences(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
+def _influences(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
     """Judges on whom the first system, and the classes of many items, hang; in one check where both are known."""
-    found = [*influence_on_systems(problem, posterior), *influence(problem, posterior)]
+    found = [*influence_on_systems(problem, posterior), *influence(problem, posterior, seed)]
     if len(found) < 2:
         return found
     of_systems, of_classes = found

@@ -23,11 +23,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.kinds.labels.around import draws_around
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
 from voirdire.kinds.labels.hidden import hessian
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
+from voirdire.kinds.labels.sparse_counts import is_compressed, of_items, times
 from voirdire.kinds.labels.states import log_joint, log_rates
 from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
@@ -170,7 +172,7 @@ class LabelsDensity(LabelsLayout):
             log = log_joint(self, values, part["counts"], xp)
         else:
             rates = self.rates(values, xp).transpose(0, 2, 1).reshape((-1, self.classes))
-            log = xp.dot(part["counts"], rates)
+            log = times(part["counts"], rates, xp)
         if not self.graded:
             return log + self.shares(values, xp)[part["criterion"]] + part["known"]
         named = self.naming(values, xp)
@@ -312,8 +314,7 @@ class LabelsDensity(LabelsLayout):
         if self.graded:
             return [self._flat_from(self._graded_start(part["counts"], part["weight"]))]
         judges = part["counts"].shape[1] // self.labels
-        counts = part["counts"].reshape(-1, judges, self.labels)
-        votes = counts.sum(axis=1)[:, : self.classes] + SMOOTHING
+        votes = of_items(part["counts"], self.labels)[:, : self.classes] + SMOOTHING
         known = np.exp(np.maximum(part["known"], -700.0))
         belief = votes / votes.sum(axis=1, keepdims=True) * known
         belief = part["weight"][:, None] * belief / np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
@@ -355,7 +356,9 @@ class LabelsDensity(LabelsLayout):
         if not self.leaning or self.shares_errors:
             return None
         expected = Expected(self, data)
-        return ByHand(expected.both, expected.metric, hessian=partial(hessian, expected))
+        wide = is_compressed(data["labels"]["counts"])
+        around = partial(draws_around, expected) if wide else None
+        return ByHand(expected.both, expected.metric, around=around, hessian=partial(hessian, expected))
 
     def _graded_start(self, counts: Floats, weight: Floats) -> Values:
         """Judges alike, with the cutpoints of a normal distribution whose levels are as common as the labels are."""

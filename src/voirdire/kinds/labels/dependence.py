@@ -15,6 +15,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.labels.influence import units as units_of
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import drawn_rates, expanded
+from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.kinds.pick import pick
 from voirdire.model.check import Check
 from voirdire.model.terms.confusion import log_softmax
@@ -71,8 +72,13 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
 
 def _shared_units(problem: LabelsProblem) -> bool:
     """True where two judges have labelled one item (under one criterion)."""
-    unit, size = units_of(problem), len(problem.judges)
-    return bool((np.bincount(np.unique(unit * size + problem.table.judge) // size) > 1).any())
+    first, unit, judge = (
+        np.zeros(len(problem.unit_item), dtype=np.int64),
+        units_of(problem),
+        problem.table.judge,
+    )
+    first[unit] = judge
+    return bool((first[unit] != judge).any())
 
 
 def _given_effects(
@@ -111,13 +117,22 @@ def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) ->
             )
         ]
     rng = np.random.default_rng(seed)
-    left = residuals(problem, posterior, rng)
+    wide = wide_residuals(problem, posterior, rng) if problem.is_wide else None
+    left = residuals(problem, posterior, rng) if wide is None else wide
     found = dependence(left, rng)
     count = len(left.judges)
-    worth = (
-        f"{count} judges, worth about {found.size:.0f} independent ones (90% interval {found.low:.0f} to "
-        f"{found.high:.0f})"
+    of = (
+        f" of {len(problem.judges):,} (with most labels)"
+        if wide is not None and count < len(problem.judges)
+        else ""
     )
+    worth = (
+        f"{count} judges{of}, worth about {found.size:.0f} independent ones (90% interval {found.low:.0f} to "
+        f"{found.high:.0f}"
+    )
+    units = len(problem.unit_item)
+    few = wide is not None and wide.units < units
+    worth += f"; by {wide.units:,} of {units:,} items, drawn at random)" if wide is not None and few else ")"
     alike = most_alike(found, ALPHA)
     if not alike:
         return [

@@ -11,7 +11,8 @@ is 0 of strangers and 1 of copies. Two judges answer alike where rho_ab is above
 judges with rho = ``STRANGERS`` do with probability ``ALPHA`` in the whole panel (exact binomial probability, shared
 among all pairs that are compared: Bonferroni). So a few items in common never suffice, and the more judges there are,
 the more items it takes; two judges who are nearly always right agree nearly always, and are not alike. Of very many
-judges those with most labels are compared (:func:`voirdire.trust.residuals.looked_at`).
+judges those with most labels are compared (:func:`voirdire.trust.residuals.looked_at`), by items drawn at random where
+there are very many (:mod:`.labels.judge_pairs`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.kinds.labels.judge_pairs import matrix, products, some_units
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
 from voirdire.trust.families import loads, named_by_first
 from voirdire.trust.residuals import looked_at
@@ -31,7 +34,7 @@ ALIKE = 0.5  # rho of two judges who answer alike, at least
 STRANGERS = 0.25  # rho that strangers may have: some items are harder than others, for all
 ALPHA = 0.001  # chance that any two of a panel of strangers are taken to answer alike
 LEAST = 20  # items that two judges share, from which they are compared
-LARGEST = 5_000_000  # numbers in the table of items, judges and labels: of larger ones the first items
+LARGEST = 5_000_000  # numbers in a table of items, judges and labels, up to which all are held
 
 
 def found_families(table: Labels) -> dict[str, str]:
@@ -75,10 +78,13 @@ def _agreements(table: Labels, chosen: Ints) -> _Agreements:
     judges, labels = len(chosen), len(table.labels)
     place = np.full(len(table.judges), -1)
     place[chosen] = np.arange(judges)
-    units, unit = np.unique(table.criterion * len(table.items) + table.item, return_inverse=True)
-    most = min(len(units), max(1, LARGEST // max(judges * labels, 1)))
-    here = (unit < most) & (place[table.judge] >= 0)
-    cell = (table.label[here] * judges + place[table.judge[here]]) * most + unit[here]
+    size = len(table.criteria) * len(table.items)
+    units, unit = distinct_keys(table.criterion * len(table.items) + table.item, size)
+    here = np.flatnonzero(place[table.judge] >= 0)
+    judge, unit, label, most = place[table.judge[here]], unit[here], table.label[here], len(units)
+    if labels * judges * most > LARGEST:
+        return _of_few(judge, unit, label, (judges, most, labels))
+    cell = (label * judges + judge) * most + unit
     count = np.bincount(cell, minlength=labels * judges * most).reshape(labels, judges, most).astype(float)
     total = count.sum(axis=0)
     given, seen = count / np.maximum(total, 1.0), (total > 0).astype(float)
@@ -86,6 +92,27 @@ def _agreements(table: Labels, chosen: Ints) -> _Agreements:
     used = given @ seen.T  # how often judge a gave each label to the items that b labelled too
     chance = (used * used.swapaxes(1, 2)).sum(axis=0) / np.maximum(shared, 1.0) ** 2
     return _Agreements(shared, (given @ given.swapaxes(1, 2)).sum(axis=0), chance)
+
+
+def _of_few(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, int, int]) -> _Agreements:
+    """As :func:`_agreements`, by sums over the labels that were given, of items drawn by lot where there are many."""
+    judges, units, labels = sizes
+    some = np.isin(unit, some_units(unit, units, np.random.default_rng(0)))
+    judge, unit, label = judge[some], unit[some], label[some]
+    total = matrix(judge, unit, np.ones(len(judge)), (judges, units))
+    seen = total.copy()
+    seen.data[:] = 1.0
+    shared = products(seen, seen)
+    agreed, chance = np.zeros_like(shared), np.zeros_like(shared)
+    for one in range(labels):
+        said = label == one
+        given = matrix(judge[said], unit[said], np.ones(said.sum()), (judges, units))
+        if len(total.data) < len(judge):  # someone labelled an item twice
+            given = given * total.power(-1)
+        agreed += products(given, given)
+        used = products(given, seen)
+        chance += used * used.T
+    return _Agreements(shared, agreed, chance / np.maximum(shared, 1.0) ** 2)
 
 
 def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:

@@ -23,6 +23,8 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 MANY = 0.1  # share of the items whose class may hang on one judge
+SAMPLE = 100_000  # items that are looked at, of large tables
+TOGETHER = 500_000  # pairs of an item and a judge
 
 
 class Given(NamedTuple):
@@ -39,8 +41,8 @@ class Given(NamedTuple):
     counts: Floats
 
 
-def labels_given(problem: LabelsProblem) -> Given:
-    """Pairs of units and judges with the labels given.
+def labels_given(problem: LabelsProblem, some: Ints | None = None) -> Given:
+    """Pairs of units and judges with the labels given, of some units where they are named.
 
     Examples
     --------
@@ -51,10 +53,18 @@ def labels_given(problem: LabelsProblem) -> Given:
     >>> labels_given(fit.problem).counts.tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
-    judges = len(problem.judges)
-    pairs, row = np.unique(units(problem) * judges + problem.table.judge, return_inverse=True)
+    judges, unit, judge, label = (
+        len(problem.judges),
+        units(problem),
+        problem.table.judge,
+        problem.given(problem.table),
+    )
+    if some is not None:
+        here = np.isin(unit, some)
+        unit, judge, label = unit[here], judge[here], label[here]
+    pairs, row = np.unique(unit * judges + judge, return_inverse=True)
     counts = np.zeros((len(pairs), len(problem.labels)))
-    np.add.at(counts, (row, problem.given(problem.table)), 1.0)
+    np.add.at(counts, (row, label), 1.0)
     return Given(pairs // judges, pairs % judges, counts)
 
 
@@ -62,7 +72,12 @@ def units(problem: LabelsProblem) -> Ints:
     """The unit (item and criterion) of every label of the table."""
     wide, table = max(len(problem.items), 1), problem.table
     known = problem.unit_criterion * wide + problem.unit_item
-    return np.searchsorted(known, table.criterion * wide + table.item)
+    key, size = table.criterion * wide + table.item, wide * len(problem.criteria)
+    if size > 4 * len(key) + 1000:
+        return np.searchsorted(known, key)
+    place = np.zeros(size, dtype=np.int64)
+    place[known] = np.arange(len(known))
+    return np.asarray(place[key])
 
 
 def without(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
@@ -73,12 +88,15 @@ def without(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Float
     density = problem.density
     if density.shares_errors:
         return _without_shared(problem, values, pairs)
-    log = density.rates(values, np)
-    own = log[pairs.judge if len(log) > 1 else pairs.judge * 0]
-    joint = density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
-    others = joint - np.einsum("pl,pjl->pj", pairs.counts, own)
-    belief = np.exp(log_softmax(others, problem.classes, np))
-    return others, np.einsum("pj,pjl->pl", belief, np.exp(own))
+    log, joint = density.rates(values, np), density.joint(values, problem.data, np)[problem.unit_row]
+    others, chance = np.empty((len(pairs.judge), problem.classes)), np.empty_like(pairs.counts)
+    for start in range(0, len(pairs.judge), TOGETHER):
+        here = slice(start, start + TOGETHER)
+        own = log[pairs.judge[here] if len(log) > 1 else pairs.judge[here] * 0]
+        others[here] = joint[pairs.unit[here]] - np.einsum("pl,pjl->pj", pairs.counts[here], own)
+        belief = np.exp(log_softmax(others[here], problem.classes, np))
+        chance[here] = np.einsum("pj,pjl->pl", belief, np.exp(own))
+    return others, chance
 
 
 def _without_shared(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
@@ -94,27 +112,31 @@ def _without_shared(problem: LabelsProblem, values: Values, pairs: Given) -> tup
     return others, chance
 
 
-def deciders(problem: LabelsProblem, posterior: Posterior) -> Ints:
-    """Number of units of which each judge alone decides the most probable class, shape (judges,)."""
-    values, pairs = posterior.central_values, labels_given(problem)
+def deciders(problem: LabelsProblem, posterior: Posterior, some: Ints | None = None) -> Ints:
+    """Number of units (or of some) of which each judge alone decides the most probable class, shape (judges,)."""
+    values, pairs = posterior.central_values, labels_given(problem, some)
     rest, _ = without(problem, values, pairs)
     whole = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
     changed = rest.argmax(axis=1) != whole.argmax(axis=1)
     return np.bincount(pairs.judge, changed, len(problem.judges)).astype(np.int64)
 
 
-def influence(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
+def influence(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> list[Check]:
     """Check whether the classes of many items hang on one judge; nothing without latent classes."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
-    count, size = deciders(problem, posterior), len(problem.unit_item)
+    size, some, of = len(problem.unit_item), None, ""
+    if problem.is_wide and size > SAMPLE:
+        some = np.random.default_rng(seed).choice(size, SAMPLE, replace=False)
+        size, of = SAMPLE, f" (drawn at random from {size:,})"
+    count = deciders(problem, posterior, some)
     most = int(count.argmax())
     share = float(count[most] / size)
     if share <= MANY:
-        found = f"At most {count[most]} of {size} classes hang on one judge ({problem.judges[most]})."
+        found = f"At most {count[most]} of {size} classes{of} hang on one judge ({problem.judges[most]})."
         return [Check("influence", "ok", share, found)]
     message = (
-        f"Without {problem.judges[most]} {count[most]} of {size} items would have another class. More judges on the "
-        "items in doubt would make them depend less on one."
+        f"Without {problem.judges[most]} {count[most]} of {size} items{of} would have another class. More judges on "
+        "the items in doubt would make them depend less on one."
     )
     return [Check("influence", "warn", share, message)]

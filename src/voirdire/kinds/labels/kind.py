@@ -15,7 +15,7 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
-from voirdire.kinds.labels.about import difference
+from voirdire.kinds.labels.about import difference, thinned
 from voirdire.kinds.labels.answers import answers
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.claims import claims
@@ -129,6 +129,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             families=families,
             positive=request.positive,
         )
+        if place is not None:
+            systems.check_size(posed)
         if request.board:
             systems.known_grades(posed)
         classes = posed.labels[: posed.classes]
@@ -147,7 +149,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def outcome(self, problem: LabelsProblem, posterior: Posterior) -> list[str]:
         """See :func:`.labels.about.difference`."""
-        return difference(problem, posterior)
+        return [*difference(problem, posterior), *thinned(problem, posterior)]
 
     def structure(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Shares of systems' answers that are of each class, where the table is about systems."""

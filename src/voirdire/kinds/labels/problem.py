@@ -11,17 +11,20 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import label_switching
 from voirdire.kinds.labels.density import LabelsDensity
+from voirdire.kinds.labels.sparse_counts import compressed, is_compressed, is_wide
 from voirdire.kinds.labels.success import success
 from voirdire.model.check import Check
 from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION, SHARED_ERRORS
+from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import known_names
 from voirdire.typing import Floats, Ints
 
-LARGEST_TABLE = 150_000_000  # numbers in the table of distinct items, judges and labels
+LARGEST_TABLE = 150_000_000  # numbers in the table of distinct items, judges and labels, where all are held
+_COMPRESSED = ("confusion", "confusion-separate")  # whose sums take no more than the labels that were given
 NOT = -1e9  # log of a class that an anchor rules out: its exponential is zero, its slope finite
 
 
@@ -30,8 +33,9 @@ class LabelsProblem(Problem):
     """One model and one table of labels, ready for inference.
 
     ``data["labels"]`` holds, per distinct item, ``counts`` (distinct, judges x labels; one judge where the model takes
-    all alike), ``known`` (distinct, classes; 0 where a class is possible), ``criterion`` and ``weight``. Items are
-    counted together where neither the model nor the anchors tell them apart.
+    all alike; of large tables compressed, see :mod:`.labels.sparse_counts`), ``known`` (distinct, classes; 0 where a
+    class is possible), ``criterion`` and ``weight``. Items are counted together where neither the model nor the anchors
+    tell them apart, but in large tables.
 
     Attributes
     ----------
@@ -85,6 +89,25 @@ class LabelsProblem(Problem):
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.label_switching`."""
         return label_switching(mass, at_mode)
+
+    @property
+    def is_wide(self) -> bool:
+        """True if only the labels that were given are held: of large tables whose judges labelled few of the items."""
+        return is_compressed(self.data["labels"]["counts"])
+
+    def check_compiled(self) -> None:
+        """Refuse to compile a table whose every number would have to be held.
+
+        Raises
+        ------
+        InputError
+        """
+        items, columns = self.data["labels"]["counts"].shape
+        if items * columns > LARGEST_TABLE:
+            raise InputError(
+                f"labels: {items:,} items x {columns:,} labels of judges would take {8 * items * columns / 2**30:.3g} "
+                "GiB to sample by method 'nuts'; leave the method out"
+            )
 
     @property
     def coords(self) -> dict[str, list[str]]:
@@ -157,7 +180,7 @@ def pose_labels(
         )
     place = np.array([names.index(label) for label in table.labels], dtype=np.int64)
     wide = max(len(table.items), 1)
-    unit, unit_of = np.unique(table.criterion * wide + table.item, return_inverse=True)
+    unit, unit_of = distinct_keys(table.criterion * wide + table.item, wide * len(table.criteria))
     unit_item, unit_criterion = unit % wide, unit // wide
     if known is None:
         known = _known(table, anchors, unit, wide, chosen, of_anchors)
@@ -166,24 +189,30 @@ def pose_labels(
     judging = CONFUSION[model.reliability.kind]
     judges = len(table.judges) if judging.by_judge else 1
     size = judges * len(names)
-    if len(unit) * size > LARGEST_TABLE:
+    matrices, at = judging.kind in _COMPRESSED, np.flatnonzero(known >= 0)
+    wide_table = matrices and not (keep_apart or len(at)) and is_wide(len(unit), size, table.rows)
+    if len(unit) * size > LARGEST_TABLE and not wide_table:
+        shape = f"{len(unit):,} items x {judges:,} judges x {len(names)} labels"
+        why = f"{shape} is more than model {model.name} can count" + " beside known items" * bool(len(at))
         raise InputError(
-            f"labels: {len(unit)} items x {judges} judges x {len(names)} labels is more than model {model.name} can "
-            "count; take dawid-skene-pooled or majority-label, or fit parts of the table"
+            f"labels: {why}, {8 * len(unit) * size / 2**30:.3g} GiB; take hierarchical-dawid-skene without known items "
+            "or families, which counts labels that were given alone, or fit parts of the table"
         )
     judge = table.judge if judging.by_judge else table.judge * 0
     column = judge * len(names) + place[table.label]
-    if keep_apart or judging.kind == "alike":
+    if keep_apart or wide_table or judging.kind == "alike":
         row = np.arange(len(unit))
     else:
         row = _distinct(unit_of, column, unit_criterion, known)
     first = np.unique(row, return_index=True)[1]
-    counts = np.zeros((len(first), size))
-    of_first = np.isin(unit_of, first)
-    np.add.at(counts, (row[unit_of[of_first]], column[of_first]), 1.0)
+    if wide_table:
+        counts = compressed(unit_of, column, (len(unit), size))
+    else:
+        counts = np.zeros((len(first), size))
+        of_first = np.isin(unit_of, first)
+        np.add.at(counts, (row[unit_of[of_first]], column[of_first]), 1.0)
     possible = np.full((len(unit), len(chosen)), NOT)
     possible[known < 0] = 0.0
-    at = np.flatnonzero(known >= 0)
     possible[at, known[at]] = 0.0
     data = {
         "labels": {

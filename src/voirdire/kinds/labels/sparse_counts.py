@@ -1,14 +1,24 @@
-"""Sums over the labels of items, of tables in which most judges labelled few of the items."""
+"""Sums over the labels of items, of tables in which most judges labelled few of the items.
+
+Counts of labels are a matrix, shape (items, judges x labels): of small tables an array, of those in which nearly all
+would be 0 a compressed one (:class:`scipy.sparse.csr_array`) that has the others alone.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Iterator
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats, Ints
 
-SPARSE = 16  # as many numbers for each that is not 0: more, and only those are summed
+LABEL = 16  # as many numbers for each that is not 0: more, and only those are summed
+WIDE = 4_000_000  # numbers beyond which those that are 0 are not even held
+TOGETHER = 250_000  # numbers of items and columns that are held at once: as many as are near the processor
+
+Matrix: TypeAlias = Any  # an array, or a compressed one
 
 
 class Counts(Protocol):
@@ -27,12 +37,60 @@ class Counts(Protocol):
         ...
 
 
-def counted(counts: Floats) -> Counts:
-    """Counts in the form in which sums take less time.
+def is_wide(items: int, columns: int, labels: int) -> bool:
+    """True if counts are compressed: of a large table of which most are 0.
 
     Parameters
     ----------
-    counts : array, shape (items, judges x labels)
+    labels : int
+        How many were given.
+
+    Examples
+    --------
+    >>> is_wide(1_000, 4_000, 10_000), is_wide(10_000, 4_000, 100_000)
+    (False, True)
+    """
+    return items * columns > max(WIDE, LABEL * labels)
+
+
+def compressed(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
+    """Counts of labels, of which each is given by its row and column, as a compressed matrix.
+
+    Examples
+    --------
+    >>> compressed(np.array([1, 0, 1]), np.array([2, 0, 2]), (2, 3)).toarray().tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
+    """
+    from scipy.sparse import coo_array
+
+    return coo_array((np.ones(len(row)), (row.astype(np.int32), column.astype(np.int32))), shape).tocsr()
+
+
+def is_compressed(counts: Matrix) -> bool:
+    """True if only counts that are not 0 are held."""
+    return hasattr(counts, "indptr")
+
+
+def times(counts: Matrix, rates: Array, xp: Any) -> Array:
+    """Product of counts with numbers of shape (judges x labels, columns)."""
+    return counts @ rates if is_compressed(counts) else xp.dot(counts, rates)
+
+
+def of_items(counts: Matrix, labels: int) -> Floats:
+    """How often each label was given to each item, by all judges, shape (items, labels).
+
+    Examples
+    --------
+    >>> of_items(np.array([[1.0, 0.0, 0.0, 2.0]]), 2).tolist()
+    [[1.0, 2.0]]
+    """
+    if not is_compressed(counts):
+        return np.asarray(counts.reshape(len(counts), counts.shape[1] // labels, labels).sum(axis=1))
+    return np.asarray(counts @ np.tile(np.eye(labels), (counts.shape[1] // labels, 1)))
+
+
+def counted(counts: Matrix) -> Counts:
+    """Counts in the form in which sums take less time.
 
     Examples
     --------
@@ -42,8 +100,12 @@ def counted(counts: Floats) -> Counts:
     >>> counted(counts).by_item(rates).tolist(), (rates @ counts.T).tolist()
     ([[14.0, 0.0, 18.0]], [[14.0, 0.0, 18.0]])
     """
-    if counts.size > SPARSE * np.count_nonzero(counts) > 0:
+    if is_compressed(counts):
         return SparseCounts(counts)
+    if counts.size > LABEL * np.count_nonzero(counts) > 0:
+        from scipy.sparse import csr_array
+
+        return SparseCounts(csr_array(counts))
     return DenseCounts(counts)
 
 
@@ -69,51 +131,36 @@ class DenseCounts:
 class SparseCounts:
     """As sums over the counts that are not 0."""
 
-    def __init__(self, counts: Floats) -> None:
+    def __init__(self, counts: Matrix) -> None:
         self._counts = counts
-        item, label = np.nonzero(counts)
-        order = np.argsort(label, kind="stable")
-        times = counts[item, label]
-        self._of_item = _Sums(label, times, item, len(counts))
-        self._of_label = _Sums(item[order], times[order], label[order], counts.shape[1])
+
+    @property
+    def labels(self) -> int:
+        """Number of labels that were given, those of one judge and item alike once."""
+        return int(self._counts.nnz)
+
+    @property
+    def columns(self) -> int:
+        """Number of judges times labels."""
+        return int(self._counts.shape[1])
 
     def by_item(self, rates: Floats) -> Floats:
         """See :class:`Counts`."""
-        return self._of_item.of(rates)
+        # few numbers beside each other, as rows, are taken in a tenth of the time
+        return np.ascontiguousarray((self._counts @ np.ascontiguousarray(rates.T)).T)
 
     def by_label(self, belief: Floats) -> Floats:
         """See :class:`Counts`."""
-        return self._of_label.of(belief)
+        return np.ascontiguousarray((self._counts.T @ np.ascontiguousarray(belief.T)).T)
 
     def rows(self, here: slice) -> Floats:
         """See :class:`Counts`."""
-        return self._counts[here]
+        return np.asarray(self._counts[here].toarray())
 
-
-class _Sums:
-    """Weighted sums over groups of columns.
-
-    Parameters
-    ----------
-    column, weight, group : array, shape (terms,)
-        Which column each term takes, what it is multiplied by, and the sum that it belongs to, in order.
-    groups : int
-    """
-
-    def __init__(self, column: Ints, weight: Floats, group: Ints, groups: int) -> None:
-        self._column, self._weight, self._groups = column, weight[:, None], groups
-        self._alike = bool((weight == 1.0).all())
-        self._there, self._start = np.unique(group, return_index=True)
-
-    def of(self, numbers: Floats) -> Floats:
-        """The sums, shape (rows, groups), of numbers of shape (rows, columns)."""
-        # few numbers beside each other, as rows, are taken in a tenth of the time
-        terms = np.take(np.ascontiguousarray(numbers.T), self._column, axis=0)
-        if not self._alike:
-            terms *= self._weight
-        sums = np.add.reduceat(terms, self._start, axis=0)
-        if len(self._there) == self._groups:
-            return np.ascontiguousarray(sums.T)
-        out = np.zeros((len(numbers), self._groups))  # a sum without a term is 0
-        out[:, self._there] = sums.T
-        return out
+    def parts(self, columns: int) -> Iterator[tuple[slice, Matrix]]:
+        """Items in parts with their counts, so many that a table of theirs with so many columns is small."""
+        items = self._counts.shape[0]
+        size = max(1, TOGETHER // max(columns, 1))
+        for start in range(0, items, size):
+            here = slice(start, min(start + size, items))
+            yield here, self._counts if size >= items else self._counts[here]

@@ -36,6 +36,7 @@ from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 
 DRAWS = 1000
+LARGEST = 4 * 2**30  # bytes of what is believed of items of large tables
 FEW = 25  # draws of the fit, of ordered labels
 TURNS = 4
 STEPS = 30  # to the most probable shares
@@ -72,6 +73,22 @@ def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each:
         for start in range(0, len(beliefs), many)
     ]
     return np.concatenate(found)
+
+
+def check_size(problem: LabelsProblem) -> None:
+    """Refuse large tables of systems over contexts, as what is believed of all items in all draws is held.
+
+    Raises
+    ------
+    InputError
+    """
+    size = 8 * MAX_DRAWS * len(problem.unit_item) * problem.classes
+    if problem.is_wide and size > LARGEST:
+        raise InputError(
+            f"labels: of {len(problem.unit_item):,} items of systems over contexts probabilities in {MAX_DRAWS} "
+            f"draws would take {size / 2**30:.3g} GiB, more than {LARGEST / 2**30:.3g} GiB; fit without the columns "
+            "context and system, or parts of the table"
+        )
 
 
 def _beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | None) -> list[Floats]:

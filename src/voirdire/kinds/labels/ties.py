@@ -35,7 +35,7 @@ def exchangeable(problem: LabelsProblem) -> bool:
     (True, False)
     """
     density, part = problem.density, problem.data["labels"]
-    if not density.latent or density.shares_errors or (problem.known >= 0).any():
+    if not density.latent or density.shares_errors or problem.is_wide or (problem.known >= 0).any():
         return False
     if part["counts"].shape[1] > 4 or density.classes != 2 or density.labels != 2:
         return False
@@ -78,6 +78,8 @@ def _exchanged(problem: LabelsProblem, x: Floats) -> Floats:
 def tied(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
     """Units of which several classes are exactly as probable and none more, with these classes."""
     counts, classes = problem.data["labels"]["counts"], problem.labels[: problem.classes]
+    if problem.is_wide:
+        return []
     counts = counts.reshape(len(counts), -1, len(problem.labels))
     if not problem.density.latent:
         votes = counts.sum(axis=1)[:, : problem.classes]

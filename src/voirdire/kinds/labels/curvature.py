@@ -1,0 +1,108 @@
+"""Products with the second derivatives of models of labels: of tables whose Hessian is never written out.
+
+With t_i,j the change of the log probability that item i is of class j and has its labels, in the direction v of rates
+and shares, q_i,j the probability of class j and s_i,j as in :mod:`.labels.hidden`,
+
+    H v = (complete curvature) v - sum_i weight_i sum_j q_i,j (t_i,j - sum_b q_i,b t_i,b) s_i,j:
+
+two sums over the labels that were given for each direction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.sparse_counts import SparseCounts
+from voirdire.typing import Floats
+
+
+class Curvature:
+    """Second derivatives of minus a log density of labels at a point.
+
+    Parameters
+    ----------
+    expected : Expected
+        Of a table whose labels are compressed.
+    x : array, shape (size,)
+    """
+
+    def __init__(self, expected: Expected, x: Floats) -> None:
+        assert isinstance(expected.counts, SparseCounts)
+        self._expected, self._counts, self.found = expected, expected.counts, expected.believe(x)
+        self._chance = np.ascontiguousarray((self.found.of_item / expected.weight).T)  # (items, classes)
+
+    def times(self, directions: Floats) -> Floats:
+        """Products with directions, shape (directions, size)."""
+        expected, found, slices = self._expected, self.found, self._expected.density.slices
+        of_rates, of_shares = self._changes(directions)
+        beyond, by_label = np.zeros_like(of_shares), np.zeros_like(of_rates)
+        number, classes = directions.shape[0], found.rates.shape[1]
+        flat = np.ascontiguousarray(of_rates.transpose(1, 3, 0, 2).reshape(-1, number * classes))
+        back, criteria = np.zeros_like(flat), expected.under.argmax(axis=0)
+        for here, counts in self._counts.parts(flat.shape[1]):
+            change = (counts @ flat).reshape(-1, number, classes) + of_shares[:, criteria[here]].swapaxes(
+                0, 1
+            )
+            q = self._chance[here][:, None]
+            change -= (q * change).sum(axis=-1, keepdims=True)
+            change *= q * expected.weight[here][:, None, None]
+            back += counts.T @ change.reshape(len(change), -1)
+            for criterion in range(len(found.shares)):
+                beyond[:, criterion] += change[criteria[here] == criterion].sum(axis=0)
+        by_label = back.reshape(len(found.rates), -1, number, classes).transpose(2, 0, 3, 1)
+        given, items = found.counts.sum(axis=-1, keepdims=True), found.of_class.sum(axis=-1, keepdims=True)
+        pull = given * found.rates * of_rates - by_label + by_label.sum(axis=-1, keepdims=True) * found.rates
+        of_class = (
+            items * found.shares * of_shares - beyond + beyond.sum(axis=-1, keepdims=True) * found.shares
+        )
+        out = expected.precision * directions
+        if "confusion" in slices:
+            out[:, slices["confusion"]] += (pull.sum(axis=1) @ expected.of_labels).reshape(number, -1)
+        if "confusion_judge" in slices:
+            out[:, slices["confusion_judge"]] += (pull @ expected.of_labels).reshape(number, -1)
+        out[:, slices["class_share"]] += (of_class @ expected.of_classes).reshape(number, -1)
+        return out
+
+    def _changes(self, directions: Floats) -> tuple[Floats, Floats]:
+        """Changes of log rates (directions, judges, classes, labels) and log shares (directions, criteria, classes)."""
+        expected, found, slices = self._expected, self.found, self._expected.density.slices
+        number, (judges, classes, _) = len(directions), found.rates.shape
+        logits = np.zeros((number, *found.rates.shape))
+        if "confusion" in slices:
+            panel = directions[:, slices["confusion"]].reshape(number, classes, -1) @ expected.of_labels.T
+            logits += panel[:, None]
+        if "confusion_judge" in slices:
+            own = directions[:, slices["confusion_judge"]].reshape(number, judges, classes, -1)
+            logits += own @ expected.of_labels.T
+        shares = directions[:, slices["class_share"]].reshape(number, len(found.shares), -1)
+        shares = shares @ expected.of_classes.T
+        logits -= (found.rates * logits).sum(axis=-1, keepdims=True)
+        return logits, shares - (found.shares * shares).sum(axis=-1, keepdims=True)
+
+    def judge_blocks(self) -> Floats:
+        """Second derivatives by the values of each judge, shape (judges, classes x (labels - 1), the same).
+
+        Of judges who label no item twice; of others about these.
+        """
+        expected, found = self._expected, self.found
+        judges, classes, labels = found.rates.shape
+        size = classes * (labels - 1)
+        q, weight = self._chance, expected.weight[:, None]
+        pairs = [(a, b) for a in range(classes) for b in range(a, classes)]
+        hides = np.stack([weight[:, 0] * (q[:, a] * (a == b) - q[:, a] * q[:, b]) for a, b in pairs])
+        of_pair = expected.counts.by_label(hides).reshape(len(pairs), judges, labels)
+        plane = expected.of_labels
+        # of one label: the gradient in the row of each class
+        slope = (np.eye(labels)[None, None] - found.rates[:, :, None, :]) @ plane
+        rows, _ = expected.complete(found)
+        out = np.zeros((judges, classes, labels - 1, classes, labels - 1))
+        for (a, b), times in zip(pairs, of_pair, strict=True):
+            hidden = np.einsum("kl,kla,klb->kab", times, slope[:, a], slope[:, b], optimize=True)
+            out[:, a, :, b] -= hidden
+            if a == b:
+                out[:, a, :, a] += rows[:, a]
+            else:
+                out[:, b, :, a] -= hidden.swapaxes(1, 2)
+        prior = float(expected.precision[expected.density.slices["confusion_judge"]][0])
+        return out.reshape(judges, size, size) + prior * np.eye(size)

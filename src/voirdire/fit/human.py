@@ -18,8 +18,7 @@ from voirdire.typing import Floats
 
 MOST = 600  # items about which people's answers say how far a panel is from people
 LEAST = 3  # anchors from which methods are compared
-CLEAR = 2.0  # standard errors by which a method must predict better than the default
-OF_PEOPLE = 1.0  # and by which people's answers alone must
+CLEAR = 2.0  # standard errors by which a method must predict better than the default; of people alone none
 
 
 def infer_with_human(
@@ -142,7 +141,8 @@ def _if_wrong(doubt: Floats) -> float:
 def _best(losses: dict[str, Floats], default: str) -> str:
     """The default method, unless another's log loss is lower by more than twice the noise of the difference.
 
-    Of people's answers alone, which take nothing from judges, once the noise is enough, and no anchor is imagined.
+    People's answers alone need only have the lower one, of the anchors that there are: they take nothing from judges,
+    who have to show that they help.
 
     The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
     whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
@@ -154,8 +154,9 @@ def _best(losses: dict[str, Floats], default: str) -> str:
     best, lead = default, 0.0
     for name, loss in losses.items():
         gain = base - loss
-        gain = gain[:-1] if name == ALONE else gain
         noise = float(gain.std(ddof=1)) / np.sqrt(len(gain))
-        if gain.mean() > max(lead, (OF_PEOPLE if name == ALONE else CLEAR) * noise):
+        if name == ALONE:
+            gain, noise = gain[:-1], 0.0
+        if gain.mean() > max(lead, CLEAR * noise):
             best, lead = name, float(gain.mean())
     return best

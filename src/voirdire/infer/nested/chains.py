@@ -37,7 +37,7 @@ MOST_DRAWS = 4000  # that are kept, evenly spaced
 FEWEST_DRAWS = 8  # of a chain, of which anything can be said
 LEAST_ESS = 0.25  # of chains that never moved
 SPARE = 1.0  # times as many moves as chains seem to need
-QUICK = 3.0  # seconds up to which many chains take no longer than a user waits; few meet sooner
+QUICK = 1.0  # seconds up to which many chains take no longer than a user waits; few meet sooner
 LEAST_MORE, MOST_TIMES = 0.25, 3.0  # of the moves made, that are worth another look, and are made at once
 
 

@@ -19,7 +19,7 @@ from voirdire.infer.kernel import library as of_library
 from voirdire.infer.kernel.fused import FusedAnswers, fused
 from voirdire.infer.kernel.library import address, as_rows, library, side_by_side
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.kernel.rescaled import rescaled
+from voirdire.infer.kernel.rescaled import make_by_kernel
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
@@ -191,9 +191,11 @@ def test_steps_of_spreads_are_those_without_the_kernel(kind: str, chains: int) -
     assert bool(where.nests) == (kind == TOLD)
     x, hyper = where.to_values(rng.normal(size=(chains, where.size)))
     steps = draw_steps(where, chains, 12, rng)
+    log = where.log_density(x, hyper)
+    assert where.fused is not None
     ends = [
-        make(where, steps, x.copy(), hyper.copy(), where.log_density(x, hyper))
-        for make in (rescaled, make_steps)
+        make_by_kernel(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log),
+        make_steps(where, steps, x.copy(), hyper.copy(), log.copy()),
     ]
     for one, other in zip(*ends, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
@@ -236,7 +238,7 @@ def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
 
 FORKED = """
 import os, signal, time
-from voirdire.infer.kernel.rescaled import rescaled
+from voirdire.infer.kernel.rescaled import make_by_kernel
 from voirdire.infer.kernel.library import LARGE, share_blocks
 
 share_blocks(lambda first, blocks: time.sleep(0.1), 2, LARGE)  # by two threads, which then are idle

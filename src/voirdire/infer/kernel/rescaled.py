@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from voirdire.infer.kernel.fused import FusedAnswers
 from voirdire.infer.kernel.library import POINTS, address, as_rows, library, side_by_side
-from voirdire.typing import Floats
+from voirdire.infer.kernel.priors import Priors
+from voirdire.infer.nested.exchange import Nest
+from voirdire.infer.nested.field import Field
+from voirdire.typing import Floats, Ints
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from voirdire.infer.nested.coordinates import Coordinates
-    from voirdire.infer.nested.exchange import Nest
-    from voirdire.infer.nested.field import Field
-    from voirdire.infer.nested.rescaling import Steps
+class Steps(NamedTuple):
+    """Random numbers of some steps of chains.
+
+    Attributes
+    ----------
+    nest : int array, shape (tries,)
+        Whose values are exchanged; -1 where all values go along.
+    half : int array, shape (tries,)
+        Half of the chains that goes: 0 the first, which is the larger one, 1 the other.
+    step : array, shape (tries, hypers, chains)
+    pair : int array, shape (2, tries, chains)
+        Chains along whose difference a step goes ``length`` times; -1 where it is ``step``.
+    length : array, shape (tries, chains)
+    normal : array, shape (tries, values above at most, chains)
+        Of exchanges.
+    chance : array, shape (tries, chains)
+        Logarithm of a number from 0 to 1.
+    """
+
+    nest: Ints
+    half: Ints
+    step: Floats
+    pair: Ints
+    length: Floats
+    normal: Floats
+    chance: Floats
 
 
 class Nests(ctypes.Structure):
@@ -56,13 +81,24 @@ def described_nests(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, di
     return group, Nests(**{name: address(array) for name, array in arrays.items()}), arrays
 
 
-def rescaled(
-    where: Coordinates, steps: Steps, x: Floats, hyper: Floats, log: Floats
+def make_by_kernel(
+    fused: FusedAnswers,
+    priors: Priors,
+    nests: tuple[Any, Nests, dict[str, Any]],
+    steps: Steps,
+    x: Floats,
+    hyper: Floats,
+    log: Floats,
 ) -> tuple[Floats, Floats]:
-    """As :func:`.rescaling.make_steps`, which stays as it is."""
-    kernel, fused, model = library(), where.fused, where.nested.model
+    """As :func:`.rescaling.make_steps`, of answers, priors and nests by the kernel; the arrays stay as they are.
+
+    Parameters
+    ----------
+    nests : tuple
+        See :func:`described_nests`.
+    """
+    kernel, model = library(), priors.model
     assert kernel is not None  # asked before
-    assert fused is not None
     chains = len(x)
     at, logs = side_by_side(x), side_by_side(hyper)
     lanes = len(at) * POINTS
@@ -85,14 +121,14 @@ def rescaled(
     sizes = {"tries": len(steps.nest), "chains": chains, "lanes": lanes, "most": steps.normal.shape[1]}
     given = Given(**sizes, **{name: address(array) for name, array in arrays.items()})
     numbers, cells = fused.described
-    group, nests, _ = where.kernel_nests
+    group, described, _ = nests
     memory = np.empty(POINTS * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups)))
     kernel.voirdire_rescale(
         *numbers.values(),
         *(address(array) for array in cells.values()),
-        where.priors.address,
+        priors.address,
         address(group),
-        ctypes.addressof(nests),
+        ctypes.addressof(described),
         ctypes.addressof(given),
         *(address(array) for array in (at, logs, value, memory)),
     )

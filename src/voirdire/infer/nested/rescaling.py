@@ -17,46 +17,17 @@ lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are mad
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.kernel.rescaled import rescaled
+from voirdire.infer.kernel.rescaled import Steps, make_by_kernel
 from voirdire.infer.nested.coordinates import Coordinates
 from voirdire.infer.nested.cost import TRIES
 from voirdire.infer.nested.exchange import exchange_values
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Floats
 
 LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
 DECADES = 1.5  # by which the shortest step is shorter
-
-
-class Steps(NamedTuple):
-    """What is random of some steps of chains.
-
-    Attributes
-    ----------
-    nest : int array, shape (tries,)
-        Whose values are exchanged; -1 where all values go along.
-    half : int array, shape (tries,)
-        Half of the chains that goes: 0 the first, which is the larger one, 1 the other.
-    step : array, shape (tries, hypers, chains)
-    pair : int array, shape (2, tries, chains)
-        Chains along whose difference a step goes ``length`` times; -1 where it is ``step``.
-    length : array, shape (tries, chains)
-    normal : array, shape (tries, values above at most, chains)
-        Of exchanges.
-    chance : array, shape (tries, chains)
-        Logarithm of a number from 0 to 1.
-    """
-
-    nest: Ints
-    half: Ints
-    step: Floats
-    pair: Ints
-    length: Floats
-    normal: Floats
-    chance: Floats
 
 
 def rescale_chains(
@@ -71,8 +42,10 @@ def rescale_chains(
     steps = draw_steps(where, len(z), tries, rng, exchanging=exchanging)
     x, hyper = where.to_values(z)
     log = where.log_density(x, hyper)
-    make = make_steps if where.fused is None or where.nested.model.division is not None else rescaled
-    there, moved = make(where, steps, x.copy(), hyper.copy(), log)
+    if where.fused is None or where.nested.model.division is not None:
+        there, moved = make_steps(where, steps, x.copy(), hyper.copy(), log)
+    else:
+        there, moved = make_by_kernel(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log)
     gone = (moved != hyper).any(axis=1)
     out = z.copy()
     out[gone] = where.from_values(there[gone], moved[gone])

@@ -54,6 +54,7 @@ def same_posterior(updated: Fit, whole: Fit, draws: float = 400.0) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_draws_moved_by_new_votes_are_those_of_a_new_fit(tmp_path: Path) -> None:
     table, old = old_fit()
     whole = fit(table, model="learned-crowd-bt-position", seed=1)
@@ -68,6 +69,7 @@ def test_draws_moved_by_new_votes_are_those_of_a_new_fit(tmp_path: Path) -> None
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_judge_and_an_item_that_are_new_begin_at_their_prior() -> None:
     table, _ = old_fit()
     about = (table["judge"] == "j0") | (table[["first", "second"]] == "i00").any(axis=1)
@@ -92,6 +94,7 @@ def test_many_new_votes_are_fitted_anew() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_votes_in_contexts_are_moved_likewise() -> None:
     table = votes_of(1200, contexts=6)
     old, whole = fit(table[:1180]), fit(table, seed=1)
@@ -103,11 +106,12 @@ def test_votes_in_contexts_are_moved_likewise() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_scores_by_chains_are_moved_as_votes_are() -> None:
     rng = np.random.default_rng(7)
-    judge, item, criterion = (part.ravel() for part in np.indices((4, 12, 3)))
-    worth, halo = rng.normal(0, 1, 12), rng.normal(0, 0.6, (4, 12))
-    score = np.round(3 + worth[item] + halo[judge, item] + rng.normal(0, 0.7, judge.size))
+    judge, item, criterion = (part.ravel() for part in np.indices((3, 10, 2)))
+    worth, halo = rng.normal(0, 1, 10), rng.normal(0, 0.3, (3, 10))
+    score = np.round(3 + worth[item] + halo[judge, item] + rng.normal(0, 1.5, judge.size))
     columns = {"judge": judge, "item": item, "criterion": criterion}
     table = pd.DataFrame({name: [f"{name}{k:02}" for k in code] for name, code in columns.items()})
     table["score"] = np.clip(score, 1, 5).astype(int)

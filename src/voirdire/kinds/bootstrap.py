@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.infer.mode import find_modes
+from voirdire.infer.nested.held import find_held_modes
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.parallel import run_parallel
@@ -57,13 +58,13 @@ def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: 
 
     Spreads that are found by their marginal likelihood stay those of the ``mode`` of the whole table.
     """
-    how: dict[str, Any] = {}
     found: list[Floats] = []
     for start in range(0, resamples, TOGETHER):
         tables = [drawn() for _ in range(min(TOGETHER, resamples - start))]
         if density.is_nested:
-            how = {"starts": [mode] * len(tables), "held": True}
-        found += [end.x for end in find_modes(density, tables, **how)]
+            found += find_held_modes(density, tables, mode)
+        else:
+            found += [end.x for end in find_modes(density, tables)]
     return np.stack(found)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.labels.beliefs import class_probabilities
+from voirdire.kinds.labels.judge_pairs import PAIRS
 from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.renaming import best_renaming
@@ -112,7 +113,8 @@ def thinned(problem: LabelsProblem, posterior: Posterior) -> list[str]:
     return [
         f"The table is large ({problem.table.rows:,} labels): intervals are those of the normal approximation at the "
         f"mode, which is not tried, by {posterior.draws.shape[1]:,} draws; probabilities of classes are means over "
-        f"{used} of them."
+        f"{used} of them; families are looked for by items with {PAIRS:,} pairs of labels, drawn at random where there "
+        "are more."
     ]
 
 

@@ -172,11 +172,11 @@ def test_nuts_in_the_coordinates_of_the_search_is_where_chains_are(monkeypatch: 
 
 @pytest.mark.slow
 def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
-    few = voirdire.fit(table, seconds=0.1)
+    few = voirdire.fit(table, seconds=0.01)
     assert few.method == "laplace"
     assert not any("too large to try" in note for note in few.notes)
     monkeypatch.setattr("voirdire.infer.nested.chains.TRIAL", 0.0)
-    none = voirdire.fit(table, seconds=0.1)
+    none = voirdire.fit(table, seconds=0.01)
     assert none.method == "laplace"
     assert any("too large to try" in note for note in none.notes)
 

@@ -50,8 +50,11 @@ def adapt_coordinates(where: Coordinates, points: Floats) -> Coordinates:
 
 
 def coordinate_scales(sd: Floats, least: float = STRETCHED) -> Floats:
-    """How far coordinates are stretched, of the standard deviations of draws: not at all, where these are about one."""
-    return np.asarray(np.where((sd < 1.0 / least) | (sd > least), sd, 1.0))
+    """How far coordinates are stretched, of the standard deviations of draws: not at all, where these are about one.
+
+    Draws that hardly move say nothing, so that none is stretched by less than a quarter.
+    """
+    return np.asarray(np.where((sd < 1.0 / least) | (sd > least), np.maximum(sd, 1.0 / FARTHEST), 1.0))
 
 
 def _follow_skewed(where: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:

@@ -136,7 +136,7 @@ class Moves:
     def _scale_again(self) -> None:
         """Stretch coordinates by how far the draws so far go in each."""
         mean, square = self._sums / (self._seen * len(self.z))
-        more = coordinate_scales(np.sqrt(square - mean**2), SURE)
+        more = coordinate_scales(np.sqrt(np.maximum(square - mean**2, 0.0)), SURE)
         self.where = replace(self.where, scale=self.where.scale * more)
         self.z = self.z / more
         self._slope = self._slope * more

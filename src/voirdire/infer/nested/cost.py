@@ -5,6 +5,7 @@ from __future__ import annotations
 from voirdire.infer.kernel.fused import has_kernel
 from voirdire.infer.nested.blocks import blocks_of, is_normal
 from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.whitening import LARGEST
 
 CHAINS = 16
 FEW_CHAINS = 8  # of a trial, and of large tables
@@ -24,7 +25,6 @@ CALL = 1.5e-4  # and of a gradient of all chains, or of a try of half of them, w
 NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
 CELL, VALUE = 6e-9, 8e-9  # likewise, each, by the kernel
 BESIDE, FEW_ZEROS = 1.4e-11, 8e-11  # and a pair of a latent value and a common one, by the kernel and without
-MOST_PAIRS = 2e7  # that the kernel is given
 NORMAL_WARM = (50, 25)  # as WARM, of chains of spreads whose latent values are integrated out
 NORMAL_LENGTHS = (0.7, 2.3)  # as SHORTEST and LONGEST
 NORMAL_CALL = 7e-4  # seconds of a gradient of all of these, however small the table
@@ -48,7 +48,7 @@ def moves_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | 
     pairs = len(model.pattern.common) * model.size
     by_kernel = has_kernel(model)
     call, cell, value = (0.0, CELL, VALUE) if by_kernel else (CALL, NUMBER, NUMBER)
-    beside = BESIDE if by_kernel and pairs <= MOST_PAIRS else FEW_ZEROS
+    beside = BESIDE if by_kernel and pairs <= LARGEST else FEW_ZEROS
     whole = chains * (cell * model.answers.size + value * size)
     gradient = call + whole + chains * beside * pairs
     # half of few chains leave other places of the kernel empty, and make their steps at every other move

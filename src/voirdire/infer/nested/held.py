@@ -21,7 +21,8 @@ CLOSE = 0.03  # length of the gradient in standard deviations at which a search 
 def find_held_modes(density: LogDensity, tables: Sequence[Data], start: Floats) -> list[Floats]:
     """Flat vectors at the modes of tables, with the spreads of ``start``; sparse answers by their means.
 
-    The tables differ in what weighs nothing. All searches but the first begin at its end, and share its coordinates.
+    The tables differ in what their answers weigh. All searches but the first begin at its end and share its
+    coordinates.
     """
     with one_thread():
         first = density.field(tables[0])

@@ -15,8 +15,8 @@ from voirdire.model.prior_draws import prior_draw
 
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 
-DRAWS = 300
-LEVEL = 0.01 / 528  # of the tests of all models and statistics together 0.01
+DRAWS = 1200
+LEVEL = 1e-4
 # baselines pool answers before a model sees them; ties stand for repeated scores, of which it knows the means alone
 NOT_GENERATING = {
     (name, ties) for name in ("majority-vote", "mean-score", "median-score") for ties in (False, True)

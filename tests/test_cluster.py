@@ -45,7 +45,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     (folder / "slow_squares.py").write_text(SLOW_SQUARES)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))  # so that workers can import it, too
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as made:
+        with distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as made:
             yield made
 
 

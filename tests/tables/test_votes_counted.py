@@ -109,7 +109,7 @@ def test_a_dask_cluster_counts(table: pd.DataFrame) -> None:
     frames = pytest.importorskip("dask.dataframe")
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
     )
     with cluster, distributed.Client(cluster):
         same(read_votes(frames.from_pandas(table, npartitions=3), rows=False), read_votes(table))

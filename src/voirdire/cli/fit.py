@@ -64,6 +64,15 @@ class Sampler(StrEnum):
     pymc = "pymc"
 
 
+class Device(StrEnum):
+    """Device that chains run on."""
+
+    auto = "auto"
+    cpu = "cpu"
+    gpu = "gpu"
+    jax = "jax"
+
+
 @reads_tables()
 def fit(
     table: Annotated[
@@ -162,6 +171,10 @@ def fit(
         float | None,
         typer.Option(metavar="S", help="About how long chains of auto may take (30 if left out)."),
     ] = None,
+    device: Annotated[
+        Device,
+        typer.Option(help="Where these run: gpu needs voirdire[cuda]; auto takes one for large tables."),
+    ] = Device.auto,
     quick: Annotated[
         bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER:g}.")
     ] = False,
@@ -193,7 +206,7 @@ def fit(
     if seconds is not None and method is not Method.auto:
         raise typer.BadParameter("--seconds is for --method auto")
     seconds = FIRST_ANSWER if quick else seconds
-    sizes |= {} if seconds is None else {"seconds": seconds}
+    sizes |= {"device": device.value} | ({} if seconds is None else {"seconds": seconds})
     if contexts and not json:
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:

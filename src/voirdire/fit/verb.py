@@ -16,6 +16,7 @@ from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import about_target, in_words, infer_with_human
 from voirdire.fit.likelihood import by_likelihood
+from voirdire.infer.device.choice import find_gpu
 from voirdire.infer.infer import infer
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
@@ -69,6 +70,7 @@ def fit(
     chains: int = 4,
     sampler: str = "numpyro",
     seconds: float = SECONDS,
+    device: str = "auto",
     progress: Progress | None = None,
 ) -> Fit:
     """Fit a model of a judge panel to a table of votes, labels, scores or rankings.
@@ -185,6 +187,10 @@ def fit(
     seconds : float
         About how long chains may take that "auto" goes on with where the approximation does not hold, reckoned by the
         size of the table, not by a clock. Twice as long at least, of votes; what did not meet by then a check says.
+    device : "auto", "cpu", "gpu" or "jax"
+        Where these chains run: on a graphics processor by JAX (the extra ``cuda``; "auto" takes one where it is there
+        and the table large), on the processor, or on the default device of JAX, whatever it is. The same seed gives
+        the same answer up to Monte Carlo error, not the same draws.
     progress : callable, optional
         Called with (transitions made, transitions in all as far as is known, what is known so far in words: R-hat,
         effective sample size, what is first) while chains run. Ctrl-C then ends these, and the fit is of what they
@@ -209,7 +215,7 @@ def fit(
     ['x', 'y']
     """
     start = time.perf_counter()
-    how = Method(method, seed, sampler, chains, warmup, draws, progress, seconds)
+    how = Method(method, seed, sampler, chains, warmup, draws, progress, seconds, device)
     _check_request(how, prob, over)
     if by is not None and not isinstance(by, str):
         raise InputError(f"by={by!r} is no name of a column; give one")
@@ -337,6 +343,8 @@ def _check_request(how: Method, prob: float, over: str) -> None:
         )
     if problems:
         raise InputError(problems)
+    if how.device == "gpu":
+        find_gpu()  # before a mode is searched for in vain
 
 
 def _check_draws(how: Method) -> None:

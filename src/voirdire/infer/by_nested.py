@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer.by_nuts import by_nuts
+from voirdire.infer.device.choice import device_for
 from voirdire.infer.kernel.library import NONE, library
 from voirdire.infer.laplace import of_draws
 from voirdire.infer.method import Inferred, Method, oriented, seconds_since
@@ -58,9 +59,10 @@ def _by_chains(
     problem: Problem, mode: NestedMode, rng: np.random.Generator, method: Method, checks: list[Check]
 ) -> Inferred:
     start = time.perf_counter()
+    device = device_for(method.device, mode.nested.model)
     try:
         with one_thread():
-            run = sample_chains(problem, mode, rng, method.seconds, method.progress)
+            run = sample_chains(problem, mode, rng, method.seconds, method.progress, device)
     except Stopped:
         draws = nested_draws(mode, rng)
         left = [*checks, *check.propagation(mode.nested.amiss)]
@@ -68,8 +70,9 @@ def _by_chains(
             oriented(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.nested.notes)
         )
     number, each = run.draws.shape[:2]
-    note = f"Sampled with {number} chains x {each} draws ({seconds_since(start)})."
+    where = f" on {run.device} by JAX" if run.device else ""
+    note = f"Sampled with {number} chains x {each} draws{where} ({seconds_since(start)})."
     told = check.chains(run.rhat, run.of, run.ess)
     moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, told, rng)
-    notes = (note, *[EARLY] * run.stopped, *[NONE] * (library() is None))
-    return replace(moved, method="hmc", notes=notes)
+    notes = (note, *[EARLY] * run.stopped, *[NONE] * (library() is None and not run.device))
+    return replace(moved, method="hmc", notes=notes, device=run.device)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from voirdire.infer import checks as check
@@ -16,6 +18,8 @@ from voirdire.infer.posterior import Posterior
 from voirdire.infer.posterior_mode import Mode
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
+
+UNUSED = "No chains were needed, so that the device was not: what was done ran on the processor."
 
 
 def infer(problem: Problem, mode: Mode, method: Method) -> Inferred:
@@ -33,6 +37,13 @@ def infer(problem: Problem, mode: Mode, method: Method) -> Inferred:
     >>> infer(problem, find_mode(problem), Method("map")).posterior.draws is None
     True
     """
+    found = _infer(problem, mode, method)
+    if method.device in ("gpu", "jax") and not found.device:
+        return replace(found, notes=(*found.notes, UNUSED))
+    return found
+
+
+def _infer(problem: Problem, mode: Mode, method: Method) -> Inferred:
     if method.name == "adam":
         # no prior says which of the likelihood's twins it is: where it began does
         posterior = Posterior(problem.density, mode.x, None)

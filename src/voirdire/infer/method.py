@@ -24,6 +24,7 @@ Progress = Callable[[int, int, str], None]
 
 METHODS = ("auto", "laplace", "nuts", "map", "adam")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
+DEVICES = ("auto", "cpu", "gpu", "jax")
 LAPLACE_DRAWS = 4000
 SECONDS = 30.0
 FIRST_ANSWER = 3.0  # seconds of chains of which the Monte Carlo error is some tenth of a standard deviation
@@ -54,6 +55,8 @@ class Method:
     seconds : float
         About how long chains that go on from an approximation may take, reckoned by the size of the table, so that the
         same seed gives the same draws on any machine.
+    device : str
+        Where these run: "auto", "cpu", "gpu" or "jax"; see :mod:`voirdire.infer.device.choice`.
     """
 
     name: str = "auto"
@@ -64,6 +67,7 @@ class Method:
     draws: int = 1000
     progress: Progress | None = None
     seconds: float = SECONDS
+    device: str = "auto"
 
     @property
     def size(self) -> int:
@@ -95,6 +99,10 @@ class Method:
             problems.append(f"method {self.name!r} is none of {', '.join(METHODS)}")
         if self.sampler not in SAMPLERS:
             problems.append(f"sampler {self.sampler!r} is none of {', '.join(SAMPLERS)}")
+        if self.device not in DEVICES:
+            problems.append(f"device {self.device!r} is none of {', '.join(DEVICES)}")
+        elif self.device in ("gpu", "jax") and self.name != "auto":
+            problems.append(f"device {self.device!r} is for the method 'auto', whose chains run there")
         if self.seed < 0:
             problems.append(f"seed {self.seed} is negative; use a whole number from 0")
         for name, value, least in (
@@ -124,6 +132,8 @@ class Inferred:
         What was done: "laplace", "hmc" (:mod:`.hmc_moves`), "nuts", "map" or "adam".
     notes : tuple of str
         What was done of the engine's own accord and what it cost, in words.
+    device : str
+        Device of JAX that chains ran on, if any.
     """
 
     posterior: Posterior
@@ -131,6 +141,7 @@ class Inferred:
     sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     method: str = "laplace"
     notes: tuple[str, ...] = ()
+    device: str = ""
 
 
 def check_size(problem: Problem, method: Method) -> None:

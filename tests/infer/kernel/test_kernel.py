@@ -7,12 +7,11 @@ import platform
 import subprocess
 import sys
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from posed_panels import MANY, SHARP, TOLD, placed
 
 import voirdire
 from voirdire.infer.kernel import library as of_library
@@ -20,39 +19,23 @@ from voirdire.infer.kernel.fused import FusedAnswers, fused
 from voirdire.infer.kernel.library import address, as_rows, library, side_by_side
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.kernel.rescaled import make_by_kernel
-from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.hamiltonian import Place, follow_path
-from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.rescaling import draw_steps, make_steps
-from voirdire.kinds.rankings.problem import pose_rankings
-from voirdire.kinds.scores.problem import pose_scores
-from voirdire.kinds.votes.problem import pose
 from voirdire.model.design import COMMON
 from voirdire.model.family.family import Family, uncounted
 from voirdire.model.family.ordinal import ordinal
 from voirdire.model.family.ranking import ranking
 from voirdire.model.family.sharpness import sharpness
 from voirdire.model.family.two_coin import two_coin
-from voirdire.model.specs import load_model
-from voirdire.tables.rankings import read_rankings
-from voirdire.tables.scores import read_scores
-from voirdire.tables.votes import read_votes
 
 BUILT = (platform.system(), platform.machine()) in {("Linux", "x86_64"), ("Linux", "aarch64")}
 needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel is built for this platform")
 FAMILIES = [two_coin(False), two_coin(True), sharpness(False), sharpness(True), *map(ordinal, (2, 3, 5, 11))]
 SIZE = 40
-MANY = "crowd-bt-contexts of sixty contexts"  # so that L'^-1 is not written out
-TOLD = "crowd-bt-contexts of many votes"  # so that what items are worth there is told
-NUMBER = {MANY: 1500, TOLD: 4000}
-SHARP = "learned-bt-sigma-position"
-TIED = MANY, SHARP
 KINDS = ["crowd-bt-contexts", "learned-crowd-bt-position", SHARP, "scores", "rankings", MANY]
 
 
@@ -122,47 +105,6 @@ def test_answers_far_out_are_numbers(family: Family) -> None:
     value, slope = found.gradient(np.random.default_rng(6).choice([-20.0, 20.0], (8, SIZE)))
     assert np.isfinite(value).all()
     assert np.isfinite(slope).all()
-
-
-@cache
-def posed(kind: str) -> Any:
-    rng = np.random.default_rng(0)
-    if kind == "scores":
-        rows = [
-            (f"j{j}", f"i{i}", criterion, int(np.clip(3 + i % 3 - 1 + rng.normal(), 1, 5)))
-            for j in range(4)
-            for i in range(8)
-            for criterion in ("a", "b")
-        ]
-        table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"]))
-        return pose_scores(load_model("rating-halo"), table)
-    if kind == "rankings":
-        orders = [rng.permutation(5)[:4] for _ in range(60)]
-        ranked = [
-            (f"j{n % 3}", n, f"i{i}", rank) for n, order in enumerate(orders) for rank, i in enumerate(order)
-        ]
-        table = read_rankings(pd.DataFrame(ranked, columns=["judge", "run", "item", "rank"]))
-        return pose_rankings(load_model("plackett-luce-tastes"), table)
-    votes, worth = [], 2.0 * rng.normal(size=(60, 6)) + np.arange(6)
-    for _ in range(NUMBER.get(kind, 300)):
-        a, b = rng.choice(6, 2, replace=False)
-        judge, context = rng.integers(4), rng.integers(60 if kind == MANY else 5)
-        better = 0.8 if kind != TOLD else 1.0 / (1.0 + np.exp(worth[context, b] - worth[context, a]))
-        best = a if rng.random() < better else b
-        winner = "tie" if kind in TIED and rng.random() < 0.2 else f"i{best}"
-        votes.append((f"j{judge}", f"c{context}", f"i{a}", f"i{b}", winner))
-    table = read_votes(pd.DataFrame(votes, columns=["judge", "context", "first", "second", "winner"]))
-    return pose(load_model(kind.split(" ")[0]), table)
-
-
-@cache
-def placed(kind: str) -> Coordinates:
-    nested = find_mode(posed(kind)).nested  # type: ignore[attr-defined]
-    first = coordinates_of(nested, spread_covariance(nested))
-    rng = np.random.default_rng(4)
-    draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5
-    draws[..., -3:] *= 2.0
-    return adapt_coordinates(first, draws)
 
 
 @needs_kernel

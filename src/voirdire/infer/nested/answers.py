@@ -44,6 +44,9 @@ class CellAnswers(Protocol):
     def compiled_gradient(self, predictors: Floats) -> tuple[Floats, Floats]:
         """As :meth:`value_gradient`, compiled."""
 
+    def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
+        """As :meth:`value_gradient`, for JAX to compile; the log likelihood in parts, shape (points, parts)."""
+
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, as a function of them."""
 
@@ -75,6 +78,14 @@ class Compiled(ABC):
         import jax.numpy as jnp
 
         return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
+
+    def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
+        """Log likelihood in parts, shape (points, parts), and its gradient, for JAX to compile."""
+        import jax
+        import jax.numpy as jnp
+
+        value, slope = jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp)))(predictors)
+        return value[:, None], slope
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,14 +149,19 @@ class Answers(Compiled):
     @cached_property
     def _in_single(self) -> Callable[[Any], tuple[Any, Any]]:
         import jax
-        import jax.numpy as jnp
 
         from voirdire.infer.kept import keep_compiled
 
-        assert self.closed_form is not None
         keep_compiled()
-        both, counts = self.closed_form.both, np.asarray(self.counts, dtype=np.float32)
-        return jax.jit(lambda points: both(points, counts, jnp))
+        return jax.jit(self.traced_gradient)
+
+    def traced_gradient(self, predictors: Any) -> tuple[Any, Any]:
+        """As :meth:`.Compiled.traced_gradient`, of each cell where there is a closed form."""
+        if self.closed_form is None:
+            return super().traced_gradient(predictors)
+        import jax.numpy as jnp
+
+        return self.closed_form.both(predictors, np.asarray(self.counts, dtype=np.float32), jnp)
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""

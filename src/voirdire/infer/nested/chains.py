@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.infer.checks import ESS, RHAT
+from voirdire.infer.device.choice import can_run, chains_of, device_seconds
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.method import Progress
 from voirdire.infer.nested.cost import (
@@ -34,6 +35,7 @@ AT_ONCE = 5.0  # or where the approximation alone was asked for
 TRIED = 6  # moves of a trial
 UNSHOWN = (("context",), ("judge", "item"))  # dimensions of what no table shows
 MOST_DRAWS = 4000  # that are kept, evenly spaced
+DEVICE_DRAWS = 8192  # of the many chains of a graphics processor
 FEWEST_DRAWS = 8  # of a chain, of which anything can be said
 LEAST_ESS = 0.25  # of chains that never moved
 SPARE = 1.0  # times as many moves as chains seem to need
@@ -54,6 +56,8 @@ class Chains(NamedTuple):
         the parameter whose R-hat it is.
     stopped : bool
         Whether they were asked to end.
+    device : str
+        Device of JAX that they ran on, if any.
     """
 
     draws: Floats
@@ -61,6 +65,7 @@ class Chains(NamedTuple):
     ess: float
     of: str
     stopped: bool = False
+    device: str = ""
 
     @property
     def met(self) -> bool:
@@ -74,6 +79,7 @@ def sample_chains(
     rng: np.random.Generator,
     most_seconds: float,
     progress: Progress | None = None,
+    device: Any = None,
 ) -> Chains:
     """Draws by moves, until chains have met, would take longer, or are asked to end (:mod:`voirdire.infer.stopping`).
 
@@ -85,22 +91,33 @@ def sample_chains(
         They were asked to end before there were draws to speak of.
     """
     with listening() as stop:
-        found = _run_chains(problem, mode, rng, most_seconds, Watching(problem, stop, progress))
+        found = _run_chains(problem, mode, rng, most_seconds, Watching(problem, stop, progress), device)
         return found._replace(draws=with_error(found.draws, found.ess), stopped=stop.asked)
 
 
 def _run_chains(
-    problem: Problem, mode: NestedMode, rng: np.random.Generator, most_seconds: float, watching: Watching
+    problem: Problem,
+    mode: NestedMode,
+    rng: np.random.Generator,
+    most_seconds: float,
+    watching: Watching,
+    device: Any,
 ) -> Chains:
-    nested, model = mode.nested, mode.nested.model
+    model = mode.nested.model
     alone = by_spreads(model, most_seconds)
-    reckoned, warm = (spread_seconds, sum(NORMAL_WARM)) if alone else (moves_seconds, sum(WARM))
-    count = CHAINS if reckoned(model, warm + FEWEST) <= min(QUICK, most_seconds) else FEW_CHAINS
-    made_by = NormalMoves if alone else Moves
+    warm = sum(NORMAL_WARM if alone else WARM)
     watching.total = warm + FEWEST
-    run = made_by(nested, rng, count, moved=watching.count_move)
-    most = MOST_DRAWS // count
-    allowed = int(most_seconds / reckoned(model, 1, count, run.step)) - warm
+    if device is not None and can_run(mode.nested) and not alone:
+        run: Moves | NormalMoves
+        run, count, seconds = _on_device(mode, rng, watching, device)
+        most, where = DEVICE_DRAWS // count, str(device)
+    else:
+        reckoned = spread_seconds if alone else moves_seconds
+        count = CHAINS if reckoned(model, warm + FEWEST) <= min(QUICK, most_seconds) else FEW_CHAINS
+        run = (NormalMoves if alone else Moves)(mode.nested, rng, count, moved=watching.count_move)
+        seconds = reckoned(model, 1, count, run.step)
+        most, where = MOST_DRAWS // count, ""
+    allowed = int(most_seconds / seconds) - warm
     kept, gap, made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, FEWEST
     while True:
         more, ended = [kept], False
@@ -121,11 +138,23 @@ def _run_chains(
             found = _looked_at(problem, kept)
             moves = min(_moves_needed(found, made), allowed - made)
             if found.met or ended or moves < LEAST_MORE * made:
-                return found
+                return found._replace(device=where)
         watching.note_draws(kept, found.rhat, found.ess)
         watching.total = warm + made + moves
         while kept.shape[1] + moves // gap > most:
             kept, gap = kept[:, 1::2], 2 * gap
+
+
+def _on_device(
+    mode: NestedMode, rng: np.random.Generator, watching: Watching, device: Any
+) -> tuple[Moves, int, float]:
+    """Chains on a device of JAX, their number, and about what a move of all takes, in seconds."""
+    from voirdire.infer.device.executor import Device
+
+    count = chains_of(device)
+    on = Device(mode.nested, device)
+    run = Moves(mode.nested, rng, count, moved=watching.count_move, executor=on.executor)
+    return run, count, device_seconds(mode.nested.model, count, run.step, device)
 
 
 def chains_of_draws(problem: Problem, draws: Floats) -> Chains:

@@ -26,15 +26,16 @@ from voirdire.infer.nested.cost import (
     WARM,
     moves_seconds,
 )
+from voirdire.infer.nested.executor import Executor, OnProcessor
 from voirdire.infer.nested.hamiltonian import Path, Place, adapt_step, sample_path
 from voirdire.infer.nested.nested import spread_covariance
-from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Bools, Floats
 
 AGAIN = 50  # moves after which coordinates are stretched again, by how far these went; the draws are kept
 SURE = 1.15  # standard deviation of a coordinate from which it is then
 COMPILED = 0.5  # seconds of a warm-up from which compiling pays
+TELLING = 16  # chains at most that coordinates are adapted to: directions of more take longer than they gain
 
 
 class Moves:
@@ -49,6 +50,8 @@ class Moves:
         Moves before and after coordinates are adapted to the chains; they are not, where there are none after.
     moved : callable, optional
         Called after every move; what it raises ends them.
+    executor : callable, optional
+        Of coordinates, what computes in them; by default this processor.
 
     Attributes
     ----------
@@ -64,18 +67,17 @@ class Moves:
         chains: int = CHAINS,
         warm: tuple[int, int] = WARM,
         moved: Callable[[], None] = lambda: None,
+        executor: Callable[[Coordinates], Executor] = OnProcessor,
     ) -> None:
-        self._rng, self._moved, self._seen = rng, moved, 0
+        self._rng, self._moved, self._executor, self._seen = rng, moved, executor, 0
         # of many values steps of spreads take as long as paths, and a part of them does; not where a few moves tell all
         self._seldom = chains <= FEW_CHAINS and warm[1] > 0
         compiled = moves_seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
-        self.where: Coordinates = replace(
-            coordinates_of(nested, spread_covariance(nested)), compiled=compiled
-        )
+        self._use(replace(coordinates_of(nested, spread_covariance(nested)), compiled=compiled))
         self.z = rng.standard_normal((chains, self.where.size))
         self._sums = np.zeros((2, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
-        self._value, self._slope = self.where.energy_gradient(self.z)
+        self._value, self._slope = self._run.energy_gradient(self.z)
         # coordinates are those of one mode, in which paths are long: chains that go to others come later
         first, went = self._warm_up(warm[0], exchanging=not warm[1])
         if not warm[1]:
@@ -85,11 +87,17 @@ class Moves:
         if still.all():
             return
         self.z[still] = self.z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
-        there = adapt_coordinates(self.where, np.stack([z[~still] for z in first[len(first) // 3 :]]))
+        told = np.flatnonzero(~still)[:TELLING]
+        there = adapt_coordinates(self.where, np.stack([z[told] for z in first[len(first) // 3 :]]))
         self.z = there.from_values(*self.where.to_values(self.z))
-        self.where = there
-        self._value, self._slope = self.where.energy_gradient(self.z)
+        self._use(there)
+        self._value, self._slope = self._run.energy_gradient(self.z)
         self._warm_up(warm[1])
+
+    def _use(self, where: Coordinates) -> None:
+        """Go on in coordinates."""
+        self.where: Coordinates = where
+        self._run: Executor = self._executor(where)
 
     def _warm_up(self, moves: int, *, exchanging: bool = True) -> tuple[list[Floats], list[Bools]]:
         """Move chains while the step is adapted; return their positions, and which paths were accepted.
@@ -115,7 +123,7 @@ class Moves:
 
     def next_draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
         """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
-        places = [self.where.to_values([self._move_chains() for _ in range(gap)][-1]) for _ in range(count)]
+        places = [self._run.to_values([self._move_chains() for _ in range(gap)][-1]) for _ in range(count)]
         x, hyper = (np.stack(part, axis=1) for part in zip(*places, strict=True))
         return x, hyper
 
@@ -137,21 +145,20 @@ class Moves:
         """Stretch coordinates by how far the draws so far go in each."""
         mean, square = self._sums / (self._seen * len(self.z))
         more = coordinate_scales(np.sqrt(np.maximum(square - mean**2, 0.0)), SURE)
-        self.where = replace(self.where, scale=self.where.scale * more)
+        self._use(replace(self.where, scale=self.where.scale * more))
         self.z = self.z / more
         self._slope = self._slope * more
 
     def _run_paths(self) -> Path:
         """Paths of all chains."""
         went = sample_path(
-            self.where.follow_path, Place(self.z, self._value, self._slope), self._log_step, self._rng
+            self._run.follow_path, Place(self.z, self._value, self._slope), self._log_step, self._rng
         )
         self.z, self._value, self._slope = went.end
         return went
 
     def _rescale_spreads(self, *, exchanging: bool = True) -> None:
         """Steps of the spreads of all chains that take their values along."""
-        with np.errstate(all="ignore"):  # what is not finite is not accepted
-            tries = FEW_TRIES if self._seldom else TRIES
-            self.z = rescale_chains(self.where, self.z, self._rng, tries, exchanging=exchanging)
-        self._value, self._slope = self.where.energy_gradient(self.z)
+        tries = FEW_TRIES if self._seldom else TRIES
+        self.z = self._run.rescale_chains(self.z, self._rng, tries, exchanging=exchanging)
+        self._value, self._slope = self._run.energy_gradient(self.z)

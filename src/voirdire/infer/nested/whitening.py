@@ -38,12 +38,15 @@ class Whitening(NamedTuple):
         L' times what ``normal`` makes.
     products : tuple of sparse array, shape (size, size) each
         Matrices in single precision that L'^-1 multiplies by, one after the other; none where they would be large.
+    inverses : tuple of sparse array, shape (size, size) each
+        Of these, in their order.
     """
 
     normal: Callable[[Floats], Floats]
     white: Callable[[Floats], Floats]
     back: Callable[[Floats], Floats]
     products: tuple[Any, ...] = ()
+    inverses: tuple[Any, ...] = ()
 
 
 def whitening_of(factor: Factor) -> Whitening:
@@ -51,8 +54,7 @@ def whitening_of(factor: Factor) -> Whitening:
     size, common = factor.pattern.size, len(factor.pattern.common)
     if size <= DENSE:
         inverse = _rounded(factor.to_draws(np.eye(size)))
-        lower = np.linalg.inv(inverse)
-        return _by_products((inverse,), lambda normal: np.asarray(normal @ lower.T))
+        return _by_products((inverse,), (np.linalg.inv(inverse),))
     full = sum(beside.size for _, beside in factor.parts)
     numbers = common * sum(stack.own.size for stack in factor.pattern.plan.stacks)
     if full and FULL * numbers <= full and numbers + common**2 <= LARGEST:
@@ -69,21 +71,29 @@ def _rounded(matrix: Floats) -> Floats:
     return np.asarray(matrix.astype(np.float32), dtype=np.float64)
 
 
-def _by_products(matrices: Sequence[Any], back: Callable[[Floats], Floats]) -> Whitening:
-    """Products with matrices one after the other, rounded, and with their transposes in reverse."""
+def _by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whitening:
+    """Products with matrices one after the other, rounded, with their transposes in reverse, and with inverses so."""
     from scipy.sparse import csr_array
 
     rounded = tuple(csr_array(matrix, dtype=np.float32) for matrix in matrices)
     forward = [matrix.astype(np.float64) for matrix in rounded]
     backward = [matrix.T.tocsr() for matrix in reversed(forward)]
+    undone = tuple(csr_array(matrix) for matrix in inverses)
+    back = undone[::-1]
 
-    def multiply(rows: Floats, each: list[Any]) -> Floats:
+    def multiply(rows: Floats, each: Sequence[Any]) -> Floats:
         columns = np.ascontiguousarray(rows.T)
         for matrix in each:
             columns = matrix @ columns
         return np.ascontiguousarray(columns.T)
 
-    return Whitening(lambda z: multiply(z, forward), lambda slopes: multiply(slopes, backward), back, rounded)
+    return Whitening(
+        lambda z: multiply(z, forward),
+        lambda slopes: multiply(slopes, backward),
+        lambda normal: multiply(normal, back),
+        rounded,
+        undone,
+    )
 
 
 def _in_single(factor: Factor) -> Whitening:
@@ -102,8 +112,8 @@ def _in_single(factor: Factor) -> Whitening:
     blocks: list[Any] = []
     of_back: list[Any] = []
     row = 0
-    for stack, (inverses, meetings) in zip(stacks, factor.parts, strict=True):
-        for at, inverse, meeting in zip(stack.shared, inverses, meetings, strict=True):
+    for stack, (inside, meetings) in zip(stacks, factor.parts, strict=True):
+        for at, inverse, meeting in zip(stack.shared, inside, meetings, strict=True):
             whole[row : row + len(inverse), at] = meeting
             blocks.append(coo_array(_rounded(inverse.T)))
             of_back.append(coo_array(np.linalg.inv(_rounded(inverse.T))))
@@ -113,7 +123,6 @@ def _in_single(factor: Factor) -> Whitening:
     np.fill_diagonal(rest, inverse.diagonal())
     rest = _rounded(rest)
     to_own = csr_array(np.where(np.abs(whole) > SMALL, whole, np.float32(0.0)))
-    apart = block_diag(of_back, format="csr")
     undone = solve_triangular(rest, np.eye(len(common)), lower=True).T
 
     def placed(rows: Ints, columns: Ints, matrix: Any) -> Any:
@@ -125,16 +134,16 @@ def _in_single(factor: Factor) -> Whitening:
     def still(values: Ints) -> Any:
         return placed(values, values, eye_array(len(values)))
 
+    unmoved, to_own = still(np.arange(pattern.size)), placed(own, common, to_own)
+    beside = still(np.concatenate([common, alone]))
     matrices = (
         placed(common, common, rest.T) + placed(alone, alone, diags_array(factor.alone)) + still(own),
-        still(np.arange(pattern.size)) - placed(own, common, to_own),
-        placed(own, own, block_diag(blocks)) + still(np.concatenate([common, alone])),
+        unmoved - to_own,
+        placed(own, own, block_diag(blocks)) + beside,
     )
-
-    def back(normal: Floats) -> Floats:
-        z, shared = np.empty_like(normal), normal[:, common].T
-        z[:, common], z[:, alone] = (undone @ shared).T, normal[:, alone] / factor.alone
-        z[:, own] = (apart @ normal[:, own].T + to_own @ shared).T
-        return z
-
-    return _by_products(matrices, back)
+    inverses = (
+        placed(common, common, undone) + placed(alone, alone, diags_array(1.0 / factor.alone)) + still(own),
+        unmoved + to_own,
+        placed(own, own, block_diag(of_back)) + beside,
+    )
+    return _by_products(matrices, inverses)

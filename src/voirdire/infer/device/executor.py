@@ -1,0 +1,145 @@
+"""Operations of chains on a device of JAX, in single precision (:class:`voirdire.infer.nested.executor.Executor`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from voirdire.infer.device.coordinates import WHOLE, Arrays, DeviceMap, arrays_of
+from voirdire.infer.device.density import DeviceDensity
+from voirdire.infer.device.steps import make_steps
+from voirdire.infer.kept import keep_compiled
+from voirdire.infer.kernel.rescaled import Steps
+from voirdire.infer.nested.coordinates import Coordinates
+from voirdire.infer.nested.exchange import find_nests
+from voirdire.infer.nested.hamiltonian import Place, follow_path
+from voirdire.infer.nested.rescaling import draw_steps
+from voirdire.infer.nested.search import Nested
+from voirdire.typing import Floats
+
+
+class Device:
+    """A device with the density of one table: compiled once for all coordinates.
+
+    Parameters
+    ----------
+    nested : Nested
+        End of the search from which chains go on.
+    device : jax.Device
+
+    Examples
+    --------
+    >>> callable(Device.executor)
+    True
+    """
+
+    def __init__(self, nested: Nested, device: Any) -> None:
+        keep_compiled()
+        self.device, model = device, nested.model
+        with self.here():
+            self._density = DeviceDensity(model, (nested.found.x, nested.found.hyper))
+        self._map = DeviceMap(self._density)
+        # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
+        self._whole = device.platform != "cpu" and model.size <= WHOLE
+        self._nests = find_nests(model, nested.found)
+        self._most = max((len(nest.above) for nest in self._nests), default=0)
+        self.energy_gradient = jax.jit(self._map.energy_gradient)
+        self.to_values = jax.jit(self._map.to_values)
+        self.from_values = jax.jit(self._map.from_values)
+        self.follow_path = jax.jit(self._follow_path)
+        self.rescale = jax.jit(self._rescale)
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Have JAX compute on the device, in single precision."""
+        with jax.default_device(self.device), jax.enable_x64(False):
+            yield
+
+    def executor(self, where: Coordinates) -> OnDevice:
+        """Operations in coordinates."""
+        return OnDevice(self, where)
+
+    def arrays_of(self, where: Coordinates) -> Arrays:
+        """Coordinates as arrays on the device."""
+        return arrays_of(where, whole=self._whole)
+
+    def padded(self, steps: Steps) -> Steps:
+        """Steps in single precision, with as many normal numbers whatever is exchanged."""
+        beyond = ((0, 0), (0, self._most - steps.normal.shape[1]), (0, 0))
+        return Steps(*map(_single_if_real, steps._replace(normal=np.pad(steps.normal, beyond))))
+
+    def _follow_path(
+        self, there: Arrays, here: Place, momentum: Any, steps: Any, step: Any
+    ) -> tuple[Place, Any]:
+        def one_step(_: Any, state: tuple[Place, Any]) -> tuple[Place, Any]:
+            return follow_path(lambda z: self._map.energy_gradient(there, z), *state, 1, step)
+
+        ended: tuple[Place, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
+        return ended
+
+    def _rescale(self, there: Arrays, z: Any, steps: Steps) -> Any:
+        x, hyper, _ = self._map.to_values(there, z)
+        its_x, its_hyper = make_steps(self._density, self._nests, steps, x, hyper)
+        gone = (its_hyper != hyper).any(axis=1)
+        return jnp.where(gone[:, None], self._map.from_values(there, its_x, its_hyper), z)
+
+
+class OnDevice:
+    """Operations in coordinates on a device; see :class:`.Executor`.
+
+    Parameters
+    ----------
+    on : Device
+    where : Coordinates
+    """
+
+    def __init__(self, on: Device, where: Coordinates) -> None:
+        self._on, self._where = on, where
+        with on.here():
+            self._there = on.arrays_of(where)
+
+    def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
+        """See :class:`.Executor`."""
+        with self._on.here():
+            value, slope = self._on.energy_gradient(self._there, _single(z))
+        return _double(value), _double(slope)
+
+    def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
+        """See :class:`.Executor`."""
+        with self._on.here():
+            begin = Place(*map(_single, here))
+            end, momentum = self._on.follow_path(
+                self._there, begin, _single(momentum), steps, np.float32(step)
+            )
+        return Place(*map(_double, end)), _double(momentum)
+
+    def to_values(self, z: Floats) -> tuple[Floats, Floats]:
+        """See :class:`.Executor`."""
+        with self._on.here():
+            x, hyper, _ = self._on.to_values(self._there, _single(z))
+        return _double(x), _double(hyper)
+
+    def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
+        """See :class:`.Executor`; of an even number of chains."""
+        if not len(self._where.root):
+            return z
+        steps = draw_steps(self._where, len(z), tries, rng, exchanging=exchanging)
+        with self._on.here():
+            return _double(self._on.rescale(self._there, _single(z), self._on.padded(steps)))
+
+
+def _single(numbers: Floats) -> Any:
+    return np.asarray(numbers, dtype=np.float32)
+
+
+def _single_if_real(numbers: Any) -> Any:
+    return numbers.astype(np.float32 if numbers.dtype.kind == "f" else np.int32)
+
+
+def _double(numbers: Any) -> Floats:
+    return np.array(numbers, dtype=np.float64)

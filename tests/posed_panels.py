@@ -25,6 +25,7 @@ TOLD = "crowd-bt-contexts of many votes"  # so that what items are worth there i
 NUMBER = {MANY: 1500, TOLD: 4000}
 SHARP = "learned-bt-sigma-position"
 TIED = MANY, SHARP
+DIVIDED = "maple-contexts"  # spreads that are parts of one scale
 CONTINUOUS = "rating-continuous-halo"
 
 
@@ -56,8 +57,10 @@ def posed(kind: str) -> Any:
         better = 0.8 if kind != TOLD else 1.0 / (1.0 + np.exp(worth[context, b] - worth[context, a]))
         best = a if rng.random() < better else b
         winner = "tie" if kind in TIED and rng.random() < 0.2 else f"i{best}"
-        votes.append((f"j{judge}", f"c{context}", f"i{a}", f"i{b}", winner))
-    table = read_votes(pd.DataFrame(votes, columns=["judge", "context", "first", "second", "winner"]))
+        criterion = f"k{rng.integers(3)}" if kind == DIVIDED else "k"
+        votes.append((f"j{judge}", f"c{context}", f"i{a}", f"i{b}", winner, criterion))
+    columns = ["judge", "context", "first", "second", "winner", "criterion"]
+    table = read_votes(pd.DataFrame(votes, columns=columns))
     return pose(load_model(kind.split(" ")[0]), table)
 
 

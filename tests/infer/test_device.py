@@ -9,7 +9,7 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
-from posed_panels import CONTINUOUS, MANY, SHARP, TOLD, placed
+from posed_panels import CONTINUOUS, DIVIDED, MANY, SHARP, TOLD, placed
 
 import voirdire
 from voirdire.errors import InputError
@@ -19,7 +19,7 @@ from voirdire.infer.device.executor import Device
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.rescaling import draw_steps, make_steps
 
-KINDS = ["learned-crowd-bt-position", SHARP, "scores", CONTINUOUS, "rankings", MANY, TOLD]
+KINDS = ["learned-crowd-bt-position", SHARP, "scores", CONTINUOUS, "rankings", MANY, TOLD, DIVIDED]
 
 
 @cache

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from posed_panels import MANY, SHARP, TOLD, placed
+from posed_panels import DIVIDED, MANY, SHARP, TOLD, placed
 
 import voirdire
 from voirdire.infer.kernel import library as of_library
@@ -36,7 +36,7 @@ BUILT = (platform.system(), platform.machine()) in {("Linux", "x86_64"), ("Linux
 needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel is built for this platform")
 FAMILIES = [two_coin(False), two_coin(True), sharpness(False), sharpness(True), *map(ordinal, (2, 3, 5, 11))]
 SIZE = 40
-KINDS = ["crowd-bt-contexts", "learned-crowd-bt-position", SHARP, "scores", "rankings", MANY]
+KINDS = ["crowd-bt-contexts", "learned-crowd-bt-position", SHARP, "scores", "rankings", MANY, DIVIDED]
 
 
 @needs_kernel
@@ -129,7 +129,7 @@ def test_paths_are_those_without_the_kernel(kind: str) -> None:
     rng = np.random.default_rng(2)
     z, momentum = rng.normal(size=(2, 11, where.size))
     here = Place(z, *where.energy_gradient(z))
-    step = 0.05 if kind == SHARP else 0.2  # the sharpness of some would leave for infinity
+    step = 0.05 if kind in (SHARP, DIVIDED) else 0.2  # some would leave for infinity
     ends = (
         where.follow_path(here, momentum, 5, step),
         follow_path(where.energy_by_numpy, here, momentum, 5, step),

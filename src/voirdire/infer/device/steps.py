@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from scipy.sparse import find
 
 from voirdire.infer.device.density import DeviceDensity, multiply
 from voirdire.infer.nested.exchange import Nest
@@ -73,9 +74,8 @@ def _along(density: DeviceDensity) -> Exchange:
 
 def _exchange(density: DeviceDensity, nest: Nest) -> Exchange:
     """Values of a nest are exchanged; see :func:`.exchange.exchange_values`."""
-    share = nest.share.tocoo()
-    told = share.data != 0
-    above, below, of = nest.above, nest.below[share.row[told]], share.col[told]
+    row, of, _ = find(nest.share)  # of those that are told
+    above, below = nest.above, nest.below[row]
 
     def summed(values: Any) -> Any:
         return jax.ops.segment_sum(values[:, below].T, of, len(above)).T

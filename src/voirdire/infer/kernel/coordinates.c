@@ -46,10 +46,16 @@ static dbl of_hypers(const struct field *f, const dbl *hyper, dbl *slope) {
       if (slope) slope[h] += 1.0 - scaled;
     }
   }
-  return sum;
+  if (!f->parts) return sum;
+  dbl scale = in_double(f->held);
+  for (int k = 0; k < f->parts; k++) scale += double_exp(hyper[f->part[k]]);
+  for (int k = 0; slope && k < f->parts; k++) {
+    slope[f->part[k]] += double_exp(hyper[f->part[k]]) * (f->beyond - f->others / scale);
+  }
+  return sum + f->beyond * scale - f->others * double_log(scale);
 }
 
-// Log density of latent values and of the logarithms of spreads and means, but for divisions of scales.
+// Log density of latent values and of the logarithms of spreads and means.
 SHOWN int voirdire_log_prior(const struct field *f, int blocks, const double *hyper, const double *x, double *value) {
   int values = f->edge[f->groups];
   for (int block = 0; block < blocks; block++) {

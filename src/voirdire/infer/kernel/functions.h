@@ -8,12 +8,15 @@
 //   edge: of each group its first value, and at the end their number
 //   spread_at, mean_at: of each group, which logarithm is that of its spread and of its mean; -1 where they are given
 //   rate, middle, sd: of each logarithm, of its exponential prior, or of a normal one where sd is above 0
+//   part: logarithms that are parts of one scale, `parts` of them, beside which the others are held
+//   held, others, beyond: sum of the others, number of all parts but one, and what their prior has for each unit of the sum
 //   constant: what the log density has whatever the point
 struct field {
-  int groups, hypers;
+  int groups, hypers, parts;
   const int *edge, *spread_at, *mean_at;
   const double *log_spread, *mean, *reversed, *rate, *middle, *sd;
-  double constant;
+  const int *part;
+  double held, others, beyond, constant;
 };
 
 // Where a search ended: R [hyper][hyper], phi^; m(phi^) and kappa of each group; p(phi^), w, x^ - m(phi^) and b of each

@@ -127,10 +127,7 @@ class Mapped:
         return -(likelihood + value.ravel()[:points]), -as_rows(by_white, points), -as_rows(by_normal, points)
 
     def _likelihood(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
-        """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads.
-
-        With the division of scales, if any, which the kernel does not have.
-        """
+        """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads."""
         model = self.nested.model
         by_hyper = np.zeros_like(hyper)
         if self.fused is not None:
@@ -142,7 +139,4 @@ class Mapped:
             slope = side_by_side(model.pattern.gather_gradient(by_predictors), np.float32)
             if model.scales is not None:
                 by_hyper = side_by_side((model.scales.T @ by_predictors.reshape(points, -1).T).T)
-        if model.division is not None:
-            more, its_slope = model.division.log_prior(as_rows(hyper, points))
-            likelihood, by_hyper = likelihood + more, by_hyper + side_by_side(its_slope)
         return likelihood, slope, by_hyper

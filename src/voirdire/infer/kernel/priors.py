@@ -19,10 +19,11 @@ class Described(ctypes.Structure):
     """A field as the kernel has it; the arrays are kept by who makes it."""
 
     _fields_ = (
-        *((name, ctypes.c_int) for name in ("groups", "hypers")),
+        *((name, ctypes.c_int) for name in ("groups", "hypers", "parts")),
         *((name, ctypes.c_void_p) for name in ("edge", "spread_at", "mean_at", "log_spread", "mean")),
         *((name, ctypes.c_void_p) for name in ("reversed", "rate", "middle", "sd")),
-        ("constant", ctypes.c_double),
+        ("part", ctypes.c_void_p),
+        *((name, ctypes.c_double) for name in ("held", "others", "beyond", "constant")),
     )
 
 
@@ -60,11 +61,20 @@ class Priors:
             "middle": middle,
             "sd": sd,
         }
+        division = model.division
+        arrays["part"] = np.zeros(0, np.int32) if division is None else division.at.astype(np.int32)
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         addresses = {name: address(array) for name, array in arrays.items()}
         constant = float(of_hypers.sum()) - 0.5 * math.log(2.0 * math.pi) * model.size
-        sizes = {"groups": len(model.groups), "hypers": len(model.hypers)}
-        return Described(**sizes, **addresses, constant=constant), arrays
+        parts = len(arrays["part"])
+        numbers = {"held": 0.0, "others": 0.0, "beyond": 0.0, "constant": constant}
+        if division is not None:
+            count = parts + len(division.held)
+            numbers["held"] = float(np.exp(division.held).sum())
+            numbers["others"], numbers["beyond"] = count - 1.0, division.prior.beyond(count)
+            numbers["constant"] += division.prior.constant(count)
+        sizes = {"groups": len(model.groups), "hypers": len(model.hypers), "parts": parts}
+        return Described(**sizes, **addresses, **numbers), arrays
 
     @cached_property
     def address(self) -> int:
@@ -84,5 +94,4 @@ class Priors:
             )
 
         share_blocks(compute, len(at), self.model.size)
-        found = value.ravel()[: len(x)]
-        return found if self.model.division is None else found + self.model.division.log_prior(hyper)[0]
+        return value.ravel()[: len(x)]

@@ -153,7 +153,7 @@ class Coordinates:
     @cached_property
     def _paths(self) -> Paths | None:
         products = self._whitening.products
-        if self.fused is None or not products or self.nested.model.division is not None:
+        if self.fused is None or not products:
             return None
         return Paths(self._mapped, products, self.scale, self.along, self.gain, self.skewness)
 

@@ -42,7 +42,7 @@ def rescale_chains(
     steps = draw_steps(where, len(z), tries, rng, exchanging=exchanging)
     x, hyper = where.to_values(z)
     log = where.log_density(x, hyper)
-    if where.fused is None or where.nested.model.division is not None:
+    if where.fused is None:
         there, moved = make_steps(where, steps, x.copy(), hyper.copy(), log)
     else:
         there, moved = make_by_kernel(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log)

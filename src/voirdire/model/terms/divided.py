@@ -68,14 +68,20 @@ class LogDivided(LogExponential):
         """
         highest = logs.max(axis=-1)[..., None]
         log_sum = highest + xp.log(xp.exp(logs - highest).sum(axis=-1))[..., None]
-        rate = self.rate_of_sum(n)
-        constant = math.log(rate) - n * math.log(self.rate) + math.lgamma(n)
-        return (constant - (n - 1) * log_sum) / n + (self.rate - rate) * xp.exp(logs)
+        return (self.constant(n) - (n - 1) * log_sum) / n + self.beyond(n) * xp.exp(logs)
+
+    def constant(self, n: int) -> float:
+        """:meth:`log_division` of all n parts together has beside (1 - n) log T + beyond T, T their sum."""
+        return math.log(self.rate_of_sum(n)) - n * math.log(self.rate) + math.lgamma(n)
+
+    def beyond(self, n: int) -> float:
+        """:meth:`log_division` has for each unit of the sum of all n parts."""
+        return self.rate - self.rate_of_sum(n)
 
     def slope(self, logs: Floats) -> Floats:
         """Slope of :meth:`log_division` by each logarithm, shape (..., n)."""
         n, spreads = logs.shape[-1], np.exp(logs)
-        by_sum = self.rate - self.rate_of_sum(n) - (n - 1) / spreads.sum(axis=-1)
+        by_sum = self.beyond(n) - (n - 1) / spreads.sum(axis=-1)
         return np.asarray(spreads * by_sum[..., None])
 
     def rate_of_sum(self, n: int) -> float:

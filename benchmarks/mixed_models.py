@@ -168,8 +168,8 @@ show(
     rows,
     [
         "Processor seconds of whole processes, file to intervals; ours with all checks. glmer: position, judges' own, "
-        "items, items in contexts, by Laplace's method; no judge weighs less than another. clmm: criteria, items, items "
-        "under criteria, judge and item, judge and criterion.",
+        "items, items in contexts, by Laplace's method; no judge weighs less than another. clmm: criteria, items, "
+        "items under criteria, judge and item, judge and criterion.",
         f"{TABLES} simulated tables a row, in the layout of the real votes ({votes['first'].nunique()} items, "
         f"{len(votes):,} votes).",
     ],

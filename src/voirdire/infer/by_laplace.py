@@ -16,12 +16,16 @@ from voirdire.infer.laplace import Laplace
 from voirdire.infer.method import LAPLACE_DRAWS, UNHELD, Inferred, Method, seconds_since
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.refine import ROUNDS, laplace_draws
+from voirdire.infer.saddle import draw_about_modes
 from voirdire.infer.trial import trial
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 QUICK = 5_000  # numbers of a table up to which importance weights are evened out before draws are moved
+MODES = (
+    "The answers leave open which of {} explanations is right: draws are of each as often as it is probable."
+)
 TYPICAL = 1.0  # standard deviations from the mean of the draws within which a mode is shown
 
 
@@ -31,7 +35,15 @@ def by_laplace(problem: Problem, approximation: Laplace, method: Method, checks:
     # what follows does better than to match moments; of small tables that is done sooner
     large = adaptive and Derivatives(density, problem.data).work > QUICK
     rounds = 0 if large else ROUNDS
-    draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng, rounds)
+    notes: tuple[str, ...] = ()
+    beside = None
+    if density.mixture and approximation.smallest_curvature <= 0:
+        beside = draw_about_modes(problem, approximation, LAPLACE_DRAWS, rng, rounds)
+    if beside is None:
+        draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng, rounds)
+    else:
+        approximation, draws, k, modes = beside
+        notes = (MODES.format(modes),) if modes > 1 else ()
     proper = approximation.smallest_curvature > 0
     amiss = check.importance(k)
     # even weights do not see a peak that no proposal reached
@@ -51,7 +63,7 @@ def by_laplace(problem: Problem, approximation: Laplace, method: Method, checks:
         both = mirror.orientations(density, draws, problem.data, k is not None, rng)
         checks.append(problem.orientation(both.mass))
         centre, draws = _centre(approximation.mean, both.folded), both.whole
-    return Inferred(Posterior(density, centre, draws), tuple(checks))
+    return Inferred(Posterior(density, centre, draws), tuple(checks), notes=notes)
 
 
 def _corrected(

@@ -18,7 +18,6 @@ from voirdire.typing import Floats, Ints
 
 DENSE = 300  # latent values up to which L'^-1 is written out
 LARGEST = 2e7  # numbers of the matrix of blocks by common values, at most
-FULL = 0.1  # of them that are not zero, at least
 SMALL, OF_COMMON = (
     0.01,
     0.003,
@@ -57,7 +56,7 @@ def whitening_of(factor: Factor) -> Whitening:
         return _by_products((inverse,), (np.linalg.inv(inverse),))
     full = sum(beside.size for _, beside in factor.parts)
     numbers = common * sum(stack.own.size for stack in factor.pattern.plan.stacks)
-    if full and FULL * numbers <= full and numbers + common**2 <= LARGEST:
+    if full and numbers + common**2 <= LARGEST:
         return _in_single(factor)
     return Whitening(
         lambda z: factor.to_draws(np.ascontiguousarray(z.T)).T,

@@ -1,0 +1,69 @@
+"""Labels of judges of whom nobody can tell who is right: draws about several modes, beside draws of the prior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.infer.by_laplace import MODES
+from voirdire.infer.laplace import laplace
+from voirdire.infer.mode import find_mode
+from voirdire.infer.saddle import draw_about_modes
+from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.model.prior_draws import prior_draw
+from voirdire.model.specs import load_model
+from voirdire.tables.labels import read_labels
+
+COUNT = 40_000
+
+
+def each_its_own(items: int) -> pd.DataFrame:
+    """Three judges, each with one class for all items."""
+    rows = [(f"r{at}", f"u{item}", said) for at, said in enumerate("abc") for item in range(items)]
+    return pd.DataFrame(rows, columns=["judge", "item", "label"])
+
+
+def posed(items: int) -> LabelsProblem:
+    return pose_labels(load_model("hierarchical-dawid-skene"), read_labels(each_its_own(items)))
+
+
+@pytest.mark.slow
+def test_draws_about_modes_are_those_of_the_posterior() -> None:
+    """Draws of the prior, weighted by the likelihood, are exact up to Monte Carlo error."""
+    problem = posed(items=2)
+    density, rng = problem.density, np.random.default_rng(0)
+    prior = np.stack([prior_draw(density, rng) for _ in range(COUNT)])
+    log = np.array([float(density.log_likelihood(density.values(x, np), problem.data, np)) for x in prior])
+    weights = np.exp(log - log.max())
+    weights /= weights.sum()
+    found = draw_about_modes(problem, laplace(problem, find_mode(problem)), 4000, rng, 0)
+    assert found is not None
+    assert found.modes > 1
+    assert found.best.smallest_curvature > 0
+    mean, exact = found.draws.mean(axis=0), weights @ prior
+    sd = np.sqrt(weights @ (prior - exact) ** 2)
+    assert 1.0 / (weights**2).sum() > 1000  # draws that the prior's are worth
+    np.testing.assert_allclose((mean - exact) / sd, 0.0, atol=0.2)
+    np.testing.assert_allclose(found.draws.std(axis=0) / sd, 1.0, atol=0.15)
+
+
+@pytest.mark.slow
+def test_a_table_that_cannot_be_settled_is_answered_at_once() -> None:
+    """No class is more probable than another, whatever the seed; no sampler is asked, and a note says what is open."""
+    for seed in (0, 1):
+        fit = voirdire.fit(each_its_own(items=2), seed=seed)
+        shares = fit.classes()[["p_a", "p_b", "p_c"]].to_numpy()
+        np.testing.assert_allclose(shares, 1.0 / 3.0, atol=0.04)
+        assert fit.method == "laplace"
+        assert MODES.format(3) in fit.notes
+        checks = fit.checks().set_index("check")["level"]
+        assert {"rhat", "curvature", "approximation"}.isdisjoint(checks[checks != "ok"].index)
+
+
+def test_a_proper_mode_has_no_others_beside_it() -> None:
+    rows = [(judge, f"u{item}", "ab"[item % 2]) for judge in "xyz" for item in range(6)]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    fit = voirdire.fit(table, seed=0)
+    assert not any("explanations" in note for note in fit.notes)

@@ -381,6 +381,16 @@ class Kind(ABC, Generic[T, P]):
         """Probability of every possible answer to what a table asks."""
 
     @abstractmethod
+    def predict_target(self, problem: P, posterior: Posterior, table: object, prob: float) -> Columns:
+        """Answers that people would give to what a table asks, with intervals of ``prob`` where items have scores.
+
+        Raises
+        ------
+        InputError
+            The fit says nothing of that, or has no draws.
+        """
+
+    @abstractmethod
     def chances(self, problem: P, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Probability of every possible answer to what is asked, shape (rows, answers).
 

@@ -75,16 +75,17 @@ def weigh_answers(
     else:
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
-    everyone = _groups_at(problem, named, first)
-    if everyone is None:
-        return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
+    groups = named or unnamed_families(problem, first)
     consensus = first
     # copies that all count in full are the consensus, and have nothing left to share
-    if mode is not None:
-        counted_once = kind.reposed(problem, answer_weight=one_each(problem, everyone))
-        consensus = find_mode(counted_once, start=first, chains=chains).x
+    if groups and mode is not None:
+        counted_once = kind.reposed(problem, answer_weight=one_each(problem, _of_all(problem, groups)))
+        consensus = find_mode(counted_once, start=start, chains=chains).x
+    everyone = _groups_at(problem, named, groups, consensus)
+    if everyone is None:
+        return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
     weighed, note = _weighed_at(problem, everyone, named, consensus)
-    return Panel(weighed, find_mode(weighed, start=first, chains=chains), named, (note,))
+    return Panel(weighed, find_mode(weighed, start=consensus, chains=chains), named, (note,))
 
 
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
@@ -92,7 +93,7 @@ def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Pro
     kind, named, alone = _asked(problem, families)
     if alone or not kind.can_weigh_answers(problem) or (named is None and not tells_apart(problem)):
         return problem, ()
-    everyone = _groups_at(problem, named, x)
+    everyone = _groups_at(problem, named, named or unnamed_families(problem, x), x)
     if everyone is None:
         return problem, ()
     weighed, note = _weighed_at(problem, everyone, named, x)
@@ -111,14 +112,19 @@ def _asked(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str
     return kind, named, alone
 
 
-def _groups_at(problem: Problem, named: dict[str, str] | None, x: Floats) -> dict[str, str] | None:
-    """Family of everyone, named or by the answers at a point; None where nobody has one."""
-    groups = named or unnamed_families(problem, x)
+def _groups_at(
+    problem: Problem, named: dict[str, str] | None, groups: dict[str, str], x: Floats
+) -> dict[str, str] | None:
+    """Family of everyone, of those named or found that share errors at a point; None where nobody has one."""
     if groups and named is None:
         # alike in what items are worth alone, such as two who see something beside others who guess: no family
         less = _weights_at(problem, groups, x) < COUNTS
         groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
-    return {judge: groups.get(judge, judge) for judge in problem.judges} if groups else None
+    return _of_all(problem, groups) if groups else None
+
+
+def _of_all(problem: Problem, groups: dict[str, str]) -> dict[str, str]:
+    return {judge: groups.get(judge, judge) for judge in problem.judges}
 
 
 def _weighed_at(

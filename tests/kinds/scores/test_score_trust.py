@@ -54,6 +54,28 @@ def test_duplicates_are_found_and_count_for_less(scores: pd.DataFrame) -> None:
     assert apart[0] < 0.6 * apart[1]
 
 
+def graded(seed: int, items: int = 60) -> pd.DataFrame:
+    """Seven judges alike, of whom two take the first one's score of 95 items in 100."""
+    rng = np.random.default_rng(seed)
+    seen = rng.normal(0.0, 1.5, items) - rng.normal(0.0, 0.7, (7, 1)) + rng.logistic(size=(7, items))
+    score = 1 + (seen[..., None] > [-2.5, -0.8, 0.8, 2.5]).sum(axis=-1)
+    for copy in (1, 2):
+        score[copy] = np.where(rng.random(items) < 0.95, score[0], score[copy])
+    rows = [(f"j{k}", f"i{n}", int(score[k, n])) for k in range(7) for n in range(items)]
+    return pd.DataFrame(rows, columns=["judge", "item", "score"])
+
+
+def test_copies_are_found_where_they_would_be_the_sharpest_judges() -> None:
+    """Counting in full they are the consensus of a model that learns discriminations, and share nothing beside it."""
+    for seed in range(4):
+        found = fitted(graded(seed), model="rating-discrimination")
+        assert found.problem.answer_weight is not None
+        assert (found.problem.answer_weight[:3] < 0.6).all()
+        assert (found.problem.answer_weight[3:] == 1.0).all()
+        judges = found.judges().set_index("judge")["discrimination"]
+        assert judges[:3].mean() < 1.3 * judges[3:].mean()
+
+
 def test_families_count_for_less_as_named_and_kept(scores: pd.DataFrame, tmp_path) -> None:  # type: ignore[no-untyped-def]
     found = fitted(with_copies(scores, 1), families={"judge-0": "base", "copy-0": "base"})
     assert found.families is not None

@@ -76,6 +76,41 @@ def test_copies_are_found_where_they_would_be_the_sharpest_judges() -> None:
         assert judges[:3].mean() < 1.3 * judges[3:].mean()
 
 
+def with_noise(scores: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    random = scores["judge"] == "judge-6"
+    drawn = rng.integers(1, 6, int(random.sum()))
+    return scores.assign(score=scores["score"].mask(random, pd.Series(drawn, scores.index[random])))
+
+
+@pytest.mark.parametrize("model", ["rating-learned", "rating-halo"])
+def test_a_judge_at_random_counts_nearly_not_at_all_and_is_named(scores: pd.DataFrame, model: str) -> None:
+    table = with_noise(scores)
+    if model == "rating-halo":
+        table = pd.concat([table.assign(criterion="a"), with_noise(scores, 2).assign(criterion="b")])
+    found = fitted(table)
+    assert found.model.name == model
+    assert found.problem.answer_weight is not None
+    assert found.problem.answer_weight[-1] < 0.1
+    assert (found.problem.answer_weight[:-1] == 1.0).all()
+    (note,) = (note for note in found.notes if note.startswith("Noise"))
+    assert "judge-6" in note
+    check = found.checks().set_index("check").loc["noise"]
+    assert (check["level"], "judge-6" in check["message"]) == ("warn", True)
+    # as if it were not there
+    score = found.ranking().set_index("item")["score"].sort_index()
+    without, full = (
+        fitted(part, **how).ranking().set_index("item")["score"].sort_index()
+        for part, how in ((table[table["judge"] != "judge-6"], {}), (table, {"families": {}}))
+    )
+    assert np.abs(score - without).mean() < 0.3 * np.abs(score - full).mean()
+
+
+def test_no_judge_counts_for_less_who_may_be_of_use(scores: pd.DataFrame) -> None:
+    for found in (fitted(scores), fitted(with_noise(scores), model="rating-discrimination")):
+        assert found.problem.answer_weight is None
+
+
 def test_families_count_for_less_as_named_and_kept(scores: pd.DataFrame, tmp_path) -> None:  # type: ignore[no-untyped-def]
     found = fitted(with_copies(scores, 1), families={"judge-0": "base", "copy-0": "base"})
     assert found.families is not None

@@ -38,6 +38,7 @@ from voirdire.kinds.scores.outcomes import outcomes
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, uses_families
+from voirdire.kinds.scores.random_judges import chance_of_use
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.results import judge_values, quantities
 from voirdire.kinds.scores.terms import check_terms, model_of
@@ -88,6 +89,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)
     shares = staticmethod(of_judges)
+    chance_of_use = staticmethod(chance_of_use)
     calibration = staticmethod(calibration)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:

@@ -16,6 +16,7 @@ from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import about_target, in_words, infer_with_human
 from voirdire.fit.likelihood import by_likelihood
+from voirdire.fit.shared_covariates import shared_covariates
 from voirdire.infer.infer import infer
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
@@ -29,10 +30,12 @@ from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
+from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
 from voirdire.tables.people import apart, as_anchors, with_answers
+from voirdire.tables.rated import Rated
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
@@ -288,6 +291,12 @@ def fit(
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
+    if (
+        covariates is None
+        and kind.has_scores(problem)
+        and not isinstance(votes, list | tuple | Votes | Rated)
+    ):
+        notes += shared_covariates(problem, inferred.posterior, votes)
     drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
     if drawn and drawn < least_draws(prob, _ENOUGH):
         few = f"{drawn * (1 - prob) / 2:.2g}"

@@ -57,7 +57,8 @@ def shared_covariates(problem: Problem, posterior: Posterior, table: object) -> 
     >>> [note.partition(":")[0] for note in fit.notes if "length" in note]
     ['Items with more length win']
     """
-    if posterior.values is None or len(problem.items) < ITEMS:
+    coded = isinstance(table, list | tuple) or hasattr(table, "judges")  # whose further columns are gone
+    if posterior.values is None or len(problem.items) < ITEMS or coded:
         return []
     means = item_means(table, problem.items)
     if not means:

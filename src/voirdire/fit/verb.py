@@ -30,12 +30,10 @@ from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
-from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
 from voirdire.tables.people import apart, as_anchors, with_answers
-from voirdire.tables.rated import Rated
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
@@ -291,11 +289,7 @@ def fit(
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
-    if (
-        covariates is None
-        and kind.has_scores(problem)
-        and not isinstance(votes, list | tuple | Votes | Rated)
-    ):
+    if covariates is None and kind.has_scores(problem):
         notes += shared_covariates(problem, inferred.posterior, votes)
     drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
     if drawn and drawn < least_draws(prob, _ENOUGH):

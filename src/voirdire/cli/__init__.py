@@ -78,6 +78,7 @@ VERBS = {
     ),
     "import_": "Turn files of other tools into tables of answers; what is refused is listed with its reason.",
     "export": "Write a saved fit as another tool reads it: scores per sample with their uncertainty.",
+    "predict": "Predict answers by a saved fit: what its judges would say, or what people would, with intervals.",
     "next": "Choose which comparisons, or rankings, to ask for next: those that are expected to tell most.",
     "ask": (
         "Write a page that asks people: one file, no server; it gives answers-NAME.csv, a table for "

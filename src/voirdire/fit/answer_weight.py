@@ -1,4 +1,7 @@
-"""Judges that answer alike, by name or by their answers: their votes count for less, and the mode is found weighed."""
+"""Judges that answer alike, by name or by their answers, or at random: their answers count for less.
+
+The mode is found with the answers weighed.
+"""
 
 from __future__ import annotations
 
@@ -75,16 +78,17 @@ def weigh_answers(
     else:
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
-    everyone = _groups_at(problem, named, first)
-    if everyone is None:
-        return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
+    groups = named or unnamed_families(problem, first)
     consensus = first
     # copies that all count in full are the consensus, and have nothing left to share
-    if mode is not None:
-        counted_once = kind.reposed(problem, answer_weight=one_each(problem, everyone))
-        consensus = find_mode(counted_once, start=first, chains=chains).x
-    weighed, note = _weighed_at(problem, everyone, named, consensus)
-    return Panel(weighed, find_mode(weighed, start=first, chains=chains), named, (note,))
+    if groups and mode is not None:
+        counted_once = kind.reposed(problem, answer_weight=one_each(problem, _of_all(problem, groups)))
+        consensus = find_mode(counted_once, start=start, chains=chains).x
+    everyone = _groups_at(problem, named, groups, consensus)
+    weighed, notes = _weighed_at(problem, everyone, named, consensus)
+    if not notes:
+        return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
+    return Panel(weighed, find_mode(weighed, start=consensus, chains=chains), named, notes)
 
 
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
@@ -92,11 +96,8 @@ def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Pro
     kind, named, alone = _asked(problem, families)
     if alone or not kind.can_weigh_answers(problem) or (named is None and not tells_apart(problem)):
         return problem, ()
-    everyone = _groups_at(problem, named, x)
-    if everyone is None:
-        return problem, ()
-    weighed, note = _weighed_at(problem, everyone, named, x)
-    return weighed, (note,)
+    everyone = _groups_at(problem, named, named or unnamed_families(problem, x), x)
+    return _weighed_at(problem, everyone, named, x)
 
 
 def _asked(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
@@ -111,23 +112,35 @@ def _asked(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str
     return kind, named, alone
 
 
-def _groups_at(problem: Problem, named: dict[str, str] | None, x: Floats) -> dict[str, str] | None:
-    """Family of everyone, named or by the answers at a point; None where nobody has one."""
-    groups = named or unnamed_families(problem, x)
+def _groups_at(
+    problem: Problem, named: dict[str, str] | None, groups: dict[str, str], x: Floats
+) -> dict[str, str] | None:
+    """Family of everyone, of those named or found that share errors at a point; None where nobody has one."""
     if groups and named is None:
         # alike in what items are worth alone, such as two who see something beside others who guess: no family
         less = _weights_at(problem, groups, x) < COUNTS
         groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
-    return {judge: groups.get(judge, judge) for judge in problem.judges} if groups else None
+    return _of_all(problem, groups) if groups else None
+
+
+def _of_all(problem: Problem, groups: dict[str, str]) -> dict[str, str]:
+    return {judge: groups.get(judge, judge) for judge in problem.judges}
 
 
 def _weighed_at(
-    problem: Problem, everyone: dict[str, str], named: dict[str, str] | None, x: Floats
-) -> tuple[Problem, str]:
-    answer_weight = _weights_at(problem, everyone, x)
-    weighed = kind_of(problem).reposed(problem, answer_weight=answer_weight)
-    of_note = _duplicates_note if named is None else _families_note
-    return weighed, of_note(problem, everyone, answer_weight)
+    problem: Problem, everyone: dict[str, str] | None, named: dict[str, str] | None, x: Floats
+) -> tuple[Problem, tuple[str, ...]]:
+    """The problem with answers weighed by families and by their chance to be of use; notes, none where all count."""
+    kind, answer_weight, notes = kind_of(problem), np.ones(len(problem.judges)), []
+    if everyone is not None:
+        answer_weight = _weights_at(problem, everyone, x)
+        of_note = _duplicates_note if named is None else _families_note
+        notes.append(of_note(problem, everyone, answer_weight))
+    use = kind.chance_of_use(problem, x)
+    if use is not None:
+        answer_weight = answer_weight * use
+        notes.append(_noise_note(problem, use))
+    return (kind.reposed(problem, answer_weight=answer_weight) if notes else problem), tuple(notes)
 
 
 def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
@@ -153,6 +166,14 @@ def _families_note(problem: Problem, families: dict[str, str], answer_weight: Fl
     family = families[problem.judges[closest]]
     share = f"{answer_weight[closest]:.2f} of an independent one"
     return f"Families: an answer counts for {share} in the closest family ({family!r})."
+
+
+def _noise_note(problem: Problem, use: Floats) -> str:
+    names = [name for name, one in zip(problem.judges, use, strict=True) if one < 1.0]
+    return (
+        f"Noise: {listed(names)} scoring items nearly at random beside the others, so that each answer counts by the "
+        f"chance that it is of use ({use.min():.2g} of another's at least)."
+    )
 
 
 def _duplicates_note(problem: Problem, duplicates: dict[str, str], answer_weight: Floats) -> str:

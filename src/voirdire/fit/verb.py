@@ -16,6 +16,7 @@ from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import about_target, in_words, infer_with_human
 from voirdire.fit.likelihood import by_likelihood
+from voirdire.fit.shared_covariates import shared_covariates
 from voirdire.infer.device.choice import find_gpu
 from voirdire.infer.infer import infer
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
@@ -294,6 +295,8 @@ def fit(
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
+    if covariates is None and kind.has_scores(problem):
+        notes += shared_covariates(problem, inferred.posterior, votes)
     drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
     if drawn and drawn < least_draws(prob, _ENOUGH):
         few = f"{drawn * (1 - prob) / 2:.2g}"

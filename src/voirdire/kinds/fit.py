@@ -25,8 +25,9 @@ from voirdire.kinds.columns import Columns, TablesByName, frame, records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.idata import chains_of, idata
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.panel_gap import check_about
 from voirdire.model.check import Check, worst
-from voirdire.model.problem import Problem
+from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
 from voirdire.tables.given import as_given
 from voirdire.trust.drift import OverTime, habits_over_time
@@ -168,14 +169,46 @@ class Fit:
         """The worst level among the checks."""
         return worst(self.all_checks)
 
-    def predict(self, table: object) -> pd.DataFrame:
+    def predict(self, table: object, about: str | None = None) -> pd.DataFrame:
         """Probability of each answer to each row of a table, whose column of answers is not needed.
 
         Of votes, see :func:`.votes.chances.predict`; of scores, :func:`.scores.predict.predict`; of votes and scores,
         either; of labels with answers the classes of the items of another table, without them what judges may say of
         items of this one, see :func:`.labels.unanswered.predict`.
+
+        Parameters
+        ----------
+        table : path, dataframe, or what :func:`voirdire.read` returns
+            A row for each question.
+        about : "panel" or "target", optional
+            "panel": what its judges answer, the default. "target": what people would, whoever the judges of the rows
+            are, with intervals of probability ``prob`` that hold how far panels are from people
+            (:mod:`voirdire.kinds.target_predictions`), and beside it (``..._panel``) the same by the panel alone: see
+            :func:`.votes.about_items.compared_items`, :func:`.scores.about_items.scored_items` and
+            :func:`.rankings.about_items.ranked_items`. Of labels it says which of the two ``p_<class>`` is, by default
+            what the fit is about; rows without labels have the classes of items of the fit.
+
+        Raises
+        ------
+        InputError
+            The fit does not know a name in the table; for people of votes, scores and rankings, it has no draws.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import voirdire
+        >>> rows = [(judge, "x", "y", "first") for judge in "abc"] + [(judge, "y", "z", "tie") for judge in "abc"]
+        >>> votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+        >>> fit = voirdire.fit(votes, method="laplace")
+        >>> row = fit.predict(pd.DataFrame({"first": ["x"], "second": ["z"]}), about="target").iloc[0]
+        >>> bool(row["low"] < row["p_first"] < row["p_first_panel"])
+        True
         """
-        return self._frame(self.kind.predict(self.problem, self.posterior, table))
+        check_about(about, None)
+        problem = self.problem if about is None else replace(self.problem, about=about)
+        if about == TARGET:
+            return self._frame(self.kind.predict_target(problem, self.posterior, table, self.prob))
+        return self._frame(self.kind.predict(problem, self.posterior, table))
 
     def escalate(self, people: object, **settings: Any) -> Any:
         """Which answers to accept at a guaranteed agreement with people, and which to send to them.

@@ -21,13 +21,16 @@ from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
 from voirdire.kinds.scores import results as score_results
+from voirdire.kinds.scores.about_items import scored_items
 from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
 from voirdire.kinds.scores.dependence import residuals as score_residuals
 from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
+from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes import results as vote_results
+from voirdire.kinds.votes.about_items import compared_items
 from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
 from voirdire.kinds.votes.held_out import of_votes
 from voirdire.kinds.votes.human.table import read_anchors
@@ -194,9 +197,19 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     def predict(self, problem: JointProblem, posterior: Posterior, table: object) -> Columns:
         """Of comparisons, which have two items, as votes; else as scores."""
-        pairs = isinstance(table, Votes) or columns_among(table, ["first", "second"], Problems("table"))
-        kind, part = self.parts(problem)[0 if pairs else 1]
+        kind, part = self.parts(problem)[0 if _has_pairs(table) else 1]
         return kind.predict(part, posterior, table)
+
+    def predict_target(
+        self, problem: JointProblem, posterior: Posterior, table: object, prob: float
+    ) -> Columns:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        asked = (
+            compared_items(problem.of_votes, table)
+            if _has_pairs(table)
+            else scored_items(problem.of_scores, table)
+        )
+        return predict_about_target(problem, posterior, asked, prob)
 
     def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Of comparisons, which have two items, as votes; else as scores."""
@@ -281,3 +294,7 @@ class JointFit(ComparedFit, ScoredFit):
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""
         return vote_results.strengths(self.problem, self.posterior, self.prob)
+
+
+def _has_pairs(table: object) -> bool:
+    return isinstance(table, Votes) or bool(columns_among(table, ["first", "second"], Problems("table")))

@@ -372,6 +372,13 @@ class Kind(ABC, Generic[T, P]):
         """Families of judges who answer alike, told by answers alone; None where residuals tell them."""
         return None
 
+    def chance_of_use(self, problem: P, x: Floats) -> Floats | None:
+        """Probability that each judge's answers are no noise, at a point of the posterior; None where nobody is named.
+
+        None, too, of models that learn how good judges are.
+        """
+        return None
+
     @abstractmethod
     def residuals(self, problem: P, posterior: Posterior) -> Residuals | SharedErrors:
         """Residuals: what judges answered beyond what the model expects."""
@@ -379,6 +386,16 @@ class Kind(ABC, Generic[T, P]):
     @abstractmethod
     def predict(self, problem: P, posterior: Posterior, table: object) -> Columns:
         """Probability of every possible answer to what a table asks."""
+
+    @abstractmethod
+    def predict_target(self, problem: P, posterior: Posterior, table: object, prob: float) -> Columns:
+        """Answers that people would give to what a table asks, with intervals of ``prob`` where items have scores.
+
+        Raises
+        ------
+        InputError
+            The fit says nothing of that, or has no draws.
+        """
 
     @abstractmethod
     def chances(self, problem: P, values: Values, rows: tuple[Ints, ...]) -> Floats:

@@ -99,10 +99,10 @@ def families_by_answers(found: Residuals) -> Ints:
     correlation, shared = answers_alike(found)
     own = divided(correlation, shared)
     # of those who are alike beside others who guess nobody can say that they are copies
-    return own if _agree(correlation, shared, own) else np.arange(len(own))
+    return own if agree_across(correlation, shared, own) else np.arange(len(own))
 
 
-def _agree(correlation: Floats, shared: Floats, of: Ints) -> bool:
+def agree_across(correlation: Floats, shared: Floats, of: Ints) -> bool:
     """True if answers of judges of different families agree."""
     known = np.where((shared >= LEAST) & (of[:, None] != of), np.maximum(shared - 3.0, 1.0), 0.0)
     return bool(0.5 * (known * correlation).sum() > AGREE * np.sqrt(0.5 * known.sum()))

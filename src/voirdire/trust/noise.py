@@ -27,14 +27,18 @@ class Shared(NamedTuple):
 
 
 def noise_judges(found: Residuals) -> Ints:
-    """Judges, as places among :attr:`.Residuals.judges`, who answer nearly at random.
+    """Judges, as places among :attr:`.Residuals.judges`, whom ``ODDS`` name as noise; see :func:`noise_odds`."""
+    return np.flatnonzero(noise_odds(found) > ODDS)
+
+
+def noise_odds(found: Residuals) -> Floats:
+    """Odds that each judge answers nearly at random, shape (judges,): 0 of one who shares too few questions.
 
     A judge's answers are correlated with the mean of the others', weighed by what their loads say of them; of a judge
     with the load a that is a c, c how well that mean shows what all see. The likelihood of the correlation (Fisher's)
-    under loads near 0 is compared with that under useful ones (half of them evenly, half like the others'): ``ODDS``
-    name a judge. A judge who answers against the others is no noise. A family of judges who answer alike (copies)
-    counts as one, by the mean of its answers: else it would be the others, beside whom an independent judge looks
-    like noise.
+    under loads near 0 is compared with that under useful ones (half of them evenly, half like the others'). A judge
+    who answers against the others is no noise. A family of judges who answer alike (copies) counts as one, by the mean
+    of its answers: else it would be the others, beside whom an independent judge looks like noise.
 
     Parameters
     ----------
@@ -47,8 +51,9 @@ def noise_judges(found: Residuals) -> Ints:
     >>> y = rng.normal(size=60) + rng.normal(size=(5, 60))
     >>> y[4] = rng.normal(size=60)
     >>> items, none, flat = np.arange(60), np.zeros(0, dtype=np.int64), np.zeros((1, 5))
-    >>> noise_judges(Residuals(np.arange(5), y[None], np.ones_like(y)[None], flat, flat, items, none, none)).tolist()
-    [4]
+    >>> odds = noise_odds(Residuals(np.arange(5), y[None], np.ones_like(y)[None], flat, flat, items, none, none))
+    >>> (odds > ODDS).tolist()
+    [False, False, False, False, True]
     """
     family = families_by_answers(found) if len(found.judges) <= DIVIDED else np.arange(len(found.judges))
     y, seen, voice = _one_each(*_standardised(found), family)
@@ -58,7 +63,7 @@ def noise_judges(found: Residuals) -> Ints:
     one_way = turned(correlation)
     load = np.abs(loads(correlation * np.outer(one_way, one_way), shared))
     weight = load / (1.0 - load**2)
-    named = []
+    odds = np.zeros(len(y))
     for judge in range(len(y)) if len(y) >= FEWEST else ():
         others = one_way * weight * (np.arange(len(y)) != judge)
         told = np.abs(others) * load @ seen  # information of the others on each question
@@ -83,9 +88,8 @@ def noise_judges(found: Residuals) -> Ints:
                 (USEFUL, typical),
             )
         )
-        if noise - np.logaddexp(useful, like) + np.log(2.0) > np.log(ODDS):
-            named.append(judge)
-    return np.flatnonzero(np.isin(voice, named))
+        odds[judge] = np.exp(noise - np.logaddexp(useful, like) + np.log(2.0))
+    return np.asarray(odds[voice])
 
 
 def independent(one: Floats, other: Floats, item: Ints) -> float:

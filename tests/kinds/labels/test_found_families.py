@@ -45,6 +45,24 @@ def test_copies_are_a_family(seed: int, how: dict[str, Any], copied: Simulated) 
     assert families_of(table) == [family]
 
 
+def panel(seed: int, items: int, copies: int) -> pd.DataFrame:
+    """Seven judges right in 60 to 90%, of whom some take the first one's label of 95 items in 100."""
+    rng = np.random.default_rng(seed)
+    truth, right = rng.integers(0, 2, items), rng.uniform(0.6, 0.9, 7)
+    said = np.where(rng.random((7, items)) < right[:, None], truth, 1 - truth)
+    for copy in range(1, copies):
+        said[copy] = np.where(rng.random(items) < 0.95, said[0], said[copy])
+    rows = [(f"j{k}", f"i{n}", int(said[k, n])) for k in range(7) for n in range(items)]
+    return pd.DataFrame(rows, columns=["judge", "item", "label"])
+
+
+@pytest.mark.parametrize("items", [80, 100])
+def test_three_copies_of_seven_are_found_in_nine_panels_of_ten(items: int) -> None:
+    found = [families_of(panel(seed, items, 3)) == [{"j0", "j1", "j2"}] for seed in range(40)]
+    assert np.mean(found) >= 0.9
+    assert np.mean([bool(families_of(panel(seed, items, 0))) for seed in range(40)]) <= 0.05
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_three_identical_judges_of_a_sparse_crowd_are_found(seed: int, crowd: Simulated) -> None:
     """A worker under three names, with 150 items in common."""

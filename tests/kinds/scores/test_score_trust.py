@@ -54,6 +54,63 @@ def test_duplicates_are_found_and_count_for_less(scores: pd.DataFrame) -> None:
     assert apart[0] < 0.6 * apart[1]
 
 
+def graded(seed: int, items: int = 60) -> pd.DataFrame:
+    """Seven judges alike, of whom two take the first one's score of 95 items in 100."""
+    rng = np.random.default_rng(seed)
+    seen = rng.normal(0.0, 1.5, items) - rng.normal(0.0, 0.7, (7, 1)) + rng.logistic(size=(7, items))
+    score = 1 + (seen[..., None] > [-2.5, -0.8, 0.8, 2.5]).sum(axis=-1)
+    for copy in (1, 2):
+        score[copy] = np.where(rng.random(items) < 0.95, score[0], score[copy])
+    rows = [(f"j{k}", f"i{n}", int(score[k, n])) for k in range(7) for n in range(items)]
+    return pd.DataFrame(rows, columns=["judge", "item", "score"])
+
+
+def test_copies_are_found_where_they_would_be_the_sharpest_judges() -> None:
+    """Counting in full they are the consensus of a model that learns discriminations, and share nothing beside it."""
+    for seed in range(4):
+        found = fitted(graded(seed), model="rating-discrimination")
+        assert found.problem.answer_weight is not None
+        assert (found.problem.answer_weight[:3] < 0.6).all()
+        assert (found.problem.answer_weight[3:] == 1.0).all()
+        judges = found.judges().set_index("judge")["discrimination"]
+        assert judges[:3].mean() < 1.3 * judges[3:].mean()
+
+
+def with_noise(scores: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    random = scores["judge"] == "judge-6"
+    drawn = rng.integers(1, 6, int(random.sum()))
+    return scores.assign(score=scores["score"].mask(random, pd.Series(drawn, scores.index[random])))
+
+
+@pytest.mark.parametrize("model", ["rating-learned", "rating-halo"])
+def test_a_judge_at_random_counts_nearly_not_at_all_and_is_named(scores: pd.DataFrame, model: str) -> None:
+    table = with_noise(scores)
+    if model == "rating-halo":
+        table = pd.concat([table.assign(criterion="a"), with_noise(scores, 2).assign(criterion="b")])
+    found = fitted(table)
+    assert found.model.name == model
+    assert found.problem.answer_weight is not None
+    assert found.problem.answer_weight[-1] < 0.1
+    assert (found.problem.answer_weight[:-1] == 1.0).all()
+    (note,) = (note for note in found.notes if note.startswith("Noise"))
+    assert "judge-6" in note
+    check = found.checks().set_index("check").loc["noise"]
+    assert (check["level"], "judge-6" in check["message"]) == ("warn", True)
+    # as if it were not there
+    score = found.ranking().set_index("item")["score"].sort_index()
+    without, full = (
+        fitted(part, **how).ranking().set_index("item")["score"].sort_index()
+        for part, how in ((table[table["judge"] != "judge-6"], {}), (table, {"families": {}}))
+    )
+    assert np.abs(score - without).mean() < 0.3 * np.abs(score - full).mean()
+
+
+def test_no_judge_counts_for_less_who_may_be_of_use(scores: pd.DataFrame) -> None:
+    for found in (fitted(scores), fitted(with_noise(scores), model="rating-discrimination")):
+        assert found.problem.answer_weight is None
+
+
 def test_families_count_for_less_as_named_and_kept(scores: pd.DataFrame, tmp_path) -> None:  # type: ignore[no-untyped-def]
     found = fitted(with_copies(scores, 1), families={"judge-0": "base", "copy-0": "base"})
     assert found.families is not None

@@ -1,8 +1,10 @@
 """Judges of labels who answer alike, found where families are not named.
 
-Two judges are compared by Cohen's kappa on the items that both labelled. One factor explains how far judges agree
-because they see the same items: kappa_ab is about load_a load_b of judges who err independently (principal factors:
-Thurstone 1931), with loads that are drawn to the panel's middle one where a judge shares few items with others. What is
+Two judges are compared by Cohen's kappa on the items that both labelled. In a panel, a few judges of whom every two
+share items enough, the division with the most evidence counts (:func:`voirdire.trust.families.divided`), kappa in the
+place of the correlation. In a crowd pairs are tested. One factor explains how far judges agree because they see the
+same items: kappa_ab is about load_a load_b of judges who err independently (principal factors: Thurstone 1931), with
+loads that are drawn to the panel's middle one where a judge shares few items with others. What is
 left over, as a share of what the factor leaves open,
 
     rho_ab = (kappa_ab - load_a load_b) / sqrt((1 - load_a^2) (1 - load_b^2)),
@@ -17,6 +19,7 @@ there are very many (:mod:`.labels.judge_pairs`).
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -26,14 +29,19 @@ from voirdire.kinds.labels.judge_pairs import matrix, products, some_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
-from voirdire.trust.families import loads, named_by_first
+from voirdire.trust.families import agree_across, divided, loads, named_by_first
 from voirdire.trust.residuals import looked_at
 from voirdire.typing import Floats, Ints
 
 ALIKE = 0.5  # rho of two judges who answer alike, at least
 STRANGERS = 0.25  # rho that strangers may have: some items are harder than others, for all
+DOUBTFUL = (
+    0.05  # chance that strangers agree as often as the two most alike of a family, from which it is none
+)
 ALPHA = 0.001  # chance that any two of a panel of strangers are taken to answer alike
 LEAST = 20  # items that two judges share, from which they are compared
+FEWEST, MOST = 3, 20  # judges of a panel, in which a division is sought by its evidence
+CERTAIN = 1.0 - 1e-9  # agreement by chance from which agreeing tells nothing
 LARGEST = 5_000_000  # numbers in a table of items, judges and labels, up to which all are held
 
 
@@ -54,7 +62,11 @@ def found_families(table: Labels) -> dict[str, str]:
     """
     group = np.arange(len(table.judges))
     judges = looked_at(np.bincount(table.judge, minlength=len(group)), 1)
-    for one, other in zip(*np.nonzero(_alike(_agreements(table, judges))), strict=True):
+    pairs = _agreements(table, judges)
+    if _is_panel(pairs):
+        group[judges] = judges[_divided_by_evidence(pairs)]
+        return named_by_first(table.judges, group)
+    for one, other in zip(*np.nonzero(_alike(pairs)), strict=True):
         a, b = sorted((group[judges[one]], group[judges[other]]))
         group[group == b] = a
     return named_by_first(table.judges, group)
@@ -115,22 +127,62 @@ def _of_few(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, int, int]) -
     return _Agreements(shared, agreed, chance / np.maximum(shared, 1.0) ** 2)
 
 
+def _is_panel(pairs: _Agreements) -> bool:
+    """True of a few judges of whom every two share items enough."""
+    judges = len(pairs.shared)
+    return FEWEST <= judges <= MOST and bool((pairs.shared[~np.eye(judges, dtype=bool)] >= LEAST).all())
+
+
+def _divided_by_evidence(pairs: _Agreements) -> Ints:
+    """Family of each judge, a code each: the division with the most evidence in kappa."""
+    kappa = _kappa(pairs)
+    own = divided(kappa, pairs.shared)
+    if not agree_across(kappa, pairs.shared, own):
+        return np.arange(len(own))
+    # two who are nearly always right agree nearly always, and are not alike
+    expected = _expected(pairs, kappa)
+    for code in np.unique(own):
+        family = np.flatnonzero(own == code)
+        chance = [_chance(pairs, one, other, expected) for one, other in combinations(family.tolist(), 2)]
+        if chance and min(chance) >= DOUBTFUL:
+            own[family] = family
+    return own
+
+
+def _expected(pairs: _Agreements, kappa: Floats) -> Floats:
+    """How often two judges agree whose errors have as much in common as those of strangers may have."""
+    load = loads(kappa, np.where(np.eye(len(kappa), dtype=bool), 0.0, pairs.shared))
+    explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
+    return np.asarray(pairs.chance + (1.0 - pairs.chance) * np.clip(explained + STRANGERS * left, 0.0, 1.0))
+
+
+def _chance(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
+    """Probability that two judges agree so often as strangers."""
+    shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
+    return _chance_of_agreeing(shared, agreed, float(expected[one, other]))
+
+
+def _kappa(pairs: _Agreements) -> Floats:
+    """Cohen's kappa of every two judges; 0 where nothing tells it."""
+    told = (pairs.shared > 0) & (pairs.chance < CERTAIN)
+    left = np.where(told, 1.0 - pairs.chance, 1.0)
+    return np.where(told, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / left, 0.0)
+
+
 def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:
     """True for pairs of judges who answer alike, each once, shape (judges, judges)."""
-    told = (pairs.shared > 0) & (pairs.chance < 1.0 - 1e-9) & ~np.eye(len(pairs.shared), dtype=bool)
+    told = (pairs.shared > 0) & (pairs.chance < CERTAIN) & ~np.eye(len(pairs.shared), dtype=bool)
     usable = told & (pairs.shared >= LEAST)
     if not usable.any():
         return usable
     open_ = np.where(told, 1.0 - pairs.chance, 1.0)
-    kappa = np.where(told, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / open_, 0.0)
+    kappa = np.where(told, _kappa(pairs), 0.0)
     load = loads(kappa, np.where(told, pairs.shared, 0.0))
     explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     expected = pairs.chance + open_ * np.clip(explained + STRANGERS * left, 0.0, 1.0)
     close = np.triu(usable & (kappa > explained + ALIKE * left))
     for one, other in zip(*np.nonzero(close), strict=True):
-        shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
-        chance = _chance_of_agreeing(shared, agreed, float(expected[one, other]))
-        close[one, other] = chance * (usable.sum() / 2) < ALPHA
+        close[one, other] = _chance(pairs, one, other, expected) * (usable.sum() / 2) < ALPHA
     return np.asarray(close)
 
 

@@ -32,7 +32,7 @@ from voirdire.kinds.labels.results import judge_values
 from voirdire.kinds.labels.success import note as taken_for_success
 from voirdire.kinds.labels.success import success, unknown_success
 from voirdire.kinds.labels.ties import evened
-from voirdire.kinds.labels.unanswered import predict
+from voirdire.kinds.labels.unanswered import predict, predict_target
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.shares import of_judges
@@ -71,6 +71,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     single = staticmethod(answers)
     outcomes = staticmethod(outcomes)
     predict = staticmethod(predict)
+    predict_target = staticmethod(predict_target)
     chances = staticmethod(chances)
     claims = staticmethod(claims)
     default_model = staticmethod(default_model)

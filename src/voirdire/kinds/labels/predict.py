@@ -68,10 +68,23 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
     named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
         named["criterion"] = np.array(problem.criteria, dtype=object)[data["labels"]["criterion"]]
-    named["label"] = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
-    named["probability"] = chance.max(axis=1)
-    named[f"probability_{the_other(problem)}"] = other[np.arange(len(chance)), chance.argmax(axis=1)]
-    return named | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+    return named | class_columns(problem, chance, other)
+
+
+def class_columns(problem: LabelsProblem, chance: Floats, other: Floats) -> Columns:
+    """Columns of what is most probable, with its probability about the other subject, and of every class.
+
+    Parameters
+    ----------
+    chance, other : array, shape (rows, classes)
+        About what the problem is, and about the other of panel and target.
+    """
+    label = chance.argmax(axis=1)
+    return {
+        "label": np.array(problem.labels, dtype=object)[label],
+        "probability": chance.max(axis=1),
+        f"probability_{the_other(problem)}": other[np.arange(len(chance)), label],
+    } | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
 
 
 def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
@@ -92,13 +105,23 @@ def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) 
     return np.stack(found)
 
 
-def _encode(problem: LabelsProblem, table: object) -> tuple[Labels, Ints, Data]:
-    """Table of new labels, its units (criterion and item in one code), and the labels of each as a density has them."""
+def check_classes(problem: LabelsProblem) -> None:
+    """Raise where a model has no classes of items.
+
+    Raises
+    ------
+    InputError
+    """
     if not problem.density.latent:
         raise InputError(
             f"predict() needs a model that knows judges; {problem.model.name} takes all alike; "
             "fit hierarchical-dawid-skene"
         )
+
+
+def _encode(problem: LabelsProblem, table: object) -> tuple[Labels, Ints, Data]:
+    """Table of new labels, its units (criterion and item in one code), and the labels of each as a density has them."""
+    check_classes(problem)
     labels = problem.table.labels
     new = read_like(problem.table, table)
     problems = Problems("labels")

@@ -6,14 +6,16 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.labels.about import shown
 from voirdire.kinds.labels.chances import chances
-from voirdire.kinds.labels.predict import classify
+from voirdire.kinds.labels.predict import check_classes, class_columns, classify
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.tables.encode import positions
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.read import columns_among
-from voirdire.tables.scores import read_scores
+from voirdire.tables.scores import Scores, read_scores
+from voirdire.typing import Ints
 
 
 def predict(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
@@ -35,25 +37,74 @@ def predict(problem: LabelsProblem, posterior: Posterior, table: object) -> Colu
     InputError
         A judge, criterion, item or label that the fit does not know; a model without classes.
     """
-    if isinstance(table, Labels) or "label" in columns_among(table, None, Problems("labels")):
+    if _has_labels(table):
         return classify(problem, posterior, table)
     return _label_chances(problem, posterior, table)
 
 
+def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, prob: float) -> Columns:
+    """Classes of items about the target: of a table with labels as :func:`.classify`, else those of the fit's items.
+
+    Parameters
+    ----------
+    problem : LabelsProblem
+        About the target.
+    table : path or dataframe
+        As :func:`.classify` takes it; or item (and criterion) of the fit, a row for each question.
+    prob : float
+        Not used: a probability of a class is averaged over how far the panel may be from the target.
+
+    Returns
+    -------
+    dict of array
+        As :func:`.classify`.
+
+    Raises
+    ------
+    InputError
+        A judge, criterion, item or label that the fit does not know; a model without classes.
+    """
+    if _has_labels(table):
+        return classify(problem, posterior, table)
+    check_classes(problem)
+    given = read_scores(table, name="labels", judge="people", answered=False)
+    codes, named = _codes(problem, given, ("criterion", "item"))
+    unit = np.full((len(problem.criteria), len(problem.items)), -1)
+    unit[problem.unit_criterion, problem.unit_item] = np.arange(len(problem.unit_item))
+    row, problems = unit[codes["criterion"], codes["item"]], Problems("labels")
+    if (row < 0).any():
+        unknown = "no judge has labelled that item under that criterion; leave it out"
+        problems.rows(np.flatnonzero(row < 0) + 1, unknown)
+    problems.raise_any()
+    chance, other = (of[row] for of in shown(problem, posterior))
+    return {**named, **class_columns(problem, chance, other)}
+
+
+def _has_labels(table: object) -> bool:
+    return isinstance(table, Labels) or "label" in columns_among(table, None, Problems("labels"))
+
+
 def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
-    given, problems = read_scores(table, name="labels", answered=False), Problems("labels")
-    codes, named = [], {}
-    for name, plural in (("judge", "judges"), ("criterion", "criteria"), ("item", "items")):
+    given = read_scores(table, name="labels", answered=False)
+    codes, named = _codes(problem, given, ("judge", "criterion", "item"))
+    rows = (codes["judge"], codes["criterion"], codes["item"])
+    found = np.mean([chances(problem, values, rows) for values in some_draws(posterior)], axis=0)
+    return named | {f"p_{label}": found[:, at] for at, label in enumerate(problem.labels)}
+
+
+def _codes(problem: LabelsProblem, given: Scores, names: tuple[str, ...]) -> tuple[dict[str, Ints], Columns]:
+    """Codes of rows by a problem's levels, and the columns that name them."""
+    problems, codes = Problems("labels"), {}
+    named: Columns = {}
+    for name in names:
+        plural = {"judge": "judges", "criterion": "criteria", "item": "items"}[name]
         theirs, ours = getattr(given, plural), getattr(problem, plural)
         place = positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
             at = np.flatnonzero(getattr(given, name) == level) + 1
             problems.rows(at, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
-        codes.append(place[getattr(given, name)])
-        named[name] = np.array(ours, dtype=object)[codes[-1]]
+        codes[name] = place[getattr(given, name)]
+        if name != "criterion" or problem.table.has_criteria:
+            named[name] = np.array(ours, dtype=object)[codes[name]]
     problems.raise_any()
-    rows = (codes[0], codes[1], codes[2])
-    found = np.mean([chances(problem, values, rows) for values in some_draws(posterior)], axis=0)
-    if not problem.table.has_criteria:
-        del named["criterion"]
-    return named | {f"p_{label}": found[:, at] for at, label in enumerate(problem.labels)}
+    return codes, named

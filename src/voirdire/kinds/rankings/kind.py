@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import records
+from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.effects import told_by_terms
 from voirdire.kinds.further_terms import attached, of_terms
 from voirdire.kinds.held_out import Seen
@@ -18,6 +18,7 @@ from voirdire.kinds.in_contexts import strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
+from voirdire.kinds.rankings.about_items import ranked_items
 from voirdire.kinds.rankings.answers import answers
 from voirdire.kinds.rankings.density import no_contexts, no_tastes
 from voirdire.kinds.rankings.held_out import held_out
@@ -30,6 +31,7 @@ from voirdire.kinds.scores.kind import criteria_again, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.spreads import spreads
+from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model, load_model
@@ -166,6 +168,12 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     def has_anchors(self, problem: RankingsProblem) -> bool:
         """True if people ranked some items."""
         return problem.anchors is not None
+
+    def predict_target(
+        self, problem: RankingsProblem, posterior: Posterior, table: object, prob: float
+    ) -> Columns:
+        """See :func:`.rankings.about_items.ranked_items`."""
+        return predict_about_target(problem, posterior, ranked_items(problem, table), prob)
 
     def structure(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """The spreads that were learned, and what scores are over where there are contexts."""

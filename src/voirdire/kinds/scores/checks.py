@@ -12,16 +12,13 @@ from voirdire.kinds.scores.concordance import against_anchors
 from voirdire.kinds.scores.missing_terms import missing_terms
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.random_judges import randomness
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.systems import rivals
 from voirdire.model.check import Check, listed
 from voirdire.trust.checks import dependent_judges, influence
 from voirdire.trust.drift import drift
-from voirdire.trust.families import without_items
-from voirdire.trust.noise import FEWEST, noise_judges, shared_variance
-from voirdire.trust.shared_errors import SharedErrors
-
-CLEAR = 2.0  # standard errors from nothing
+from voirdire.trust.noise import ODDS
 
 
 def all_checks(
@@ -47,31 +44,29 @@ def all_checks(
 
 def told_by_scores(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
     """Check whether scores tell items apart at all, and whether those of every judge do."""
-    alike = residuals(problem, without_items(problem, posterior.centre))
-    if isinstance(alike, SharedErrors):  # the noise of every judge is learned
+    found = randomness(problem, posterior)
+    if found is None:  # the noise of every judge is learned
         return []
-    found = []
-    shared = shared_variance(alike)
-    if shared is not None:
-        said = f"{100 * max(shared.share, 0.0):.0f}% of the variance of single scores is what judges share"
-        told, so = shared.share >= CLEAR * shared.error, "."
-        if not told:
+    checked = []
+    if found.shared is not None:
+        share = found.shared.share
+        said, so = f"{100 * max(share, 0.0):.0f}% of the variance of single scores is what judges share", "."
+        if not found.told:
             so = (
                 ", which is not told from nothing: these scores do not tell items apart. Ask for something that judges "
                 "can see alike, or compare items side by side."
             )
-        found.append(Check("reliability", "ok" if told else "warn", shared.share, said + so))
-    judges = noise_judges(alike)
-    names = [problem.judges[alike.judges[judge]] for judge in judges]
-    if len(alike.judges) >= FEWEST and (shared is None or found[0].level == "ok"):
+        checked.append(Check("reliability", "ok" if found.told else "warn", share, said + so))
+    if found.odds is not None:
+        names = [problem.judges[judge] for judge in np.flatnonzero(found.odds > ODDS)]
         message = (
             f"{listed(names)} scoring items nearly at random beside the others: leave such a judge out, or read its "
             "prompt and answers."
             if names
             else "No judge scores items at random beside the others."
         )
-        found.append(Check("noise", "warn" if names else "ok", float(len(names)), message))
-    return found
+        checked.append(Check("noise", "warn" if names else "ok", float(len(names)), message))
+    return checked
 
 
 def linked(problem: ScoresProblem) -> Check:

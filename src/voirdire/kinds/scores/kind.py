@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit
-from voirdire.kinds.columns import records
+from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.effects import told_by_terms
 from voirdire.kinds.further_terms import attached
 from voirdire.kinds.held_out import Seen
@@ -21,6 +21,7 @@ from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.scores import checks, continuous, results, systems
+from voirdire.kinds.scores.about_items import scored_items
 from voirdire.kinds.scores.answers import answers
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
@@ -37,6 +38,7 @@ from voirdire.kinds.scores.outcomes import outcomes
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, uses_families
+from voirdire.kinds.scores.random_judges import chance_of_use
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.results import judge_values, quantities
 from voirdire.kinds.scores.terms import check_terms, model_of
@@ -44,6 +46,7 @@ from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.systems import check_over, note, placed
+from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
@@ -86,6 +89,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)
     shares = staticmethod(of_judges)
+    chance_of_use = staticmethod(chance_of_use)
     calibration = staticmethod(calibration)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
@@ -166,6 +170,12 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def over_time(self, problem: ScoresProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of every answer."""
         return [over_time(problem, posterior)]
+
+    def predict_target(
+        self, problem: ScoresProblem, posterior: Posterior, table: object, prob: float
+    ) -> Columns:
+        """See :func:`.scores.about_items.scored_items`."""
+        return predict_about_target(problem, posterior, scored_items(problem, table), prob)
 
     def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Worth of systems, where the table is about systems; the spreads that were learned."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import records
+from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.effects import told_by_terms
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
@@ -15,7 +15,9 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.preference import Preference, people_coin
 from voirdire.kinds.spreads import spreads
+from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import adjusted, checks, groups, results, trust
+from voirdire.kinds.votes.about_items import compared_items
 from voirdire.kinds.votes.answers import answers, single_answers
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
@@ -166,6 +168,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def over_time(self, problem: VotesProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of every answer."""
         return [over_time(problem, posterior)]
+
+    def predict_target(
+        self, problem: VotesProblem, posterior: Posterior, table: object, prob: float
+    ) -> Columns:
+        """See :func:`.votes.about_items.compared_items`."""
+        return predict_about_target(problem, posterior, compared_items(problem, table), prob)
 
     def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Contexts that scores are over, the spreads that were learned, and effects of further terms."""

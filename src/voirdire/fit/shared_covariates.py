@@ -1,0 +1,147 @@
+"""Whether length and format go with what a panel prefers, where a table has them and the model does not.
+
+For each covariate, z of the items (mean of its rows, in standard deviations), in every draw of the scores s,
+
+    s_i = a + b z_i + e_i,    share = b^2 / var(s),
+
+b with the standard error that e leaves it (least squares), both sources of doubt together. A covariate is named where
+its interval is clear of 0 with ``CLEAR``, all of a table together (Bonferroni). What all judges like stands in the
+scores of items whatever the number of judges: only such numbers show it without people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.panel_gap import both
+from voirdire.model.problem import Problem
+from voirdire.notices import listening
+from voirdire.tables.numbers import read_number
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among, read_columns
+from voirdire.tables.text_counts import COUNTED
+from voirdire.typing import Floats
+
+CLEAR = 0.99  # probability of the interval
+ITEMS = 10  # from which their scores say something of a covariate
+LEAST = 0.1  # share of how far items are apart that is worth a sentence
+SIDES = ("first", "second")
+CHARACTERS = "characters"  # of texts
+FORMAT = re.compile(rf"(.+_)?({'|'.join(COUNTED)}|length|len|tokens|chars|characters|headings|bullets)(_.+)?")
+TEXTS = ("text", "answer", "response", "output", "completion")
+
+
+def shared_covariates(problem: Problem, posterior: Posterior, table: object) -> list[str]:
+    """Sentences on length and format, of scores about the panel; none where the table has no such columns.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose items have scores.
+    posterior : Posterior
+    table : path, dataframe, ...
+        That was fitted, with columns of numbers (``length``, ``words``, ``lists``, ...) or of texts (``text``,
+        ``answer``, ``response``); of votes ``NAME_first`` and ``NAME_second``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [("abc"[k], f"i{n}", 1 + n // 4, 10 * n + n % 3) for k in range(3) for n in range(16)]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "score", "length"])
+    >>> fit = voirdire.fit(table, method="laplace")
+    >>> [note.partition(":")[0] for note in fit.notes if "length" in note]
+    ['Items with more length win']
+    """
+    coded = isinstance(table, list | tuple) or hasattr(table, "judges")  # whose further columns are gone
+    if posterior.values is None or len(problem.items) < ITEMS or coded:
+        return []
+    means = item_means(table, problem.items)
+    if not means:
+        return []
+    _, draws = both(problem, posterior.values)
+    found = []
+    for name, of in means.items():
+        effect, low, high, share = _goes_with(draws, of, 1.0 - (1.0 - CLEAR) / len(means))
+        if share < LEAST or low < 0.0 < high:
+            continue
+        ends = sorted((abs(low), abs(high)))
+        how = (
+            "covariates=voirdire.covariates.text(items)"
+            if name == CHARACTERS
+            else f"covariates={name!r} (--covariates {name})"
+        )
+        found.append(
+            f"Items with {'more' if effect > 0 else 'less'} {name} win: {abs(effect):.2f} log-odds for each standard "
+            f"deviation ({CLEAR:.0%} interval {ends[0]:.2f} to {ends[1]:.2f}), {share:.1f} of how far items are apart. "
+            f"Judges may like {name} itself, or better items may have more of it: {how} holds it fixed, and people's "
+            "answers tell."
+        )
+    return found
+
+
+def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
+    """Mean of each covariate over the rows of each item, shape (items,) each, in standard deviations from its mean.
+
+    Covariates that an item lacks, that are no numbers or the same of all items are none.
+    """
+    with listening(lambda _: None):  # what is said of columns was said when the table was read
+        problems = Problems("table")
+        present = columns_among(table, None, problems)
+        sides = SIDES if set(SIDES) <= set(present) else ("item",)
+        columns = {
+            base: _columns(base, sides) for base in dict.fromkeys(_base(name, sides) for name in present)
+        }
+        columns = {base: of for base, of in columns.items() if base and set(of) <= set(present)}
+        every = [name for of in columns.values() for name in of]
+        cells = read_columns(table, sides, every, problems) if every else {}
+    place = {name: at for at, name in enumerate(items)}
+    found: dict[str, Floats] = {}
+    for base, of in columns.items():
+        total, count = np.zeros((2, len(items)))
+        for side, column in zip(sides, of, strict=True):
+            for item, cell in zip(cells.get(side, ()), cells[column], strict=False):
+                value = _number(cell, base in TEXTS)
+                if value is not None and str(item) in place:
+                    total[place[str(item)]] += value
+                    count[place[str(item)]] += 1
+        if count.all() and (spread := (total / count).std()) > 0:
+            name = CHARACTERS if base in TEXTS else base
+            found.setdefault(name, (total / count - (total / count).mean()) / spread)
+    return found
+
+
+def _base(column: str, sides: tuple[str, ...]) -> str:
+    """Name of a covariate by its column, whatever the side; empty of other columns."""
+    base, _, side = column.rpartition("_") if sides == SIDES else (column, "", "item")
+    return base if side in sides and (base in TEXTS or FORMAT.fullmatch(base)) else ""
+
+
+def _columns(base: str, sides: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{base}_{side}" for side in sides) if sides == SIDES else (base,)
+
+
+def _number(cell: object, text: bool) -> float | None:
+    """A number, or the characters of a text; None of neither."""
+    if text:
+        return float(len(cell)) if isinstance(cell, str) else None
+    try:
+        return float(read_number(cell))
+    except ValueError:
+        return None
+
+
+def _goes_with(draws: Floats, z: Floats, prob: float) -> tuple[float, float, float, float]:
+    """Slope of scores on a covariate, its interval, and the share of their variance."""
+    s = draws - draws.mean(axis=1, keepdims=True)
+    slope = s @ z / (z @ z)
+    left = s - slope[:, None] * z
+    error = np.sqrt((left**2).sum(axis=1) / (len(z) - 2) / (z @ z))
+    drawn = slope + error * np.random.default_rng(0).standard_t(len(z) - 2, len(slope))
+    low, high = np.quantile(drawn, [0.5 * (1 - prob), 0.5 * (1 + prob)])
+    share = (slope**2 * (z @ z)).sum() / (s**2).sum()
+    return float(slope.mean()), float(low), float(high), float(share)

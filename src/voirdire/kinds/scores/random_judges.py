@@ -1,0 +1,71 @@
+"""Judges of scores who answer nearly at random, under models that take all judges as equally good."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.residuals import residuals
+from voirdire.trust.families import without_items
+from voirdire.trust.noise import FEWEST, ODDS, Shared, noise_odds, shared_variance
+from voirdire.trust.shared_errors import SharedErrors
+from voirdire.typing import Floats
+
+CLEAR = 2.0  # standard errors from nothing
+
+
+class Randomness(NamedTuple):
+    """What scores say of judges beside each other.
+
+    Attributes
+    ----------
+    shared : Shared or None
+        Share of the variance of single scores that judges see alike; None where no two score the same.
+    odds : array, shape (judges,), or None
+        That each judge scores at random; 0 of those that are not looked at. None where scores tell nothing of that.
+    """
+
+    shared: Shared | None
+    odds: Floats | None
+
+    @property
+    def told(self) -> bool:
+        """True where scores tell items apart."""
+        return self.shared is not None and self.shared.share >= CLEAR * self.shared.error
+
+
+def randomness(problem: ScoresProblem, posterior: Posterior) -> Randomness | None:
+    """How far scores are at random; None where the model learns the noise of every judge."""
+    alike = residuals(problem, without_items(problem, posterior.centre))
+    if isinstance(alike, SharedErrors):
+        return None
+    found = Randomness(shared_variance(alike), None)
+    if len(alike.judges) < FEWEST or not (found.shared is None or found.told):
+        return found
+    odds = np.zeros(len(problem.judges))
+    odds[alike.judges] = noise_odds(alike)
+    return found._replace(odds=odds)
+
+
+def chance_of_use(problem: ScoresProblem, x: Floats) -> Floats | None:
+    """Probability that each judge's scores are of use, 1 of those who are not named as noise; None if none is.
+
+    Even odds a priori, at a point of the posterior. Models that learn how good judges are need none.
+
+    Parameters
+    ----------
+    x : array, shape (size,)
+
+    Returns
+    -------
+    array, shape (judges,), or None
+    """
+    if problem.model.reliability.kind != "alike-raters" or problem.model.pool != "none":
+        return None
+    found = randomness(problem, Posterior(problem.density, x, None))
+    if found is None or found.odds is None or (found.odds <= ODDS).all():
+        return None
+    return np.where(found.odds > ODDS, 1.0 / (1.0 + found.odds), 1.0)

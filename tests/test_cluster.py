@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -39,6 +40,15 @@ def slow_square(folder, number):
     time.sleep(0.2)
     (folder / f"{number}-{os.getpid()}-{time.monotonic_ns()}").touch()
     return number**2
+
+def new_pages(number):
+    """Pages that the system gives for a hundred arrays of a megabyte, one after the other."""
+    import resource
+    import numpy as np
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        np.ones(1 << 17)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 '''
 
 
@@ -114,6 +124,14 @@ def test_cross_validation_is_the_same_on_a_cluster(client: Any) -> None:
     with pytest.raises(InputError) as locally:
         voirdire.cross_validate(votes().assign(tie=1), ["bradley-terry", "rating-severity"])
     assert there.value.problems == locally.value.problems
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
+def test_workers_use_memory_again(client: Any) -> None:
+    new_pages = importlib.import_module("slow_squares").new_pages
+    found = [pages for _, pages in run_parallel(new_pages, range(4), None, client)]
+    assert max(found) < 5_000  # of 25,600
 
 
 def ratings(kind: str) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
-from voirdire.cluster import connect
+from voirdire.cluster import connect, keep_memory
 
 Unit = TypeVar("Unit")
 Found = TypeVar("Found")
@@ -106,6 +106,7 @@ def _itself(run: Any) -> Any:
 
 
 def _call(run: Callable[[Unit], Found], unit: Unit) -> Found:
+    keep_memory()
     return run(unit)
 
 

@@ -22,7 +22,7 @@ from voirdire.typing import Floats, Ints
 if TYPE_CHECKING:
     from voirdire.kinds.kind import Kind
 
-TOGETHER = 50  # refits in one compiled batch
+TOGETHER = 20  # refits in one compiled batch: more leave the processor's cache
 TASK = 2 * TOGETHER  # refits with one seed, by one process
 
 Batch = tuple[int, np.random.SeedSequence]  # its refits, their seed

@@ -23,6 +23,7 @@ import voirdire
 from voirdire import InputError
 from voirdire.agreement import compare_metrics
 from voirdire.cli import app
+from voirdire.fit.each import fit_each
 from voirdire.parallel import run_parallel
 from voirdire_repro import load_system
 from voirdire_repro.rerun import rerun, used_rows
@@ -222,6 +223,21 @@ def test_simulations_of_a_paper_are_rerun_the_same_on_a_cluster(
     monkeypatch.setattr("voirdire_repro.rerun.used_rows", lambda _: some)
     here, there = (rerun(system, replicates=2, client=cluster) for cluster in (None, client))
     assert there == here
+
+
+@pytest.mark.slow
+def test_groups_and_tables_without_each_judge_are_fitted_the_same_on_a_cluster(client: Any) -> None:
+    table = ratings("score")
+    tables = {f"without {judge}": table[table["judge"] != judge] for judge in "abc"}
+    tables |= {f"in {context}": group for context, group in table.groupby("context")}
+    here, there = (fit_each(tables, model="rating-severity", client=cluster) for cluster in (None, client))
+    assert list(there) == list(here) == list(tables)
+    for name in tables:
+        pd.testing.assert_frame_equal(there[name].ranking(), here[name].ranking())
+    assert "b" not in set(there["without b"].judges()["judge"])
+    tables["empty"] = table.drop(columns="judge")
+    with pytest.raises(InputError, match=r"^empty: "):
+        fit_each(tables, model="rating-severity", client=client)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import numpy as np
 
 from voirdire.typing import Floats, Ints
 
-NUMBERS = 1 << 19  # of a stack's matrices, at most, but for single blocks
+NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
 SMALL = 24  # values up to which factors are made by columns
 APART = 16  # times as many numbers as codes, up to which all are looked at
 CHUNK = 1 << 22  # products that are laid out at a time

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,8 +21,12 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire import InputError
+from voirdire.agreement import compare_metrics
 from voirdire.cli import app
+from voirdire.fit.each import fit_each
 from voirdire.parallel import run_parallel
+from voirdire_repro import load_system
+from voirdire_repro.rerun import rerun, used_rows
 from voirdire_studies import run_study
 
 distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
@@ -36,6 +41,15 @@ def slow_square(folder, number):
     time.sleep(0.2)
     (folder / f"{number}-{os.getpid()}-{time.monotonic_ns()}").touch()
     return number**2
+
+def new_pages(number):
+    """Pages that the system gives for a hundred arrays of a megabyte, one after the other."""
+    import resource
+    import numpy as np
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        np.ones(1 << 17)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 '''
 
 
@@ -111,6 +125,119 @@ def test_cross_validation_is_the_same_on_a_cluster(client: Any) -> None:
     with pytest.raises(InputError) as locally:
         voirdire.cross_validate(votes().assign(tie=1), ["bradley-terry", "rating-severity"])
     assert there.value.problems == locally.value.problems
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="of glibc")
+def test_workers_use_memory_again(client: Any) -> None:
+    new_pages = importlib.import_module("slow_squares").new_pages
+    found = [pages for _, pages in run_parallel(new_pages, range(4), None, client)]
+    assert max(found) < 5_000  # of 25,600
+
+
+def ratings(kind: str) -> pd.DataFrame:
+    """Answers of three judges and a person about forty items, in two contexts."""
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame(
+        {"judge": np.repeat(["a", "b", "c", "person"], 40), "item": np.tile(np.arange(40), 4)}
+    )
+    table["context"] = np.where(table["item"] < 20, "u", "v")
+    truth = rng.normal(size=40)[table["item"]] + 0.5 * rng.normal(size=160)
+    if kind == "label":
+        return table.assign(label=np.where(truth > 0, "yes", "no"))
+    score = np.clip(np.round(truth + 3), 1, 5).astype(int)
+    if kind == "score":
+        return table.assign(score=score)
+    return table.assign(rank=score, context=table["item"] // 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "models"),
+    [
+        ("label", ["dawid-skene"]),
+        ("score", ["rating-severity", "rating-learned"]),
+        ("rank", ["plackett-luce"]),
+    ],
+)
+def test_folds_of_every_kind_are_shared(client: Any, kind: str, models: list[str]) -> None:
+    table = ratings(kind).drop(columns=[] if kind == "rank" else "context")
+    here = voirdire.cross_validate(table, models, folds=3, seed=1)
+    pd.testing.assert_frame_equal(
+        voirdire.cross_validate(table, models, folds=3, seed=1, client=client), here
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"unit": "both"},
+        {"unit": "context", "interval": "bca"},
+        {"measures": "cohen_kappa", "against": "person"},
+    ],
+)
+def test_agreement_is_the_same_on_a_cluster(client: Any, settings: dict[str, Any]) -> None:
+    here = voirdire.agreement(ratings("label"), resamples=300, **settings)
+    for cluster in (client, client.scheduler.address):
+        found = voirdire.agreement(ratings("label"), resamples=300, client=cluster, **settings)
+        pd.testing.assert_frame_equal(found, here)
+
+
+@pytest.mark.slow
+def test_metrics_and_people_are_compared_the_same_on_a_cluster(client: Any) -> None:
+    for verb, more in ((voirdire.metaeval, {}), (compare_metrics, {"permutations": 99})):
+        here, there = (
+            verb(ratings("score"), "person", resamples=300, client=cluster, **more)
+            for cluster in (None, client)
+        )
+        pd.testing.assert_frame_equal(there, here)
+    people = ratings("label").query("judge == 'person' and item < 30").drop(columns="judge")
+    judges = ratings("label").query("judge != 'person'")
+    here, there = (voirdire.agreement(judges, humans=people, client=cluster) for cluster in (None, client))
+    pd.testing.assert_frame_equal(there, here)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["agree"], ["metaeval", "--human", "person"]])
+def test_commands_of_agreement_take_a_cluster(client: Any, tmp_path: Path, words: list[str]) -> None:
+    ratings("score").to_csv(tmp_path / "scores.csv", index=False)
+    verb, *more = words
+    here, there = (
+        CliRunner().invoke(
+            app, [verb, str(tmp_path / "scores.csv"), *more, "--resamples", "300", "--json", *cluster]
+        )
+        for cluster in ([], ["--cluster", client.scheduler.address])
+    )
+    assert there.exit_code == 0, there.output
+    assert json.loads(there.stdout) == json.loads(here.stdout)
+
+
+@pytest.mark.slow
+def test_simulations_of_a_paper_are_rerun_the_same_on_a_cluster(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = load_system("maple")
+    some = {"maple/position": used_rows(system)["maple/position"][:1]}
+    monkeypatch.setattr("voirdire_repro.rerun.used_rows", lambda _: some)
+    here, there = (rerun(system, replicates=2, client=cluster) for cluster in (None, client))
+    assert there == here
+
+
+@pytest.mark.slow
+def test_groups_and_tables_without_each_judge_are_fitted_the_same_on_a_cluster(client: Any) -> None:
+    table = ratings("score")
+    tables = {f"without {judge}": table[table["judge"] != judge] for judge in "abc"}
+    tables |= {f"in {context}": group for context, group in table.groupby("context")}
+    here, there = (fit_each(tables, model="rating-severity", client=cluster) for cluster in (None, client))
+    assert list(there) == list(here) == list(tables)
+    for name in tables:
+        pd.testing.assert_frame_equal(there[name].ranking(), here[name].ranking())
+    assert "b" not in set(there["without b"].judges()["judge"])
+    tables["empty"] = table.drop(columns="judge")
+    with pytest.raises(InputError, match=r"^empty: "):
+        fit_each(tables, model="rating-severity", client=client)
 
 
 @pytest.mark.slow

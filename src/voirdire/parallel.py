@@ -11,10 +11,11 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
-from voirdire.cluster import connect
+from voirdire.cluster import connect, keep_memory
 
 Unit = TypeVar("Unit")
 Found = TypeVar("Found")
@@ -65,6 +66,25 @@ def run_parallel(
     yield from pool(delayed(_run_unit)(run, unit) for unit in work)
 
 
+def in_order(
+    run: Callable[[Unit], Found], work: Sequence[Unit], jobs: int | None, client: object = None
+) -> list[Found]:
+    """What ``run`` gives for each piece of work, in the order of the work; otherwise as :func:`run_parallel`.
+
+    Examples
+    --------
+    >>> in_order(abs, [-2, 1], 1)
+    [2, 1]
+    """
+    numbered = run_parallel(partial(_second, run), list(enumerate(work)), jobs, client)
+    found = {number: one for (number, _), one in numbered}
+    return [found[number] for number in range(len(work))]
+
+
+def _second(run: Callable[[Unit], Found], numbered: tuple[int, Unit]) -> Found:
+    return run(numbered[1])
+
+
 def _on_cluster(
     run: Callable[[Unit], Found], work: Sequence[Unit], cluster: object
 ) -> Iterator[tuple[Unit, Found]]:
@@ -72,10 +92,10 @@ def _on_cluster(
         as_completed: Any = import_module("distributed").as_completed
         # what all tasks share travels once, and is a task itself: a worker that is lost with it is replaced
         shared = client.submit(_itself, run, pure=False)
-        tasks = [client.submit(_run_unit, shared, unit, pure=False) for unit in work]
+        tasks = {client.submit(_call, shared, unit, pure=False): unit for unit in work}
         try:
             for task, found in as_completed(tasks, loop=client.loop, with_results=True):
-                yield found
+                yield tasks[task], found
                 task.release()
         finally:
             client.cancel([shared, *tasks])
@@ -83,6 +103,11 @@ def _on_cluster(
 
 def _itself(run: Any) -> Any:
     return run
+
+
+def _call(run: Callable[[Unit], Found], unit: Unit) -> Found:
+    keep_memory()
+    return run(unit)
 
 
 def _run_unit(run: Callable[[Unit], Found], unit: Unit) -> tuple[Unit, Found]:

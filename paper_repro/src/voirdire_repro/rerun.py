@@ -113,6 +113,7 @@ def rerun(
     *,
     replicates: int = REPLICATES,
     jobs: int | None = 1,
+    client: object = None,
     out: Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, list[Row]]:
@@ -125,6 +126,8 @@ def rerun(
         At most the study's own number.
     jobs : int
         Processes.
+    client : distributed.Client or str, optional
+        A Dask cluster in the place of ``jobs``, or the address of its scheduler.
     out : Path, optional
         Keeps finished batches, so that a stopped rerun goes on.
     progress : callable, optional
@@ -148,7 +151,7 @@ def rerun(
                     progress(label, done, of)
 
             folder = None if out is None else out / f"{name.replace('/', '-')}-{number}"
-            table = run_study(part, jobs=jobs, out=folder, progress=tell_progress).table
+            table = run_study(part, jobs=jobs, client=client, out=folder, progress=tell_progress).table
             found[name] += [
                 {str(key): str(value) for key, value in row.items()} for row in table.to_dict("records")
             ]

@@ -60,14 +60,14 @@ def unexplained_verdicts(system: System, rows: list[Row], rerun: bool) -> list[s
 
 
 def rerun_studies(
-    system: System, replicates: int, jobs: int, out: Path | None
+    system: System, replicates: int, jobs: int, cluster: str | None, out: Path | None
 ) -> dict[str, list[Mapping[str, str]]]:
     """Results of the studies that a system's claims rest on, made now."""
 
     def tell_progress(study: str, done: int, of: int) -> None:
         print(f"{system.paper}: {study}, {done} of {of} batches", file=sys.stderr)
 
-    return rerun(system, replicates=replicates, jobs=jobs, out=out, progress=tell_progress)
+    return rerun(system, replicates=replicates, jobs=jobs, client=cluster, out=out, progress=tell_progress)
 
 
 def make_outputs(

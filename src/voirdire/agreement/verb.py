@@ -76,8 +76,8 @@ def agreement(
         or a table with columns ``item``, optionally ``context``, and numbers. With it the default measures are
         ``win_rate_ties_half`` and ``win_rate_held``. A column ``degree`` is what ``win_rate_degrees`` is by.
     **settings
-        How to resample: ``resamples``, ``unit``, ``interval``, ``prob``, ``seed`` and ``jobs``, or a whole
-        ``resampling``; see `voirdire.agreement.engine.resampling.Resampling`. Unit "context" keeps items of a
+        How to resample: ``resamples``, ``unit``, ``interval``, ``prob``, ``seed`` and ``jobs`` or ``client``, or a
+        whole ``resampling``; see `voirdire.agreement.engine.resampling.Resampling`. Unit "context" keeps items of a
         context together; "judge" and "both" resample the panel, and leave what compares named judges without
         intervals.
 

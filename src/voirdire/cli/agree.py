@@ -24,6 +24,7 @@ from voirdire.agreement import (
 from voirdire.agreement import gate as pass_rates
 from voirdire.agreement.verb import agreement
 from voirdire.cli import console
+from voirdire.cli.options import Cluster
 from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows
 from voirdire.settings import PROB
@@ -239,6 +240,7 @@ def agree(
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
+    cluster: Cluster = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
@@ -305,7 +307,7 @@ def agree(
             "--unit": ("unit", unit),
             "--interval": ("interval", interval),
         },
-        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs},
+        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster},
         question,
     )
     for note in found.attrs.get("notes", ()):

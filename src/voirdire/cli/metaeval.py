@@ -15,6 +15,7 @@ from voirdire.agreement.correlation.people import beside_people
 from voirdire.agreement.correlation.verb import metaeval as correlate
 from voirdire.cli import console
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
+from voirdire.cli.options import Cluster
 from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows
 from voirdire.fit.store import load
@@ -136,6 +137,7 @@ def metaeval(
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
+    cluster: Cluster = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
@@ -201,7 +203,7 @@ def metaeval(
             "--phase": ("phase", phase),
             "--draws": ("draws", draws),
         },
-        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs},
+        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs, "client": cluster},
         question,
     )
     if table_:

@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.companions import load_companion
+from voirdire.cli.options import Cluster
 from voirdire.errors import InputError
 
 
@@ -30,6 +31,7 @@ def repro(
     ] = False,
     replicates: Annotated[int, typer.Option(help="Of each simulation, with --rerun.", min=2)] = 20,
     jobs: Annotated[int, typer.Option(help="Processes that simulate, with --rerun.", min=1)] = 1,
+    cluster: Cluster = None,
     strict: Annotated[
         bool,
         typer.Option(
@@ -95,7 +97,7 @@ def repro(
     with console.progress("Claims") as progress:
         for done, system in enumerate(systems):
             progress(done, len(systems))
-            fresh = parts.rerun_studies(system, replicates, jobs, out) if rerun else None
+            fresh = parts.rerun_studies(system, replicates, jobs, cluster, out) if rerun else None
             judged.append((system, parts.judge_system(system, offline, results, fresh)))
     problems = [one for system, rows in judged for one in parts.unexplained_verdicts(system, rows, rerun)]
     if json:

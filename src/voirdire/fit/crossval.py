@@ -16,7 +16,7 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.kind import Kind, Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, load_model, model_names
-from voirdire.parallel import run_parallel
+from voirdire.parallel import in_order
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def cross_validate(
     covariates : path, dataframe, or names, optional
         As of :func:`voirdire.fit`: votes are predicted with them, by the models that take them.
     jobs : int or None
-        Processes, by joblib, which share the models. None leaves it to an active ``joblib.parallel_config``.
+        Processes, by joblib, which share folds and models. None leaves it to an active ``joblib.parallel_config``.
     client : distributed.Client or str, optional
         A Dask cluster in the place of ``jobs``, or the address of its scheduler.
 
@@ -123,19 +123,20 @@ def cross_validate(
         raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
-    seen = partial(_held_out, kind, table, fold, request)
-    by_place = {
-        place: found for (place, _), found in run_parallel(seen, list(enumerate(specs)), jobs, client)
-    }
+    tasks = [(spec, number) for spec in specs for number in range(folds)]
+    seen = in_order(partial(_held_out, kind, table, fold, request), tasks, jobs, client)
     losses, right, left_out = {}, {}, {}
-    for place, spec in enumerate(specs):
-        held = by_place[place]
-        if isinstance(held, InputError):
+    for spec, *parts in zip(specs, *(seen[number::folds] for number in range(folds)), strict=True):
+        wrong = next((part for part in parts if isinstance(part, InputError)), None)
+        if wrong is not None:
             if named:
-                raise held
-            left_out[spec.name] = "; ".join(held.problems)
+                raise wrong
+            left_out[spec.name] = "; ".join(wrong.problems)
             continue
-        losses[spec.name], right[spec.name] = -held[0], held[1]
+        loss, best = np.empty((2, len(fold)))
+        for number, part in enumerate(parts):
+            loss[fold == number], best[fold == number] = -part[0], part[1]
+        losses[spec.name], right[spec.name] = loss, best
     if not losses:
         raise InputError(list(left_out.values()))
     found = _table(losses, right, group, count).rename(columns=kind.heading)
@@ -144,10 +145,11 @@ def cross_validate(
 
 
 def _held_out(
-    kind: Kind[Any, Any], table: Any, fold: Ints, request: Request, task: tuple[int, Model]
+    kind: Kind[Any, Any], table: Any, fold: Ints, request: Request, task: tuple[Model, int]
 ) -> Seen | InputError:
+    model, number = task
     try:
-        return kind.held_out(task[1], table, fold, request)
+        return kind.held_out(model, table, fold == number, request)
     except InputError as error:
         return error
 

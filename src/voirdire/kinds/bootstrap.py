@@ -16,16 +16,16 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.nested.held import find_held_modes
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
-from voirdire.parallel import run_parallel
+from voirdire.parallel import in_order
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from voirdire.kinds.kind import Kind
 
-TOGETHER = 50  # refits in one compiled batch
+TOGETHER = 20  # refits in one compiled batch: more leave the processor's cache
 TASK = 2 * TOGETHER  # refits with one seed, by one process
 
-Batch = tuple[int, int, np.random.SeedSequence]  # its number, its refits, their seed
+Batch = tuple[int, np.random.SeedSequence]  # its refits, their seed
 
 
 def refit_in_batches(
@@ -40,16 +40,12 @@ def refit_in_batches(
     """Modes of resampled tables, shape (resamples, size): batches with seeds of their own, in several processes."""
     sizes = [min(TASK, resamples - start) for start in range(0, resamples, TASK)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
-    batches: list[Batch] = list(zip(range(len(sizes)), sizes, seeds, strict=True))
-    found = {
-        batch[0]: modes
-        for batch, modes in run_parallel(partial(_refit_batch, kind, problem, mode), batches, jobs, client)
-    }
-    return np.concatenate([found[number] for number in range(len(sizes))])
+    batches: list[Batch] = list(zip(sizes, seeds, strict=True))
+    return np.concatenate(in_order(partial(_refit_batch, kind, problem, mode), batches, jobs, client))
 
 
 def _refit_batch(kind: Kind[Any, Any], problem: Problem, mode: Floats, batch: Batch) -> Floats:
-    _, resamples, seed = batch
+    resamples, seed = batch
     return kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
 
 

@@ -49,7 +49,7 @@ from voirdire.tables.scores import Scores
 from voirdire.tables.votes_and_scores import VotesAndScores, in_one_coding
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 _OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
 _OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
@@ -233,13 +233,13 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         """That of the votes; scores have theirs by :meth:`parts`."""
         return VOTES.calibration(problem.of_votes, posterior)
 
-    def held_out(self, model: Model, table: VotesAndScores, fold: Ints, request: Request) -> Seen:
+    def held_out(self, model: Model, table: VotesAndScores, here: Bools, request: Request) -> Seen:
         """As of the votes, given the others and all scores."""
         if VOTES.can_compare(model):
-            return VOTES.held_out(model, table.votes, fold, request)
+            return VOTES.held_out(model, table.votes, here, request)
         how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
         return of_votes(
-            table.votes, fold, lambda seen: pose_joint(model, VotesAndScores(seen, table.scores), **how)
+            table.votes, here, lambda seen: pose_joint(model, VotesAndScores(seen, table.scores), **how)
         )
 
     def refit_resampled(

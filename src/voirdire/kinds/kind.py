@@ -34,7 +34,7 @@ from voirdire.tables.covariates import columns_of, names_in
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 Results = dict[str, Callable[[Any, Posterior, float], Columns]]
 T = TypeVar("T")
@@ -489,12 +489,12 @@ class Kind(ABC, Generic[T, P]):
         return False
 
     @abstractmethod
-    def held_out(self, model: Model, table: T, fold: Ints, request: Request) -> Seen:
-        """Log probability of each answer, of fits that have not seen its fold; and whether it was the most probable.
+    def held_out(self, model: Model, table: T, here: Bools, request: Request) -> Seen:
+        """Log probability of some answers, of a fit that has not seen them; and whether each was the most probable.
 
         Parameters
         ----------
-        fold : int array, shape (answers,)
+        here : bool array, shape (answers,)
         request : Request
             Levels or classes.
         """

@@ -15,6 +15,7 @@ from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats.failures import failure
 from voirdire.tables.formats.records import Unread, no_object, values
 from voirdire.tables.parquet_file import parquet_cells, parquet_names, quoted
+from voirdire.tables.plain_csv import plain_cells
 from voirdire.tables.problems import Problems
 
 
@@ -104,12 +105,14 @@ def header(path: str, problems: Problems) -> list[str]:
 def _read_csv(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
-    wanted = choose(csv_header(file, problems), required, optional, problems)
-    return (
-        _columns_of_rows(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems))))
-        if wanted
-        else {}
-    )
+    names = csv_header(file, problems)
+    wanted = choose(names, required, optional, problems)
+    if not wanted:
+        return {}
+    found = plain_cells(file, names, wanted)
+    if found is not None:
+        return found
+    return _columns_of_rows(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems))))
 
 
 def _read_jsonl(

@@ -7,7 +7,6 @@ hold; lazy frames (Polars, DuckDB, Dask, PySpark, whatever narwhals knows) are g
 
 from __future__ import annotations
 
-import codecs
 import glob
 import os
 import tempfile
@@ -22,11 +21,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voirdire.tables.cells import Cells, Coded, cells_of, choose, frame_of
-from voirdire.tables.csv_file import check_text, csv_header, csv_rows
+from voirdire.tables.csv_file import csv_header, csv_rows
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable
 from voirdire.tables.formats.taken import is_foreign, written
-from voirdire.tables.parquet_file import connected, exact, literal, parquet, parquet_columns, quoted
+from voirdire.tables.parquet_file import connected, literal, parquet, parquet_columns, quoted
+from voirdire.tables.plain_csv import commas_of_rows, plain_csv
 from voirdire.tables.problems import Problems
 
 MEMORY = "VOIRDIRE_MEMORY"  # the environment variable that sets how much memory grouping may take
@@ -223,19 +223,17 @@ def _source_of_file(
 ) -> tuple[list[str], _Source | None]:
     """The columns that a file has of those to read, and how DuckDB reads them: not at all where it might err."""
     if Path(file).suffix.lower() == ".csv":
-        found = check_text(Path(file))
         names = csv_header(Path(file), problems)
         wanted = columns.among(names, of_file)
-        if not found.plain or len(names) == 1 or not _begins_with_header(file):
+        commas = commas_of_rows(Path(file), len(names))
+        if commas is None:
             return wanted, None
         cells = {name: f"c{names.index(name)}" for name in wanted}
         selected = ", ".join(
             _refused_name_sql(cell) if name in columns.checked else cell for name, cell in cells.items()
         )
-        select = f"SELECT {selected} FROM {_read_csv_sql(exact(file, folder), len(names))}"
-        return wanted, _Source(
-            file, select, ("VARCHAR",) * len(wanted), len(names), found.commas - len(names) + 1
-        )
+        select = f"SELECT {selected} FROM {plain_csv(file, folder, len(names))}"
+        return wanted, _Source(file, select, ("VARCHAR",) * len(wanted), len(names), commas)
     import duckdb
 
     try:
@@ -267,19 +265,6 @@ def _refused_name_sql(cell: str) -> str:
     space = "".join(f"\\x{{{ord(c):x}}}" for c in map(chr, range(0x3001)) if c.isspace())
     blank = f"regexp_full_match({cell}, '[{space}]*', 's')"
     return f"CASE WHEN {cell} IS NULL OR {cell} IN ({words}) OR {blank} THEN {cell} ELSE 'x' END"
-
-
-def _begins_with_header(file: str) -> bool:
-    with open(file, "rb") as stream:
-        return stream.read(5).removeprefix(codecs.BOM_UTF8)[:1] not in (b"\r", b"\n", b"")
-
-
-def _read_csv_sql(path: str, width: int) -> str:
-    columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(width))
-    # large buffers would take a small share of the memory for themselves
-    size = "max_line_size = 2000000, buffer_size = 8000000, compression = 'none', hive_partitioning = false"
-    how = "header = true, auto_detect = false, delim = ',', quote = '', escape = '', strict_mode = true"
-    return f"read_csv({path}, {how}, {size}, columns = {{{columns}}})"
 
 
 def _count_distinct_rows(

@@ -22,6 +22,7 @@ from voirdire.tables.formats.failures import library
 _FETCHED = 10_000  # rows that come together
 _BEGIN = b"PAR1"
 _HASH = "hash"  # what texts are told apart by
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 _CELL = 8  # bytes that a cell takes at least
 
 
@@ -129,7 +130,7 @@ def _opened(path: str, wanted: Sequence[str]) -> Iterator[tuple[Any, str, list[I
 
 
 def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
-    """Cells of some columns of a Parquet file; long columns of text as codes, most of which are never made text.
+    """Cells of some columns of a Parquet file; long ones of text or whole numbers as codes, which are sooner made.
 
     Raises
     ------
@@ -140,16 +141,19 @@ def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
         (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         found: Cells = {}
         for column in columns if rows >= CODED else ():
+            coded = None
             if column.type == "VARCHAR":
-                coded = _coded(connection, table, column.sql)
-                found |= {} if coded is None else {column.name: coded}
+                coded = coded_texts(connection, table, column.sql)
+            elif column.type in _WHOLE:
+                coded = _coded_numbers(connection, table, column.sql)
+            found |= {} if coded is None else {column.name: coded}
     rest = [name for name in wanted if name not in found]
     read = list(chain.from_iterable(parquet_rows(path, rest))) if rest else []
     found |= {name: [row[place] for row in read] for place, name in enumerate(rest)}
     return {name: found[name] for name in wanted}
 
 
-def _coded(connection: Any, table: str, column: str) -> Coded | None:
+def coded_texts(connection: Any, table: str, column: str) -> Coded | None:
     """A column as codes, by the hashes of its texts; None where two texts have one."""
     import pandas as pd
 
@@ -166,6 +170,16 @@ def _coded(connection: Any, table: str, column: str) -> Coded | None:
     missing = np.ma.getmaskarray(names["name"])[place]
     levels: Any = np.where(missing, None, np.ma.getdata(names["name"])[place])
     return Coded(codes.astype(np.int64, copy=False), [*levels, None])
+
+
+def _coded_numbers(connection: Any, table: str, column: str) -> Coded:
+    """A column of whole numbers as codes."""
+    import pandas as pd
+
+    numbers = connection.execute(f"SELECT {column} number FROM {table}").fetchnumpy()["number"]
+    codes, levels = pd.factorize(np.ma.getdata(numbers))
+    codes = np.where(np.ma.getmaskarray(numbers), len(levels), codes)
+    return Coded(codes.astype(np.int64, copy=False), [*levels.tolist(), None])
 
 
 def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -96,6 +97,7 @@ def compare_metrics(
 
     asked = request(table, human, metrics, measure, level, average, phase, None)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
+    whole, grouping = grouping.how, replace(grouping, how=grouping.how.by_itself)
     check_permutations(permutations)
     if len(asked.metrics) < 2:
         raise InputError(f"comparing takes two metrics; there is only {asked.metrics[0]!r}")
@@ -119,7 +121,7 @@ def compare_metrics(
         return row | paired(one, two, how, why, groups) | tests
 
     parts = [(grid, *pair) for grid in asked.grids for pair in combinations(asked.metrics, 2)]
-    found = pd.DataFrame(grouping.how.map(lambda part: compare_pair(*part), parts), columns=list(COLUMNS))
+    found = pd.DataFrame(whole.map(lambda part: compare_pair(*part), parts), columns=list(COLUMNS))
     for name in ("p_permutation", "p_williams"):
         found[f"{name}_adjusted"] = adjust(found[name].to_numpy(float), adjustment)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Unpack
 
@@ -111,7 +112,8 @@ def metaeval(
             f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
         )
     parts = product(range(len(asked.grids)), asked.measures)
-    found = grouping.how.map(lambda part: _compare_with_best(asked, *part, grouping), parts)
+    how, grouping = grouping.how, replace(grouping, how=grouping.how.by_itself)
+    found = how.map(lambda part: _compare_with_best(asked, *part, grouping), parts)
     rows = [row for part in found for row in part]
     text = {"measure", "judges", "criterion", "level", "note"}
     made = pd.DataFrame(

@@ -31,6 +31,9 @@ INTERVALS = (*get_args(Method), ANALYTIC)
 
 _SINGLE = Interval(None, None, "no interval: it rests on a single unit, and resampling takes two")
 
+# Statistics of one task of a cluster: about as much work as to draw their resamples.
+_TASK = 16
+
 # How many numbers a statistic may need at once: 8 MB.
 _NUMBERS = 2**20
 
@@ -115,7 +118,7 @@ def bootstrap(
             raise InputError(
                 f"unit {how.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return how.map(partial(_over_judges, how=how), panels)
+        return how.map(partial(_over_judges, how=how.by_itself), panels)
     fixed = [as_fixed(one) for one in statistics]
     if how.unit == "context":
         if groups is None:
@@ -124,7 +127,9 @@ def bootstrap(
             )
         fixed = [by_group(one, groups) for one in fixed]
     sets = _by_support(fixed)
-    results = how.map(partial(_over_units, how=how), [alike for _, alike in sets])
+    if how.client is not None:
+        sets = [part for places, alike in sets for part in _in_parts(places, alike)]
+    results = how.map(partial(_over_units, how=how.by_itself), [alike for _, alike in sets])
     found = {
         place: one
         for (places, _), part in zip(sets, results, strict=True)
@@ -140,6 +145,12 @@ def _by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], list[S
         places.append(place)
         alike.append(on_support(one))
     return list(sets.values())
+
+
+def _in_parts(places: list[int], alike: list[Statistic]) -> Iterator[tuple[list[int], list[Statistic]]]:
+    """A set of statistics as several tasks, which all draw from the same stream."""
+    for start in range(0, len(places), _TASK):
+        yield places[start : start + _TASK], alike[start : start + _TASK]
 
 
 def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:

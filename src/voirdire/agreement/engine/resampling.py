@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.parallel import in_order
 from voirdire.settings import PROB
 
 Unit: TypeAlias = Literal["item", "context", "judge", "system", "both"]
@@ -32,6 +33,7 @@ class Settings(TypedDict, total=False):
     prob: float
     seed: int
     jobs: int
+    client: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Resampling:
         Seed of the generator.
     jobs : int
         How many threads share the work; the result is the same for any number.
+    client : distributed.Client or str, optional
+        A Dask cluster in the place of ``jobs``, or the address of its scheduler; the result is the same.
 
     Raises
     ------
@@ -73,6 +77,7 @@ class Resampling:
     prob: float = PROB
     seed: int = 0
     jobs: int = 1
+    client: object = None
 
     def __post_init__(self) -> None:
         problems = [
@@ -126,7 +131,7 @@ class Resampling:
         Examples
         --------
         >>> Resampling.of({"seed": 3})
-        Resampling(resamples=10000, unit='item', interval='percentile', prob=0.9, seed=3, jobs=1)
+        Resampling(resamples=10000, unit='item', interval='percentile', prob=0.9, seed=3, jobs=1, client=None)
         """
         given = {name: value for name, value in settings.items() if value is not None}
         whole: Any = given.pop("resampling", None) or cls()
@@ -145,8 +150,18 @@ class Resampling:
             raise InputError(problems)
         return replace(made, **chosen)  # type: ignore[arg-type]
 
+    @property
+    def by_itself(self) -> Resampling:
+        """The same settings for a task of which no part is shared any further on the cluster."""
+        return replace(self, client=None)
+
     def map(self, function: Callable[[A], B], arguments: Iterable[A]) -> list[B]:
-        """Call a function with each argument, in `jobs` threads; results in the order of the arguments."""
+        """Call a function with each argument, in `jobs` threads or on the cluster; results in the arguments' order.
+
+        Of the settings a function may know those of :attr:`by_itself`: a client does not travel.
+        """
+        if self.client is not None:
+            return in_order(function, list(arguments), None, self.client)
         if self.jobs == 1:
             return list(map(function, arguments))
         from concurrent.futures import ThreadPoolExecutor

@@ -121,7 +121,7 @@ def agreement_with_humans(
         for name in names:
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
             tasks = powered_tasks(name, ratings, human, how.unit == "context", systems)
-            rows += how.map(partial(_result_row, ratings=ratings, how=how), tasks)
+            rows += how.map(partial(_result_row, ratings=ratings, how=how.by_itself), tasks)
     frame = pd.DataFrame(rows, columns=list(POWERED_COLUMNS))
     for column in ("measure", "judges", "criterion", "level", "note"):
         frame[column] = pd.Series([row[column] for row in rows], dtype=object)

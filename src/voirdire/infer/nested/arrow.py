@@ -31,6 +31,7 @@ THREADED = 4e8  # multiplications from which stacks are factored side by side
 MOST_COMMON = 600  # common values up to which they are: each stack has a matrix of them
 
 TOGETHER = 2000  # rows of blocks whose products are taken at once
+NEAR = 1 << 17  # numbers of covariances that are made at a time: a megabyte
 
 T = TypeVar("T")
 
@@ -103,6 +104,8 @@ class Factor:
             less = beside.transpose(0, 2, 1) @ part
             if len(less) == 1:  # a block meets a value once
                 rest[stack.shared[0]] -= less[0]
+            elif less.shape[2] == 1:
+                rest[:, 0] -= np.bincount(stack.shared.ravel(), less.ravel(), len(rest))
             else:
                 np.subtract.at(rest, stack.shared, less)
         out[common] = _lower_solve(self.rest, rest)
@@ -139,13 +142,17 @@ class Factor:
 
         def stack_marginals(number: int) -> tuple[Floats, Floats]:
             stack = plan.stacks[number]
-            joint = self._joint_covariance(stack, *self.parts[number])
-            b = stack.of[:, None, None]
-            gathered = joint[b, stack.at[:, :, None], stack.at[:, None, :]]
-            own = np.arange(stack.own.shape[1])
-            return joint[:, own, own], _predictor_covariances(
-                gathered, pattern.coefficients[stack.cells], by_kind
-            )
+            own: Floats = np.empty(stack.own.shape)
+            of_cells: Floats = np.empty((len(stack.cells), *out.shape[1:]))
+            for blocks, joint in self._joint_covariances(stack, *self.parts[number]):
+                own[blocks] = np.diagonal(joint, axis1=1, axis2=2)[:, : own.shape[1]]
+                first, end = np.searchsorted(stack.of, (blocks.start, blocks.stop))
+                cells = slice(int(first), int(end))
+                b, at = stack.of[cells] - blocks.start, stack.at[cells]
+                gathered = joint[b[:, None, None], at[:, :, None], at[:, None, :]]
+                coefficients = pattern.coefficients[stack.cells[cells]]
+                of_cells[cells] = _predictor_covariances(gathered, coefficients, by_kind)
+            return own, of_cells
 
         for stack, (own, found) in zip(plan.stacks, self._each_stack(stack_marginals), strict=True):
             variances[stack.own], out[stack.cells] = own, found
@@ -158,19 +165,32 @@ class Factor:
         variances[self.pattern.plan.alone] = self.alone**2
         return variances
 
-    def _joint_covariance(self, stack: Stack, inverse: Floats, beside: Floats) -> Floats:
-        """Covariances of each block's own values and the common ones it meets, own ones first."""
-        shared = self._of_common[stack.shared[:, :, None], stack.shared[:, None, :]]
+    def _joint_covariances(
+        self, stack: Stack, inverse: Floats, beside: Floats
+    ) -> Iterator[tuple[slice, Floats]]:
+        """Covariances of each block's own values and the common ones it meets, own ones first.
+
+        Of some blocks after the others, in the same place, which is short enough to stay near the processor.
+        """
         blocks, size, width = stack.shape
-        joint = np.empty((blocks, size + width, size + width))
-        turned = inverse.transpose(0, 2, 1)
-        across = -(turned @ beside)
-        towards = across @ shared
-        joint[:, :size, :size] = turned @ inverse + towards @ across.transpose(0, 2, 1)
-        joint[:, :size, size:] = towards
-        joint[:, size:, :size] = towards.transpose(0, 2, 1)
-        joint[:, size:, size:] = shared
-        return joint
+        each = min(max(1, NEAR // (size + width) ** 2), blocks)
+        joint, across, towards, own = (
+            np.empty((each, *shape))
+            for shape in ((size + width,) * 2, (size, width), (size, width), (size, size))
+        )
+        for start in range(0, blocks, each):
+            some = slice(start, min(start + each, blocks))
+            n = some.stop - start
+            turned, at = inverse[some].transpose(0, 2, 1), stack.shared[some]
+            shared = self._of_common[at[:, :, None], at[:, None, :]]
+            np.matmul(turned, beside[some], out=across[:n])
+            np.matmul(across[:n], shared, out=towards[:n])
+            np.matmul(towards[:n], across[:n].transpose(0, 2, 1), out=own[:n])
+            np.add(turned @ inverse[some], own[:n], out=joint[:n, :size, :size])
+            np.negative(towards[:n], out=joint[:n, :size, size:])
+            joint[:n, size:, :size] = joint[:n, :size, size:].transpose(0, 2, 1)
+            joint[:n, size:, size:] = shared
+            yield some, joint[:n]
 
     def _each_stack(self, of: Callable[[int], T]) -> Iterator[T]:
         assert self._of_common is not None  # is made before threads ask for it
@@ -259,9 +279,9 @@ def _shared_products(stack: Stack, beside: Floats, common: int) -> _Left:
     blocks, size, width = beside.shape
     if 4 * width < common:
         return _Left(None, None)
-    rows = np.zeros((blocks, size, common))
-    np.put_along_axis(rows, np.broadcast_to(stack.shared[:, None, :], beside.shape), beside, axis=2)
-    flat = rows.reshape(-1, common)
+    rows = np.zeros((blocks, common, size))
+    rows[np.arange(blocks)[:, None], stack.shared] = beside.transpose(0, 2, 1)
+    flat = rows.transpose(0, 2, 1).reshape(-1, common)
     return _Left(flat.T @ flat, None) if len(flat) > common else _Left(None, flat)
 
 

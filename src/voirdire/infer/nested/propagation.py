@@ -275,28 +275,24 @@ class _Run:
         By second derivatives that were made once, until a step by them is farther than a standard deviation.
         """
         few = self.model.few
-        slope = self._mean_slopes() if self.newton is not None else None
-        if slope is None or self._step_size(slope) > ANEW:
+        if self.newton is not None:
+            gradient, step = self._step_by(self.newton[0], self._mean_slopes())
+        if self.newton is None or gradient @ step > ANEW:
             found = self._derivative_means()
-            slope = found.slope
             try:
                 full = self._full_factor(found)
             except NotConverged:  # far from the maximum
                 full = self._by_slopes(found)
             self.newton = full, found.second
-        assert self.newton is not None
-        gradient = self._fixed_gradient(slope)
-        step = self.newton[0].solve_system(gradient)
+            gradient, step = self._step_by(full, found.slope)
         share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))
         return np.where(few, share * step, 0.0), float(gradient @ step)
 
-    def _fixed_gradient(self, slope: Floats) -> Floats:
-        return np.where(self.model.few, self.model.pattern.gather_gradient(slope) + self.prior.slope, 0.0)
-
-    def _step_size(self, slope: Floats) -> float:
-        assert self.newton is not None
-        gradient = self._fixed_gradient(slope)
-        return float(gradient @ self.newton[0].solve_system(gradient))
+    def _step_by(self, full: Factor, slope: Floats) -> tuple[Floats, Floats]:
+        """Gradient by the values that stay, and a Newton step of all values by it."""
+        gathered = self.model.pattern.gather_gradient(slope) + self.prior.slope
+        gradient = np.where(self.model.few, gathered, 0.0)
+        return gradient, full.solve_system(gradient)
 
     def _mean_slopes(self) -> Floats:
         return mean_slopes(self.model.counted, self.wide, self.sums, self.cavity, self.near)

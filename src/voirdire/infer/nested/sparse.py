@@ -18,6 +18,7 @@ from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.propagation import NotConverged, propagate_answers, propagation_applies
 from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, search_spreads, values_per_spread
+from voirdire.infer.nested.stacks import distinct_codes
 from voirdire.typing import Floats, Ints
 
 FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
@@ -39,7 +40,7 @@ def answers_each(model: Field) -> float:
     """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
     pattern = model.others
     answered = max(float(np.sum(counts)) for counts in model.counted.counts)
-    used = np.unique(pattern.index[pattern.coefficients != 0])
+    used = distinct_codes(pattern.index[pattern.coefficients != 0], pattern.size)
     own = used[pattern.block[used] >= 0]
     entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])
     return float(answered * entries / max(len(pattern.index), 1) / len(own)) if len(own) else 0.0

@@ -15,6 +15,7 @@ from voirdire.typing import Floats, Ints
 
 NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
 SMALL = 24  # values up to which factors are made by columns
+APART = 16  # times as many numbers as codes, up to which all are looked at
 CHUNK = 1 << 22  # products that are laid out at a time
 
 
@@ -139,6 +140,21 @@ class Meetings(Protocol):
         """Number of values."""
 
 
+def distinct_codes(codes: Ints, size: int) -> Ints:
+    """Those of the numbers 0 to ``size`` - 1 that there are, sorted: where they are not far apart without sorting.
+
+    Examples
+    --------
+    >>> distinct_codes(np.array([4, 1, 4]), 5).tolist()
+    [1, 4]
+    """
+    if size > APART * len(codes):
+        return np.unique(codes)
+    there = np.zeros(size, dtype=bool)
+    there[codes] = True
+    return np.flatnonzero(there)
+
+
 def members_of(pattern: Meetings) -> Members:
     """Values that the blocks of a pattern have, and meet."""
     block, common = np.append(pattern.block, -1), pattern.common
@@ -154,9 +170,8 @@ def members_of(pattern: Meetings) -> Members:
     place[common] = np.arange(len(common))
     of_cell = pattern.of_cell
     shared = used & (block[pattern.index] < 0) & (of_cell >= 0)[:, None]
-    keys = np.unique(
-        np.broadcast_to(of_cell[:, None], shared.shape)[shared] * len(common) + place[pattern.index[shared]]
-    )
+    codes = np.broadcast_to(of_cell[:, None], shared.shape)[shared] * len(common)
+    keys = distinct_codes(codes + place[pattern.index[shared]], blocks * len(common))
     edges = np.searchsorted(keys, np.arange(blocks + 1) * len(common))
     alone = np.flatnonzero(~met[:-1] & (pattern.block >= 0))
     return Members(own, starts, keys, edges, place, alone)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior_mode import TOLERANCE
 from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats
 
 
-def held_out(whole: LabelsProblem, fold: Ints) -> Seen:
-    """Log probability of each label of a problem, of fits that have not seen its fold.
+def held_out(whole: LabelsProblem, here: Bools) -> Seen:
+    """Log probability of some labels of a problem, of a fit that has not seen them.
 
     Raises
     ------
@@ -22,13 +21,10 @@ def held_out(whole: LabelsProblem, fold: Ints) -> Seen:
         The model knows no classes, from which labels could be predicted.
     """
     check_single(whole)
-    out = np.zeros((whole.table.rows, len(whole.labels)))
-    for number in np.unique(fold):
-        out[fold == number] = predicted(whole, fold == number)
-    return scored(out, whole.given(whole.table))
+    return scored(predicted(whole, here), whole.given(whole.table)[here])
 
 
-def predicted(whole: LabelsProblem, here: NDArray[np.bool_], tolerance: float = TOLERANCE) -> Floats:
+def predicted(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -> Floats:
     """Probability of every label in some rows, of a fit at the mode that has not seen these; shape (some, labels).
 
     Parameters

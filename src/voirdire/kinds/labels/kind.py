@@ -49,7 +49,7 @@ from voirdire.tables.label_questions import as_questions, ask_each_label, read_l
 from voirdire.tables.labels import Labels
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats
 
 
 class LabelsKind(Kind[Labels, LabelsProblem]):
@@ -251,9 +251,9 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """See :func:`.labels.dependence.residuals`."""
         return residuals(problem, posterior, np.random.default_rng(0))
 
-    def held_out(self, model: Model, table: Labels, fold: Ints, request: Request) -> Seen:
+    def held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> Seen:
         """See :func:`.labels.held_out.held_out`."""
-        return held_out(self.pose(model, table, replace(request, anchors=None))[0], fold)
+        return held_out(self.pose(model, table, replace(request, anchors=None))[0], here)
 
     def refit_resampled(
         self, problem: LabelsProblem, mode: Floats, resamples: int, rng: np.random.Generator

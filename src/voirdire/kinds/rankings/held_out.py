@@ -20,15 +20,15 @@ from voirdire.typing import Bools, Floats, Ints
 DRAWS = 100
 
 
-def held_out(model: Model, table: Rankings, fold: Ints) -> Seen:
-    """Log probability of each whole ranking, of fits that have not seen its fold.
+def held_out(model: Model, table: Rankings, here: Bools) -> Seen:
+    """Log probability of some whole rankings, of a fit that has not seen them.
 
     The probability is that among all rankings of the same items with as many of them tied at each place. With it comes
     whether the ranking was the most probable of these.
 
     Parameters
     ----------
-    fold : int array, shape (rankings,)
+    here : bool array, shape (rankings,)
 
     Examples
     --------
@@ -37,26 +37,21 @@ def held_out(model: Model, table: Rankings, fold: Ints) -> Seen:
     >>> from voirdire.tables.rankings import read_rankings
     >>> rows = {"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "rank": [1, 2] * 2}
     >>> log, right = held_out(
-    ...     load_model("plackett-luce"), read_rankings(pd.DataFrame(rows)), np.array([0, 1])
+    ...     load_model("plackett-luce"), read_rankings(pd.DataFrame(rows)), np.array([True, False])
     ... )
     >>> bool((log > np.log(0.5)).all()), right.tolist()
-    (True, [1.0, 1.0])
+    (True, [1.0])
     """
     whole = pose_rankings(model, table)
-    cells = whole.cells()
-    log, right = np.zeros((2, table.count))
-    for number in np.unique(fold):
-        here = fold == number
-        mode = find_mode(_without(whole, here))
-        assert isinstance(mode, NestedMode)  # of all models of rankings
-        draws = nested_draws(mode, np.random.default_rng(0), DRAWS)
-        worth = whole.worth(whole.density.values(draws, np), cells)[..., here]
-        group = whole.order.group[:, here]
-        parts = whole.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
-        logs = sum(part * weight for part, weight in parts)
-        log[here] = np.logaddexp.reduce(logs, axis=0) - np.log(len(draws))
-        right[here] = _in_order(worth.mean(axis=0), group)
-    return log, right
+    mode = find_mode(_without(whole, here))
+    assert isinstance(mode, NestedMode)  # of all models of rankings
+    draws = nested_draws(mode, np.random.default_rng(0), DRAWS)
+    worth = whole.worth(whole.density.values(draws, np), whole.cells())[..., here]
+    group = whole.order.group[:, here]
+    parts = whole.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
+    logs = sum(part * weight for part, weight in parts)
+    log = np.logaddexp.reduce(logs, axis=0) - np.log(len(draws))
+    return log, _in_order(worth.mean(axis=0), group)
 
 
 def _without(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:

@@ -40,7 +40,7 @@ from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.rankings import Rankings
 from voirdire.trust.residuals import Residuals
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 #: Sections of models of rankings, by what their values are of, and what every model has.
 SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
@@ -214,10 +214,10 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         """Refused, as :meth:`chances`."""
         _not_of_rankings(MANY)
 
-    def held_out(self, model: Model, table: Rankings, fold: Ints, request: Request) -> Seen:
+    def held_out(self, model: Model, table: Rankings, here: Bools, request: Request) -> Seen:
         """See :func:`.rankings.held_out.held_out`."""
         table, model, _ = attached(table, model, request)
-        return held_out(model, table, fold)
+        return held_out(model, table, here)
 
     def refit_resampled(
         self, problem: RankingsProblem, mode: Floats, resamples: int, rng: np.random.Generator

@@ -21,7 +21,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
-from voirdire.typing import Ints
+from voirdire.typing import Bools
 
 DRAWS = 100
 DENSITY_DRAWS = (
@@ -29,8 +29,8 @@ DENSITY_DRAWS = (
 )
 
 
-def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] | None = None) -> Seen:
-    """Log probability of each score, of fits that have not seen its fold, and whether it was the most probable.
+def held_out(model: Model, table: Scores, here: Bools, levels: Sequence[object] | None = None) -> Seen:
+    """Log probability of some scores, of a fit that has not seen them, and whether each was the most probable.
 
     On a continuous scale no score is the most probable: NaN.
 
@@ -44,27 +44,21 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
     whole = pose_scores(model, table, levels=levels)
     names = whole.codes(table)
-    log, chance = np.zeros(table.rows), np.zeros((table.rows, len(whole.scale.levels)))
-    for number in np.unique(fold):
-        here = fold == number
-        how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
-        how["contexts"] = whole.density.contexts > 0
-        seen = pose_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
-        every = _values(seen)
-        asked = {name: code[here] for name, code in names.items()}
-        if "context" in asked:  # one that was not seen is any
-            asked["context"] = np.where(
-                np.isin(asked["context"], names["context"][~here]), asked["context"], -1
-            )
-        # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
-        if form is continuous:
-            logs = [points.log_predicted(whole, one, table.score[here], **asked) for one in every]
-            log[here] = np.logaddexp.reduce(logs) - np.log(len(logs))
-        else:
-            chance[here] = np.mean([chances(whole, one, tuple(asked.values())) for one in every], axis=0)
+    how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
+    how["contexts"] = whole.density.contexts > 0
+    seen = pose_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
+    every = _values(seen)
+    asked = {name: code[here] for name, code in names.items()}
+    if "context" in asked:  # one that was not seen is any
+        known = np.isin(asked["context"], names["context"][~here])
+        asked["context"] = np.where(known, asked["context"], -1)
+    # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
     if form is continuous:
-        return log, np.full(table.rows, np.nan)
-    return scored(chance, np.searchsorted(whole.scale.levels, table.score))
+        logs = [points.log_predicted(whole, one, table.score[here], **asked) for one in every]
+        log = np.logaddexp.reduce(logs) - np.log(len(logs))
+        return log, np.full(len(log), np.nan)
+    chance = np.mean([chances(whole, one, tuple(asked.values())) for one in every], axis=0)
+    return scored(chance, np.searchsorted(whole.scale.levels, table.score[here]))
 
 
 def _values(problem: ScoresProblem) -> list[Values]:

@@ -58,7 +58,7 @@ from voirdire.tables.joined import joined
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 from voirdire.trust.drift import OverTime
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats
 
 
 class ScoresKind(Kind[Scores, ScoresProblem]):
@@ -305,12 +305,12 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """True if the scale is continuous."""
         return form_of(model) is continuous
 
-    def held_out(self, model: Model, table: Scores, fold: Ints, request: Request) -> Seen:
+    def held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
         """See :func:`.scores.held_out.held_out`."""
         table, model, _ = attached(table, model, request, ("family", "group"))
         if model.terms:
             check_terms(model)
-        return held_out(model, table, fold, request.levels)
+        return held_out(model, table, here, request.levels)
 
     def refit_resampled(
         self, problem: ScoresProblem, mode: Floats, resamples: int, rng: np.random.Generator

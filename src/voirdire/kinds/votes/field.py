@@ -15,6 +15,7 @@ import numpy as np
 from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import field_of_sums, of_zero_sum
+from voirdire.infer.nested.stacks import distinct_codes
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.kinds.votes.people import are_apart, cells_of_people, set_apart
 from voirdire.kinds.votes.perceived import about_of
@@ -78,7 +79,8 @@ def _cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
     pairs = max(len(part["pair_first"]), 1)
     keys = part["judge"] * pairs + part["pair"]
     tied = part["tie_judge"] * pairs + part["tie_pair"] if density.ties else keys[:0]
-    cells = np.unique(np.concatenate([keys, tied]))
+    both = np.concatenate([keys, tied])
+    cells = distinct_codes(both, int(both.max(initial=-1)) + 1)
     counts = np.zeros((len(cells), 4))
     at = np.searchsorted(cells, keys)
     for outcome in (0, 1):

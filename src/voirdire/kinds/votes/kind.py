@@ -42,7 +42,7 @@ from voirdire.tables.graph import one_place
 from voirdire.tables.joined import joined
 from voirdire.tables.votes import read_votes
 from voirdire.trust.drift import OverTime
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats
 
 
 class VotesKind(Kind[Votes, VotesProblem]):
@@ -254,10 +254,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
         return HumanVotes(problem, families)
 
-    def held_out(self, model: Model, table: Votes, fold: Ints, request: Request) -> Seen:
+    def held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> Seen:
         """See :func:`.votes.held_out.held_out`."""
         table, model, _ = with_terms(table, model, request)
-        return held_out(model, table, fold)
+        return held_out(model, table, here)
 
     def can_weigh_answers(self, problem: VotesProblem) -> bool:
         """True if the model is one of single votes, and does not know by itself what families of judges share."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 F = TypeVar("F", bound="Fit")
+WHOSE = "name the judge whose answers are predicted, or ask what people would say (about='target', --about target)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +209,12 @@ class Fit:
         problem = self.problem if about is None else replace(self.problem, about=about)
         if about == TARGET:
             return self._frame(self.kind.predict_target(problem, self.posterior, table, self.prob))
-        return self._frame(self.kind.predict(problem, self.posterior, table))
+        try:
+            return self._frame(self.kind.predict(problem, self.posterior, table))
+        except InputError as error:
+            if not any("column 'judge' is missing" in problem for problem in error.problems):
+                raise
+            raise InputError([*error.problems, WHOSE]) from None
 
     def escalate(self, people: object, **settings: Any) -> Any:
         """Which answers to accept at a guaranteed agreement with people, and which to send to them.

@@ -197,6 +197,6 @@ def test_the_command_shows_and_saves_both(of_votes: Any, tmp_path: Path) -> None
 def test_questions_without_a_judge_are_told_whose_answers_need_none() -> None:
     fit = voirdire.fit(VOTES, method="laplace")
     asked = pd.DataFrame({"first": ["i0"], "second": ["i1"]})
-    with pytest.raises(InputError, match="column 'judge' is missing(.|\n)*--about target"):
+    with pytest.raises(InputError, match=r"column 'judge' is missing(.|\n)*--about target"):
         fit.predict(asked)
     assert len(fit.predict(asked, about="target")) == 1

@@ -118,6 +118,21 @@ def test_a_wrong_gradient_ends_the_search_without_a_false_minimum() -> None:
     assert np.abs(found.gradient).max() > 1.0
 
 
+def test_a_search_ends_where_rounding_alone_is_left() -> None:
+    """A gradient that rounding holds above the tolerance is no reason to go on for thousands of iterations."""
+    rng = np.random.default_rng(0)
+    size, scale = 30, 10.0 ** np.linspace(0, 3, 30)
+
+    def both(x: np.ndarray) -> tuple[float, np.ndarray]:
+        rounded = 1.0 + 0.5 * float(scale @ (x - 1.0) ** 2)
+        return round(rounded, 12), scale * (x - 1.0) + 2e-6 * rng.choice([-1.0, 1.0], size)
+
+    found = search(both, np.zeros(size), max_iterations=5000)
+    assert found.evaluations < 3000
+    np.testing.assert_allclose(found.x, 1.0, atol=1e-5)
+    assert np.abs(found.gradient).max() < 1e-5
+
+
 def test_a_trial_point_without_a_gradient_is_no_step() -> None:
     """Below zero the value is finite and the lowest of all, and the slope is not a number."""
     below = []

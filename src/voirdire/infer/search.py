@@ -31,6 +31,8 @@ PROBE = 1e-4  # length of the differences
 FLATTEST = 1e-2  # of the median: the least curvature a coordinate is taken to have
 ARMIJO = 1e-4
 SHORTEST = 2.0**-40
+ROUNDED = 1e-12  # of the objective: a smaller gain may be rounding
+STALLED = 20  # iterations without a gain, of the objective or by a half of the gradient, that end a search
 
 
 class Found(NamedTuple):
@@ -68,7 +70,8 @@ def search(
     Returns
     -------
     Found
-        The caller judges convergence by ``gradient``: a search that can get no further stops too.
+        The caller judges convergence by ``gradient``: a search that can get no further stops too, and one of which
+        rounding alone is left.
 
     Examples
     --------
@@ -91,10 +94,11 @@ def _search(
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return Found(x, np.inf, np.full_like(x, np.inf), 0, 1)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
-    iterations, evaluations = 0, 1
+    iterations, evaluations, stalled = 0, 1, 0
+    lowest, flattest = value, float(np.abs(gradient).max(initial=0.0))
     known: Callable[[Floats], Floats] | None = None
     inverse, signs = np.ones_like(x), np.random.default_rng(0)
-    while np.abs(gradient).max(initial=0.0) > tolerance and iterations < max_iterations:
+    while np.abs(gradient).max(initial=0.0) > tolerance and iterations < max_iterations and stalled < STALLED:
         if metric is not None and iterations in REFRESHED:
             known = metric(x)
             pairs.clear()  # they tell what another metric lacked
@@ -117,7 +121,7 @@ def _search(
             if good or length <= SHORTEST:
                 break
             length *= 0.5
-        iterations += 1
+        iterations, stalled = iterations + 1, stalled + 1
         if not good:
             if not pairs:
                 break
@@ -128,6 +132,9 @@ def _search(
         if curvature > 1e-12 * float(np.linalg.norm(moved)) * float(np.linalg.norm(change)):
             pairs.append((moved, change, 1.0 / curvature))
         x, value, gradient = x + moved, there, slopes
+        steepest = float(np.abs(gradient).max())
+        if value < lowest - ROUNDED * (1.0 + abs(lowest)) or steepest < 0.5 * flattest:
+            lowest, flattest, stalled = min(value, lowest), min(steepest, flattest), 0
     return Found(x, value, gradient, iterations, evaluations)
 
 

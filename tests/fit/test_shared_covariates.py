@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.fit import shared_covariates
 
 ITEMS = 24
 NAMES = np.array([f"i{n:02}" for n in range(ITEMS)])
@@ -91,3 +92,18 @@ def test_covariates_that_are_held_fixed_and_columns_of_something_else_are_not_na
     assert not said(table, covariates="length")
     assert not said(table.rename(columns={"length_first": "cost_first", "length_second": "cost_second"}))
     assert not said(table.drop(columns="length_second"))
+
+
+def test_tables_that_are_counted_where_they_are_are_not_read_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import polars as pl
+
+    table = pl.from_pandas(votes(*drawn(0, pull=1.0)))
+    said = [
+        any("length win" in note for note in voirdire.fit(each, method="laplace").notes)
+        for each in (table, table.lazy())
+    ]
+    assert said == [True, False]
+    monkeypatch.setattr(shared_covariates, "LARGEST", 800)
+    assert not any("length win" in note for note in voirdire.fit(table, method="laplace").notes)

@@ -20,6 +20,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.panel_gap import both
 from voirdire.model.problem import Problem
 from voirdire.notices import listening
+from voirdire.tables.grouped import is_grouped
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
@@ -27,6 +28,7 @@ from voirdire.tables.text_counts import COUNTED
 from voirdire.typing import Floats
 
 CLEAR = 0.99  # probability of the interval
+LARGEST = 200_000  # answers up to which the rows of a table are read once more for this
 ITEMS = 10  # from which their scores say something of a covariate
 LEAST = 0.1  # share of how far items are apart that is worth a sentence
 SIDES = ("first", "second")
@@ -45,7 +47,8 @@ def shared_covariates(problem: Problem, posterior: Posterior, table: object) -> 
     posterior : Posterior
     table : path, dataframe, ...
         That was fitted, with columns of numbers (``length``, ``words``, ``lists``, ...) or of texts (``text``,
-        ``answer``, ``response``); of votes ``NAME_first`` and ``NAME_second``.
+        ``answer``, ``response``); of votes ``NAME_first`` and ``NAME_second``. Tables that are counted where they are,
+        and those of more than ``LARGEST`` answers, are not looked at.
 
     Examples
     --------
@@ -58,7 +61,8 @@ def shared_covariates(problem: Problem, posterior: Posterior, table: object) -> 
     ['Items with more length win']
     """
     coded = isinstance(table, list | tuple) or hasattr(table, "judges")  # whose further columns are gone
-    if posterior.values is None or len(problem.items) < ITEMS or coded:
+    large = coded or problem.judge_votes.sum() > LARGEST or is_grouped(table)
+    if posterior.values is None or len(problem.items) < ITEMS or large:
         return []
     means = item_means(table, problem.items)
     if not means:

@@ -19,7 +19,7 @@ from voirdire.infer.posterior_mode import Mode
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 
-UNUSED = "No chains were needed, so that the device was not: what was done ran on the processor."
+UNUSED = "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
 
 
 def infer(problem: Problem, mode: Mode, method: Method) -> Inferred:

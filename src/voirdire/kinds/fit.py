@@ -30,6 +30,8 @@ from voirdire.model.check import Check, worst
 from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
 from voirdire.tables.given import as_given
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among
 from voirdire.trust.drift import OverTime, habits_over_time
 from voirdire.trust.prior import prior
 
@@ -38,7 +40,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 F = TypeVar("F", bound="Fit")
-WHOSE = "name the judge whose answers are predicted, or ask what people would say (about='target', --about target)"
+NO_JUDGE = (
+    "the table has no column 'judge' (it has {}): name the judge whose answers are predicted, or ask what people would say "
+    "(about='target', --about target)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,12 +214,10 @@ class Fit:
         problem = self.problem if about is None else replace(self.problem, about=about)
         if about == TARGET:
             return self._frame(self.kind.predict_target(problem, self.posterior, table, self.prob))
-        try:
-            return self._frame(self.kind.predict(problem, self.posterior, table))
-        except InputError as error:
-            if not any("column 'judge' is missing" in problem for problem in error.problems):
-                raise
-            raise InputError([*error.problems, WHOSE]) from None
+        names = ["judge"] if hasattr(table, "judges") else columns_among(table, None, Problems("table"))
+        if "judge" not in names:
+            raise InputError(NO_JUDGE.format(", ".join(map(repr, names))))
+        return self._frame(self.kind.predict(problem, self.posterior, table))
 
     def escalate(self, people: object, **settings: Any) -> Any:
         """Which answers to accept at a guaranteed agreement with people, and which to send to them.

@@ -60,7 +60,7 @@ def draw_about_modes(
     """
     if len(saddle.mean) > LARGEST:
         return None
-    found = _find_modes(problem, saddle)
+    found = modes_beside(problem, saddle)
     if not found:
         return None
     log = np.array([log for _, log in found])
@@ -77,8 +77,11 @@ def draw_about_modes(
     return FromModes(found[int(of.argmax())][0], draws, max(tails, default=None), len(drawn))
 
 
-def _find_modes(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
-    """Proper modes, each once, with the logarithms of what their approximations hold."""
+def modes_beside(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
+    """Proper modes beside a saddle, each once, with the logarithms of what their approximations hold.
+
+    But for (2 pi)^(size / 2), which all have.
+    """
     derivatives = Derivatives(problem.density, problem.data)
     values, vectors = np.linalg.eigh(derivatives.hessian(saddle.mean))
     found: list[tuple[Laplace, float]] = []

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Fit")
 NO_JUDGE = (
-    "the table has no column 'judge' (it has {}): name the judge whose answers are predicted, or ask what people would say "
-    "(about='target', --about target)"
+    "the table has no column 'judge' (it has {}): name the judge whose answers are predicted, or ask what people would "
+    "say (about='target', --about target)"
 )
 
 

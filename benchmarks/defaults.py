@@ -13,6 +13,7 @@ from common import median, shared, show
 TABLES = (
     "llmfao_votes.csv",
     "mtrepro_votes.csv",
+    "writers_votes.csv",
     "newsroom_scores.csv",
     "topicalchat_scores.csv",
     "llmjudge_dev_labels.csv",

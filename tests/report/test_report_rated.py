@@ -19,7 +19,6 @@ from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.left_out import left_out as scores_left_out
 from voirdire.report.figure_blocks import calibration_blocks, predictive_shares
 from voirdire.report.figures import predictive
-from voirdire.report.kinds import words_of
 from voirdire.report.page import Figure, Text
 from voirdire.report.ppc import REPLICATES, calibration_bins, replicated_shares
 
@@ -303,7 +302,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
     assert bins["n"].sum() == 4 * 12 * 3
     for name, of in (("calibration", "votes"), ("calibration-scores", "scores")):
         ax = both.plot(name)
-        assert ax.get_xlabel() == words_of(KINDS[of]).probability
+        assert ax.get_xlabel() == KINDS[of].page_words.probability
         plt.close(ax.figure)
     drawn = [
         block for block in (*calibration_blocks(both), *predictive_shares(both)) if isinstance(block, Figure)

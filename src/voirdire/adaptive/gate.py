@@ -163,8 +163,8 @@ def _vote_winners(rows: list[Row]) -> dict[_Name, str]:
     """Winner of every vote, by the name of its question."""
     found: dict[_Name, str] = {}
     for row in rows:
-        if row.table == "votes":
-            cells = row.values
+        cells = row.values
+        if "winner" in cells:
             key = (COMPARE, cells.get("criterion", ""), cells["first"], cells["second"], cells["run"])
             found[cells["judge"], key] = str(cells["winner"])
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError
-from voirdire.tables.counts import Votes
 from voirdire.tables.covariates import columns_of
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import as_given, library_of
@@ -151,21 +150,21 @@ def agreement(
     return as_given(frame, library_of(table))
 
 
-def _needs_preferences(answers: object, measures: set[str], hold: object) -> bool:
+def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
     """True where votes are to be more than won or lost; raises where they lack what that takes."""
     problems = []
     if hold is not None and HELD not in measures:
         problems.append(f"hold is for {HELD}; name it among the measures, or leave hold out")
     if HELD in measures and hold is None:
         problems.append(f"{HELD} needs hold (--hold): what is held fixed, such as length")
-    details = answers.details if isinstance(answers, Votes) else None
-    if isinstance(answers, Votes) and DEGREES in measures and (details is None or details.degree is None):
+    compares = answers.compares_items
+    if compares and DEGREES in measures and (answers.details is None or answers.details.degree is None):
         problems.append(
             f"{DEGREES} needs a column 'degree': how sure the judge was of each winner, from 0.5 to 1"
         )
     if problems:
         raise InputError(problems)
-    return isinstance(answers, Votes) and not measures.isdisjoint((HELD, DEGREES))
+    return compares and not measures.isdisjoint((HELD, DEGREES))
 
 
 def _of_panel(task: Task) -> bool:

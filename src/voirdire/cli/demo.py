@@ -12,7 +12,7 @@ from voirdire.cli import demo_panel as panel
 from voirdire.cli.demo_panel import QUESTION
 from voirdire.cli.show import number_text, titled
 from voirdire.folders import check_new_folder
-from voirdire.report.kinds import doubts_about
+from voirdire.report.doubts import doubts_about
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

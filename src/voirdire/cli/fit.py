@@ -29,7 +29,7 @@ from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.infer.method import FIRST_ANSWER
 from voirdire.kinds.columns import records
-from voirdire.report.kinds import doubted
+from voirdire.report.doubts import doubted
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 

@@ -12,9 +12,8 @@ from voirdire.decide.gate_pairs import ABOUT, Differences, Versions, paired
 from voirdire.decide.gate_values import VALUES
 from voirdire.decide.gate_votes import differences_of_votes
 from voirdire.errors import InputError
-from voirdire.tables.counts import Votes
+from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.detect import read_table
-from voirdire.tables.labels import Labels
 from voirdire.tables.problems import nearest
 from voirdire.tables.rated import known_names
 from voirdire.typing import Floats
@@ -62,8 +61,8 @@ def read_differences(
     """
     if old is None:
         read = _read(new, levels, name)
-        _check_positive([read.data], positive if beside is None else None)
-        if read.data == Votes.data:
+        _check_positive([read], positive if beside is None else None)
+        if read.compares_items:
             return differences_of_votes(read, versions)
         if read.system is None:
             raise InputError(
@@ -73,14 +72,14 @@ def read_differences(
         sides = [_of_version(read, one) for one in versions.named(read.systems).values()]
     else:
         tables = [_read(table, levels, side) for side, table in zip(SIDES, (new, old), strict=True)]
-        kinds = [read.data for read in tables]
-        if Votes.data in kinds:
+        if any(read.compares_items for read in tables):
             raise InputError(
                 "votes compare the two versions already: give one table of votes, with --new NAME and --old NAME"
             )
-        if kinds[0] != kinds[1]:
-            raise InputError(f"NEW has {kinds[0]} and OLD has {kinds[1]}; give two tables of one kind")
-        _check_positive(kinds, positive)
+        one, other = (read.data for read in tables)
+        if one != other:
+            raise InputError(f"NEW has {one} and OLD has {other}; give two tables of one kind")
+        _check_positive(tables, positive)
         named = (versions.new, versions.old)
         sides = [_only(*one) for one in zip(tables, named, SIDES, strict=True)]
         versions = _names(sides, versions)
@@ -92,7 +91,7 @@ def read_differences(
 
 def _read(table: object, levels: Sequence[object] | None, name: str) -> Any:
     read = read_table(table, levels=levels, name=name)
-    if read.data == "labels" and read.members is not None:
+    if read.has_levels and read.members is not None:
         raise InputError(
             f"{name}: its labels are sets, and a gate takes one label an item; choose one of them"
         )
@@ -119,11 +118,11 @@ def _only(read: Any, version: str | None, side: str) -> Any:
     return read
 
 
-def _check_positive(kinds: Sequence[str], positive: object) -> None:
+def _check_positive(tables: Sequence[AnswerTable], positive: object) -> None:
     """Raise where a label is said to be good and there are no labels."""
-    if positive is not None and Labels.data not in kinds:
+    if positive is not None and not any(read.has_levels for read in tables):
         raise InputError(
-            f"positive {positive!r} names a good label, and the tables have {kinds[0]}, compared as they are; "
+            f"positive {positive!r} names a good label, and the tables have {tables[0].data}, compared as they are; "
             "leave it out"
         )
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds import page_words
 from voirdire.kinds.answers import Answers
 from voirdire.kinds.bootstrap import refit
 from voirdire.kinds.columns import Columns
@@ -40,7 +41,6 @@ from voirdire.model.check import Check
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.problems import Problems
@@ -81,6 +81,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     """Some judges compare items, and some score them."""
 
     name = "joint"
+    page_words = page_words.JOINT
     words = "votes and scores"
     refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
     compared = ("joint", "votes")
@@ -297,4 +298,4 @@ class JointFit(ComparedFit, ScoredFit):
 
 
 def _has_pairs(table: object) -> bool:
-    return isinstance(table, Votes) or bool(columns_among(table, ["first", "second"], Problems("table")))
+    return bool(columns_among(table, ["first", "second"], Problems("table")))

@@ -18,6 +18,7 @@ from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
+from voirdire.kinds.page_words import PageWords
 from voirdire.kinds.panel_gap import difference, gap_in_words, shared_scale, shown_draws
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, of_judges, of_parameters, of_scores
@@ -117,6 +118,8 @@ class Kind(ABC, Generic[T, P]):
         As model files have it.
     words : str
         In a sentence.
+    page_words : PageWords
+        What pages say of its fits.
     refused : tuple of str
         Settings of ``fit`` that say nothing to it.
     results : dict
@@ -125,6 +128,7 @@ class Kind(ABC, Generic[T, P]):
 
     name: ClassVar[str]
     words: ClassVar[str]
+    page_words: ClassVar[PageWords]
     refused: ClassVar[tuple[str, ...]] = ()
     results: ClassVar[Results]
 

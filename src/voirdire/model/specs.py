@@ -45,6 +45,8 @@ class Grammar:
 
     Attributes
     ----------
+    data : str
+        The kind of data.
     sections : dict
         The sections, with the terms that each may name.
     needed : tuple of str
@@ -57,6 +59,7 @@ class Grammar:
         Whether it may have terms beside its sections.
     """
 
+    data: str
     sections: dict[str, Mapping[str, Any]]
     needed: tuple[str, ...]
     collapses: bool = True
@@ -64,8 +67,9 @@ class Grammar:
     terms: bool = False
 
 
-GRAMMARS = {
-    "votes": Grammar(
+_GRAMMARS = (
+    Grammar(
+        "votes",
         {
             "strength": {name: term for name, term in STRENGTH.items() if name != LearnedStrength.kind},
             "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
@@ -79,8 +83,9 @@ GRAMMARS = {
         weighs=True,
         terms=True,
     ),
-    "labels": Grammar({"classes": CLASSES, "reliability": CONFUSION}, ("classes", "reliability")),
-    "scores": Grammar(
+    Grammar("labels", {"classes": CLASSES, "reliability": CONFUSION}, ("classes", "reliability")),
+    Grammar(
+        "scores",
         {
             "strength": SCORE_STRENGTH,
             "severity": SEVERITY,
@@ -96,7 +101,8 @@ GRAMMARS = {
         ("strength", "reliability", "weights"),
         terms=True,
     ),
-    "rankings": Grammar(
+    Grammar(
+        "rankings",
         {
             "strength": {LearnedScale.kind: STRENGTH[LearnedScale.kind]},
             "context": CONTEXT,
@@ -107,7 +113,8 @@ GRAMMARS = {
         collapses=False,
         terms=True,
     ),
-    "joint": Grammar(
+    Grammar(
+        "joint",
         {
             "strength": JOINT_STRENGTH,
             "severity": {Severity.kind: SEVERITY[Severity.kind]},
@@ -121,7 +128,8 @@ GRAMMARS = {
         ("strength", "severity", "cutpoints", "reliability", "weights"),
         collapses=False,
     ),
-}
+)
+GRAMMARS = {grammar.data: grammar for grammar in _GRAMMARS}
 SECTIONS = {data: grammar.sections for data, grammar in GRAMMARS.items()}
 SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float

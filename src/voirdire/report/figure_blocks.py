@@ -11,7 +11,6 @@ from voirdire.report.availability import check_figure
 from voirdire.report.figures import predictive
 from voirdire.report.figures.rows import Rows, draw_parts
 from voirdire.report.figures.style import empty_figure, figure_style
-from voirdire.report.kinds import words_of
 from voirdire.report.page import Block, Figure, Text
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def figure_blocks(
 def calibration_blocks(fit: Fit) -> Iterator[Block]:
     """Figures that show whether probabilities mean what they say; of votes and scores, one figure for each."""
     for name, kind in _figure_kinds(fit, "calibration"):
-        said, about = words_of(kind), "" if kind is fit.kind else f" of {kind.name}"
+        said, about = kind.page_words, "" if kind is fit.kind else f" of {kind.name}"
         more = said.seen.format(method=fit.method) if fit.posterior.draws is None else ""
         yield from figure_blocks(fit, name, f"Are the probabilities{about} right?", said.binned + more)
 
@@ -73,7 +72,7 @@ def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
 
 
 def _shares_of(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
-    title, said = f"Does the fit give {kind.name} like these?", words_of(kind)
+    title, said = f"Does the fit give {kind.name} like these?", kind.page_words
     try:
         check_figure(fit, name)
     except InputError as error:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report import people
+from voirdire.report.doubts import doubts_about
 from voirdire.report.figures.forest import chance_reliability
-from voirdire.report.kinds import doubts_about
 from voirdire.report.page import Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import best_section, systems_section

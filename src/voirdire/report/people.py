@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.agreement.verb import agreement
 from voirdire.errors import InputError
-from voirdire.report.kinds import words_for
 from voirdire.report.page import Block, Facts, Text, isolate_name
 from voirdire.report.ppc import table_of
 from voirdire.report.table import make_table
@@ -39,7 +38,7 @@ def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     result = fit.as_dict()
     anchors = result.get("anchors")
     if anchors:
-        yield from _anchor_blocks(anchors, words_for(fit).people)
+        yield from _anchor_blocks(anchors, fit.kind.page_words.people)
     if result.get("people"):
         yield make_table("people-beside", "People beside the judges", result["people"])
     if not human and not anchors:

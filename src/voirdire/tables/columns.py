@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from voirdire.tables.problems import nearest
 
@@ -28,14 +29,50 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "system": ("model", "policy"),
     "run": ("repeat", "trial"),
 }  # fmt: skip
-#: The column of answers of each kind of table.
-ANSWERS = {"votes": "winner", "scores": "score", "labels": "label", "rankings": "rank"}
-NEEDED = {
-    "votes": ("judge", "first", "second", "winner"),
-    "scores": ("judge", "item", "score"),
-    "labels": ("judge", "item", "label"),
-    "rankings": ("judge", "item", "rank"),
-}
+
+
+class TableKind(NamedTuple):
+    """A kind of table by its columns.
+
+    Attributes
+    ----------
+    name : str
+        As model files have it.
+    answer : str
+        The column of answers.
+    about : tuple of str
+        Columns that say what is answered about, beside the judge.
+    crosses : bool
+        Whether an item may be named by its context and its system.
+    level : str
+        One of the answers, of which a table needs two, in words; empty where one will do.
+    averages : bool
+        Whether answers are numbers with a mean.
+    """
+
+    name: str
+    answer: str
+    about: tuple[str, ...] = ("item",)
+    crosses: bool = True
+    level: str = ""
+    averages: bool = False
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Columns that a table of this kind must have."""
+        return ("judge", *self.about, self.answer)
+
+
+TABLE_KINDS = (
+    TableKind("votes", "winner", about=("first", "second")),
+    TableKind("scores", "score", level="level of scores", averages=True),
+    TableKind("labels", "label", level="label"),
+    TableKind("rankings", "rank", crosses=False),
+)
+KIND_OF_TABLE = {kind.name: kind for kind in TABLE_KINDS}
+#: The column of answers of each kind of table, and the columns that it needs.
+ANSWERS = {kind.name: kind.answer for kind in TABLE_KINDS}
+NEEDED = {kind.name: kind.needed for kind in TABLE_KINDS}
 #: Columns that say something to voirdire, in whatever table.
 KNOWN = (
     *ALIASES, "order", "degree", "time", "phase", "group", "family", "person", "id", "text", "source", "weight",
@@ -151,9 +188,7 @@ def kind_of(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     have = set(named)
     crossed = {"item"} if {"context", "system"} <= have else set()
     kinds = [
-        kind
-        for kind, needed in NEEDED.items()
-        if (have if kind == "rankings" else have | crossed) >= set(needed)
+        kind.name for kind in TABLE_KINDS if (have | crossed if kind.crosses else have) >= set(kind.needed)
     ]
     own = [kind for kind in kinds if named[ANSWERS[kind]] == ANSWERS[kind]]
     kinds = own if len(own) == 1 else kinds

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.details import Details
 from voirdire.tables.encode import IntArray
 from voirdire.tables.further import NOTHING, Further
@@ -25,7 +26,7 @@ _KEPT = ("judges", "criteria", "items", *_CODES, "has_criteria", "order_unknown"
 
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class Votes(AnswerTable):
     """A table of votes as codes and counts.
 
     Attributes
@@ -64,7 +65,8 @@ class Votes:
     """
 
     data: ClassVar[str] = "votes"
-    called: ClassVar[str] = "the table has"
+    answer: ClassVar[str] = "winner"
+    compares_items: ClassVar[bool] = True
     has_rows: ClassVar[bool] = True  # whether the order of the votes is known
     question: ClassVar[tuple[str, ...]] = ("pair",)  # units whose votes are on one question
 
@@ -102,9 +104,6 @@ class Votes:
         """The number of votes."""
         return len(self.row_cell)
 
-    #: The column of answers, which tells tables apart.
-    answer: ClassVar[str] = "winner"
-
     @property
     def answers(self) -> NDArray[Any]:
         """The item that won each vote; -1 for a tie."""
@@ -117,6 +116,17 @@ class Votes:
         criterion, first, second = (one[self.row_cell] for one in (self.criterion, self.first, self.second))
         columns = (criterion, np.minimum(first, second), np.maximum(first, second))
         return columns if self.row_context is None else (*columns, self.row_context)
+
+    @property
+    def asked(self) -> tuple[IntArray, ...]:
+        """As `about`, and the item that was shown first."""
+        return (*self.about, self.first[self.row_cell])
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns that say what each vote is and what it is about."""
+        more = ["criterion"] * self.has_criteria + ["context"] * bool(self.contexts)
+        return ("judge", "first", "second", self.answer, *more)
 
     @property
     def has_ties(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.notices import notice
+from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, kind_of
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
@@ -19,7 +20,6 @@ from voirdire.tables.formats.tables import unknown
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
-from voirdire.tables.rated import Rated
 from voirdire.tables.read import columns_among, names_of
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.tables.votes import read_votes
@@ -86,7 +86,7 @@ def read_table(
         return read_table(
             table, levels=table.levels, votes=votes, rows=rows, keep=keep, rankings=rankings, name=name
         )
-    if isinstance(table, Votes | Rated) and (rankings or not isinstance(table, Rankings)):
+    if isinstance(table, AnswerTable) and (rankings or not isinstance(table, Rankings)):
         return readers[table.data](table)
     problems = Problems(name or ("votes" if votes else "table"))
     found = [COLUMNS[column] for column in columns_among(table, list(COLUMNS), problems)]

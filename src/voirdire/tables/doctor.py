@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.notices import listening
+from voirdire.tables.columns import ANSWERS
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import name_of
 from voirdire.tables.formats.imported import Imported
@@ -190,7 +191,8 @@ def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
     twice = int(frame.duplicated(keys).sum())
     if twice:
         found.append(f"{twice:,} answers of a judge to what it had answered before; all count")
-    return [*found, *_OF_KIND[kind](frame)]
+    describe = _DESCRIBED.get(ANSWERS[kind])
+    return found if describe is None else [*found, *describe(frame)]
 
 
 def _describe_classes(frame: pd.DataFrame) -> list[str]:
@@ -226,11 +228,11 @@ def _describe_order(frame: pd.DataFrame) -> list[str]:
     return []
 
 
-_OF_KIND: dict[str, Callable[[Any], list[str]]] = {
-    "votes": _describe_order,
-    "labels": _describe_classes,
-    "scores": _describe_levels,
-    "rankings": lambda frame: [],
+#: Descriptions of a table by its column of answers.
+_DESCRIBED: dict[str, Callable[[Any], list[str]]] = {
+    "winner": _describe_order,
+    "label": _describe_classes,
+    "score": _describe_levels,
 }
 
 

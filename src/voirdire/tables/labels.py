@@ -50,6 +50,7 @@ class Labels(Rated):
 
     answer: ClassVar[str] = "label"
     data: ClassVar[str] = "labels"
+    has_levels: ClassVar[bool] = True
 
     labels: tuple[str, ...]
     label: IntArray

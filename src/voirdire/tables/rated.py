@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.cells import Cells
 from voirdire.tables.columns import KNOWN, absent
 from voirdire.tables.encode import (
@@ -36,7 +37,7 @@ R = TypeVar("R", bound="Rated")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Rated:
+class Rated(AnswerTable):
     """Names and codes of a table with one row per answer.
 
     Attributes
@@ -57,9 +58,7 @@ class Rated:
         Whether the table has a criterion column, an item column.
     """
 
-    data: ClassVar[str]
-    called: ClassVar[str] = "the table has"
-    question: ClassVar[tuple[str, ...]] = ("judge", "item")  # units whose answers are to one question
+    question: ClassVar[tuple[str, ...]] = ("judge", "item")
 
     judges: tuple[str, ...]
     criteria: tuple[str, ...]
@@ -79,9 +78,6 @@ class Rated:
     further: Further = NOTHING
     has_criteria: bool = False
     has_items: bool = True
-
-    #: The column of answers, which tells tables apart.
-    answer: ClassVar[str]
 
     def groupings(self) -> dict[str, IntArray | None]:
         """Unit of each answer, by the unit's name, as codes of shape (rows,); None without such a column."""
@@ -108,6 +104,18 @@ class Rated:
         """Columns of codes that say what each row is about: rows alike in all of them have one question."""
         columns = (self.criterion, self.phase, self.context, self.item)
         return tuple(one for one in columns if one is not None)
+
+    @property
+    def asked(self) -> tuple[IntArray, ...]:
+        """As `about`."""
+        return self.about
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns that say what each answer is and what it is about."""
+        there = {"item": self.has_items, "criterion": self.has_criteria}
+        optional = [name for name in _OPTIONAL if there.get(name, getattr(self, name) is not None)]
+        return ("judge", self.answer, *optional)
 
     def units(self, rows: NDArray[np.bool_]) -> tuple[IntArray, IntArray, tuple[str, ...]]:
         """The context and item of some rows: the unit of each row, the units' codes and names.

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from voirdire.notices import notice
+from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.cells import Cells, cells_of, choose, frame_of
 from voirdire.tables.columns import find_roles
 from voirdire.tables.files import header, read_file, relation_columns
@@ -140,6 +141,8 @@ def columns_among(table: object, among: Sequence[str] | None, problems: Problems
     >>> columns_among(pd.DataFrame({"judge": ["a"], "note": ["x"]}), ["judge", "winner"], Problems("votes"))
     ['judge']
     """
+    if isinstance(table, AnswerTable):
+        return choose(table.column_names, [], among, problems)
     if isinstance(table, Imported):
         return choose(imported_names(table), [], among, problems)
     if not isinstance(table, str | os.PathLike):

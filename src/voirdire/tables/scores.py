@@ -40,6 +40,7 @@ class Scores(Rated):
 
     answer: ClassVar[str] = "score"
     data: ClassVar[str] = "scores"
+    is_numeric: ClassVar[bool] = True
 
     score: NDArray[np.float64]
     groups: tuple[str, ...] = ()

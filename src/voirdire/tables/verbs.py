@@ -5,6 +5,7 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from voirdire.tables.columns import KIND_OF_TABLE, TableKind
 from voirdire.tables.reading import Reading
 
 if TYPE_CHECKING:
@@ -36,14 +37,14 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
         return alone | dict.fromkeys(("metaeval", "replace"), lack)
     if len(kinds) > 1:
         found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
-    elif lack := _lack_of_fit(kinds[0], frames[kinds[0]], how):
+    elif lack := _lack_of_fit(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], how):
         found = dict.fromkeys(("fit", "board"), lack)
     judges = max(len(set(frame["judge"])) for frame in frames.values())
     if judges < 2:
         found["agree"] = "a second judge"
     elif len(how.people) == 1:
         found["agree"] = "two people or more as experts (--people), or none"
-    if "scores" not in frames:
+    if not any(KIND_OF_TABLE[kind].averages for kind in kinds):
         found["metaeval"] = "scores"
     elif not how.people:
         found["metaeval"] = "people's scores (--humans FILE, or --people NAMES)"
@@ -55,16 +56,14 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
     return found
 
 
-def _lack_of_fit(kind: str, frame: pd.DataFrame, how: Reading) -> str:
+def _lack_of_fit(kind: TableKind, frame: pd.DataFrame, how: Reading) -> str:
     """Reason for which a fit would refuse a table: one value alone, or criteria that not all items are scored by."""
-    if kind == "votes":
+    if not kind.level:
         return ""
-    answer = kind.removesuffix("s")
-    values = list(dict.fromkeys(map(str, frame[answer])))
+    values = list(dict.fromkeys(map(str, frame[kind.answer])))
     if how.levels is None and len(values) == 1:
-        what = "label" if kind == "labels" else "level of scores"
-        return f"a second {what}: only {values[0]!r} occurs; --levels names all there may be"
-    if kind == "scores" and (item := _half_scored(frame)) is not None:
+        return f"a second {kind.level}: only {values[0]!r} occurs; --levels names all there may be"
+    if kind.averages and (item := _half_scored(frame)) is not None:
         return (
             f"every item under every criterion: {item[0]!r} has no score under {item[1]!r}; "
             f"--where criterion={item[1]} takes one"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from voirdire.agreement.coefficients.match import BY_NAME, TIE
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.tables.counts import Votes
 
 _NOTE = "votes count one by one: there is no column 'context' that says which are about the same thing"
 
 
-def single_votes(table: object) -> list[Ratings] | None:
+def single_votes(table: Any) -> list[Ratings] | None:
     """Ratings of each criterion whose units are single votes, or None where votes are matched by context and pair.
 
     A win rate counts votes. Votes of one judge on a pair in both orders are one comparison; several in the same order
@@ -36,7 +37,7 @@ def single_votes(table: object) -> list[Ratings] | None:
     >>> single_votes(read_votes(table))[0].codes.tolist()
     [[0], [2], [0]]
     """
-    if not isinstance(table, Votes) or table.contexts or not (table.counts.sum(axis=1) > 1).any():
+    if not table.compares_items or table.contexts or not (table.counts.sum(axis=1) > 1).any():
         return None
     cell = table.row_cell
     criterion, low, high = table.about

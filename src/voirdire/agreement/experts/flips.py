@@ -16,9 +16,7 @@ from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import CountStatistic, ratio
 from voirdire.agreement.experts.runs import NO_CODES, run_deviation
 from voirdire.errors import InputError
-from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
-from voirdire.tables.scores import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,14 +51,12 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     [['flip_rate', 0.5, 2]]
     """
     read: Any = read_table(table)
-    if isinstance(read, Scores):
+    if read.is_numeric:
         return run_deviation(read, **settings)
     how = Resampling.of(settings)
-    votes = isinstance(read, Votes)
-    judge = read.judge[read.row_cell] if votes else read.judge
-    criterion = read.criterion[read.row_cell] if votes else read.criterion
-    order = [read.first[read.row_cell]] if votes else []
-    _, cell = np.unique(np.column_stack([judge, *read.about, *order]), axis=0, return_inverse=True)
+    unit = read.groupings()
+    judge, criterion = unit["judge"], unit["criterion"]
+    _, cell = np.unique(np.column_stack([judge, *read.asked]), axis=0, return_inverse=True)
     cell = cell.ravel()
     number = np.bincount(cell)
     same = np.unique(

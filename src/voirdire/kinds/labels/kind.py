@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds import page_words
 from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
@@ -56,6 +57,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     """Judges put items into classes."""
 
     name = "labels"
+    page_words = page_words.LABELS
     words = "labels"
     refused = ("criteria", "covariates", "item_families", "by", "order", "judges")
     compared = ("labels",)

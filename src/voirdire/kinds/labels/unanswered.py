@@ -11,7 +11,6 @@ from voirdire.kinds.labels.chances import chances
 from voirdire.kinds.labels.predict import check_classes, class_columns, classify
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.tables.encode import positions
-from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
@@ -81,7 +80,7 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
 
 
 def _has_labels(table: object) -> bool:
-    return isinstance(table, Labels) or "label" in columns_among(table, None, Problems("labels"))
+    return "label" in columns_among(table, None, Problems("labels"))
 
 
 def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds import page_words
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.effects import told_by_terms
 from voirdire.kinds.further_terms import attached, of_terms
@@ -53,6 +54,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     """Judges put items in order."""
 
     name = "rankings"
+    page_words = page_words.RANKINGS
     words = "rankings"
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
     compared = ("rankings",)

@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds import page_words
 from voirdire.kinds.bootstrap import refit
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.effects import told_by_terms
@@ -65,6 +66,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     """Judges score items."""
 
     name = "scores"
+    page_words = page_words.SCORES
     words = "scores"
     refused = ("classes", "positive", "order")
     compared = ("scores",)

@@ -13,7 +13,7 @@ from voirdire.tables.counts import Votes
 from voirdire.tables.joined import joined
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import known_names
-from voirdire.tables.read import read_columns
+from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.scores import numbers
 from voirdire.tables.votes import read_votes
 
@@ -89,10 +89,10 @@ def read_criteria(
     """
     if table is None or isinstance(table, OnCriteria):
         return table or OnCriteria()
-    if not isinstance(table, Votes):
-        found = read_columns(table, [], ["criterion", "weight", "winner"], Problems(NAME))
-        if "weight" in found and "winner" not in found:
-            return OnCriteria(weights=_weights(found, criteria, answers))
+    there = columns_among(table, ["weight", "winner"], Problems(NAME))
+    if there == ["weight"]:
+        found = read_columns(table, [], ["criterion", "weight"], Problems(NAME))
+        return OnCriteria(weights=_weights(found, criteria, answers))
     return OnCriteria(_votes(read_votes(table, name="votes on criteria"), criteria, ties))
 
 

@@ -9,7 +9,6 @@ from voirdire.kinds.target_predictions import ItemQuestions, Predicted, over_all
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import sigmoid
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.counts import Votes
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.votes import read_votes
@@ -37,11 +36,7 @@ def compared_items(problem: VotesProblem, table: object) -> ItemQuestions:
         The fit does not know an item or criterion, or contexts are given to a fit that tells them apart.
     """
     several = len(problem.votes.criteria) > 1
-    given = (
-        table.has_criteria
-        if isinstance(table, Votes)
-        else bool(columns_among(table, ["criterion"], Problems("votes")))
-    )
+    given = bool(columns_among(table, ["criterion"], Problems("votes")))
     by_criterion = several and given
     votes = read_votes(
         table,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds import page_words
 from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.effects import told_by_terms
 from voirdire.kinds.held_out import Seen
@@ -49,6 +50,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
     """Judges say which of two items is better."""
 
     name = "votes"
+    page_words = page_words.VOTES
     words = "votes"
     refused = ("levels", "classes", "positive")
     compared = ("votes",)

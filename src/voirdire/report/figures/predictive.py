@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from voirdire.report.figures.rows import Rows
 from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
-from voirdire.report.kinds import words_of
 from voirdire.report.ppc import answers_part, calibration_bins, replicated_shares
 
 if TYPE_CHECKING:
@@ -175,5 +174,5 @@ def draw_calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
     ax.set_ylim(-0.02, 1.02)
     ax.set_aspect("equal")
     ax.spines["bottom"].set_color(GRID)
-    ax.set_xlabel(words_of(kind).probability)
+    ax.set_xlabel(kind.page_words.probability)
     ax.set_ylabel("share observed")

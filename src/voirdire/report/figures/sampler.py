@@ -10,7 +10,6 @@ from voirdire.infer.diagnose import worst_element
 from voirdire.infer.mirror import fold
 from voirdire.kinds.idata import idata
 from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
-from voirdire.report.kinds import words_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,5 +40,6 @@ def draw_mirror(fit: Fit, ax: Axes) -> None:
     ax.set_xlim(min(-1.0, float(tens.min()) * 1.05), max(0.15, -0.03 * float(tens.min())))
     ax.set_yticks([])
     ax.set_xlabel(
-        f"log10 of prior({words_for(fit).prior}) / prior, by draw; at 0 both are as probable", color=MUTED
+        f"log10 of prior({fit.kind.page_words.prior}) / prior, by draw; at 0 both are as probable",
+        color=MUTED,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voirdire.report.doubts import doubted
 from voirdire.report.figure_blocks import figure_blocks
-from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.table import make_table, subject_heads
 

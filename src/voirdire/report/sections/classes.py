@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voirdire.report.doubts import doubted
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.classes import MOST
-from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.table import make_table, share_text, subject_heads
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.report.doubts import doubted
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.forest import chance_reliability
-from voirdire.report.kinds import doubted, words_for
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.pair_agreement import RATE, observed_over_expected
 from voirdire.report.table import is_missing, make_table
@@ -27,7 +27,7 @@ _ORDER = (
 
 def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on judges: how many are better than chance, their figures and table; of labels their matrices."""
-    said, votes, scores = words_for(fit), fit.problem.part("votes"), fit.problem.part("scores")
+    said, votes, scores = fit.kind.page_words, fit.problem.part("votes"), fit.problem.part("scores")
     rows = result["judges"]
     order = fit.kind.fixed_order(fit.problem)
     unit = fit.kind.unit(fit.problem)

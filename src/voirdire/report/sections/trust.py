@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.kinds.checks import ORIENTATION
 from voirdire.report.figure_blocks import calibration_blocks, figure_blocks, predictive_shares
-from voirdire.report.kinds import words_for
 from voirdire.report.page import Block, Finding, Findings, Text
 from voirdire.report.table import make_table
 
@@ -28,7 +27,7 @@ def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     ordered = sorted(result["checks"], key=lambda row: _ORDER[row["level"]])
     yield Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
     if any(row["check"] in ORIENTATION and row["level"] != "ok" for row in ordered):
-        said = words_for(fit)
+        said = fit.kind.page_words
         yield from figure_blocks(
             fit,
             "mirror",

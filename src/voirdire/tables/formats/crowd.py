@@ -32,6 +32,7 @@ from voirdire.tables.vote_columns import OUTCOME_WORDS
 
 _SIDES = ("a", "b")  # answers that name one of two items by its side
 _ID = ("id", "uid", "key")  # inputs that name what was shown
+Answer = Vote | Score | Label
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def rows_of_work(
         yield Note(f"{name}: {unreviewed} assignments are submitted and not yet reviewed")
     if hinted:
         yield Note(f"{name}: {hinted} answers are to tasks with a hint, as in training")
-    words = [question for question, kind in sheet.kinds.items() if kind == "labels"]
+    words = [question for question, row in sheet.row_types.items() if row is Label]
     if len(words) > 1 and not questions:
         yield Note(
             f"{name}: the words answered to {', '.join(words)} are labels, free text, too; --set questions=a,b names "
@@ -118,7 +119,7 @@ class _Sheet:
     def __init__(self, questions: Sequence[str], winners: Mapping[str, str]) -> None:
         self.questions = questions
         self.winners = winners
-        self._cells: dict[str, Counter[str]] = {}
+        self._cells: dict[str, Counter[type[Answer]]] = {}
         self._seen: Counter[tuple[Any, ...]] = Counter()
         self._roles: dict[tuple[str, ...], dict[str, str]] = {}
 
@@ -129,14 +130,14 @@ class _Sheet:
             if self._is_wanted(question):
                 counts = self._cells.setdefault(question, Counter())
                 if not _is_empty(said):
-                    counts[_answer_kind(said, pair, self.winners)] += 1
+                    counts[_row_type(said, pair, self.winners)] += 1
 
     @cached_property
-    def kinds(self) -> dict[str, str]:
-        """Kinds of the answers to each question."""
-        order = ("votes", "scores", "labels")
+    def row_types(self) -> dict[str, type[Answer]]:
+        """Kind of row that the answers to each question make."""
+        order: tuple[type[Answer], ...] = (Vote, Score, Label)
         return {
-            question: max(order, key=lambda kind: counts[kind]) if counts else "labels"
+            question: max(order, key=lambda row: counts[row]) if counts else Label
             for question, counts in self._cells.items()
         }
 
@@ -167,12 +168,12 @@ class _Sheet:
     def _read_known_answer(self, place: str, work: Work, question: str, said: Any) -> Iterator[Row]:
         yield Known(place, self._answer_without_judge(work, question, said))
 
-    def _answer_without_judge(self, work: Work, question: str, said: Any) -> Vote | Score | Label:
+    def _answer_without_judge(self, work: Work, question: str, said: Any) -> Answer:
         """Answer about what was shown, without the judge."""
-        kind = self.kinds[question]
+        row_type = self.row_types[question]
         criterion = question if len(self._cells) > 1 else None
         roles = self._column_roles(work)
-        if kind == "votes":
+        if row_type is Vote:
             pair = self._shown_pair(work)
             outcome = None if pair is None else _vote_outcome(said, pair, self.winners)
             if pair is None or outcome is None:
@@ -185,7 +186,7 @@ class _Sheet:
         item = _judged_item(work, roles)
         context = _shown_name(work, roles.get("context"))
         context = None if context == item else context
-        if kind == "scores":
+        if row_type is Score:
             value = None if isinstance(said, list | bool) else number(said)
             if value is None:
                 raise Odd(f"{said!r} is no number")
@@ -205,11 +206,11 @@ class _Sheet:
         return (first, second) if first and second else None
 
 
-def _answer_kind(said: Any, pair: tuple[str, str] | None, winners: Mapping[str, str]) -> str:
+def _row_type(said: Any, pair: tuple[str, str] | None, winners: Mapping[str, str]) -> type[Answer]:
     if pair is not None and _vote_outcome(said, pair, winners) is not None:
-        return "votes"
+        return Vote
     is_number = not isinstance(said, bool | list) and number(said) is not None
-    return "scores" if is_number else "labels"
+    return Score if is_number else Label
 
 
 def _vote_outcome(said: Any, pair: tuple[str, str], winners: Mapping[str, str]) -> str | None:

@@ -61,7 +61,8 @@ def gather(
     said = asked or Asked()
     places = {name: None if folder is None else folder / f"{name}.csv" for name in COLUMNS}
     rows = {name: Rows(name, place) for name, place in places.items()}
-    if said.table == "votes":
+    as_votes = said.table == "votes"
+    if as_votes:
         rows["rankings"].path = None  # kept until it is known whether they are to be votes
     if said.label_sets == ROWS:
         rows["labels"].path = None  # kept until all rows of a set are there
@@ -114,7 +115,7 @@ def gather(
         filtering.check_any(names)
         raise InputError(f"{names}: no vote, score or label is in it{_refusals_in_short(reasons)}")
     rankings = rows["rankings"]
-    if said.table == "votes" and rankings.count and not rows["votes"].count:
+    if as_votes and rankings.count and not rows["votes"].count:
         filtering, rows["rankings"] = RowChoice({}), Rows("rankings")  # the rows have been chosen
         for vote in votes_of_rankings(rankings.frame()):
             take_row(vote)

@@ -11,15 +11,12 @@ from voirdire.tables.formats.format import Asked, each
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
+    TABLES,
     Columns,
     Extended,
-    Label,
     Note,
     Odd,
-    Ranking,
     Row,
-    Score,
-    Vote,
     further_cells,
     named,
     number,
@@ -32,7 +29,7 @@ from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, said_words
 #: Who is taken to have answered where no column says it.
 NAMELESS = "judge"
 _SHOWN = 20  # cells that are no numbers, of which are told
-_FIELDS: dict[str, Any] = {"votes": Vote, "scores": Score, "labels": Label, "rankings": Ranking}
+_FIELDS: dict[str, Any] = {name: row for row, name in TABLES.items()}
 
 
 def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
@@ -49,7 +46,8 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
     if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _column_of_either_kind(source.columns(), have)
         if column is not None and plain(column) != "score":
-            scores = asked.table != "labels" and _holds_scores(source, column)
+            wants_labels = ANSWERS.get(asked.table or "") == "label"
+            scores = not wants_labels and _holds_scores(source, column)
             _take_answer(have, used, "scores" if scores else "labels", column)
     found = kind_of(have)
     if asked.table in (None, found) or found == "rankings":

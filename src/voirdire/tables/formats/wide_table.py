@@ -13,6 +13,7 @@ from voirdire.tables.formats.long_counts import BY_LOT, Counted, numbers_by_lot
 from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
+    TABLES,
     Columns,
     Extended,
     Label,
@@ -42,6 +43,7 @@ _ABOUT = ("item", "context", "criterion", "system", "run", "judge")
 #: Columns that name an item where none is called so, the first that is there.
 _ITEMS = ("id", "response", "completion", "output", "text")
 _SHOWN = 8
+_ROWS = {TABLES[row]: row for row in (Label, Score)}  # what cells of a wide table may be
 
 
 def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
@@ -128,14 +130,16 @@ def _of_answers(
 ) -> Iterator[Row]:
     if asked.table not in (None, *_ROWS):
         raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
-    kind = asked.table or ("scores" if wide == "criterion" else _guess_kind(source, columns))
-    if kind == "scores" and wide == "judge":
+    row_type: Any = _ROWS.get(asked.table or "")
+    row_type = row_type or (Score if wide == "criterion" else _guess_row(source, columns))
+    kind, takes_words = TABLES[row_type], row_type is Label
+    if not takes_words and wide == "judge":
         check_judges_of_scores(source, columns)
-    rest, lost = _further_columns(source, places, columns, _ROWS[kind]._fields)
+    rest, lost = _further_columns(source, places, columns, row_type._fields)
     judge = asked.judge or NAMELESS
     crossed: dict[str, tuple[str, str]] = {}
     labels = LabelCells(asked)
-    read: Callable[[Any], Any] = labels.read if kind == "labels" else _require_number
+    read: Callable[[Any], Any] = labels.read if takes_words else _require_number
     empty = 0
     objects: set[str] = set()
 
@@ -158,12 +162,12 @@ def _of_answers(
             about.setdefault("judge", judge)
         for name in columns:
             said = record.get(name)
-            if (said is None or said == "") and (kind != "labels" or asked.no_label != ""):
+            if (said is None or said == "") and (not takes_words or asked.no_label != ""):
                 empty += 1
                 continue
             about[wide] = name
             try:
-                row = _ROWS[kind](**about, item=item, **{ANSWERS[kind]: read(said)})
+                row = row_type(**about, item=item, **{ANSWERS[kind]: read(said)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
@@ -208,10 +212,7 @@ def _require_number(said: Any) -> float | int:
     return value
 
 
-_ROWS: dict[str, Any] = {"labels": Label, "scores": Score}
-
-
-def _guess_kind(source: Source, judges: Sequence[str]) -> str:
+def _guess_row(source: Source, judges: Sequence[str]) -> type[Score | Label]:
     """Scores where most cells of the first rows are numbers and not truth values, else labels."""
     numbers = others = 0
     for _, (_, record) in zip(range(100), source.records(), strict=False):
@@ -219,7 +220,7 @@ def _guess_kind(source: Source, judges: Sequence[str]) -> str:
             cells = [record[judge] for judge in judges if record.get(judge) not in (None, "")]
             numbers += sum(number(cell) is not None and not isinstance(cell, bool) for cell in cells)
             others += sum(number(cell) is None or isinstance(cell, bool) for cell in cells)
-    return "scores" if numbers > others else "labels"
+    return Score if numbers > others else Label
 
 
 def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:

@@ -1,0 +1,27 @@
+"""Doubts about what a fit claims, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from voirdire.kinds.checks import ORIENTATION
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+
+
+def doubts_about(fit: Fit) -> str:
+    """Doubts about claims on items and judges, in words; empty where no check calls for one.
+
+    A failed check comes first; else the check of orientation speaks where it is not satisfied.
+    """
+    if fit.level == "fail":
+        return "checks failed"
+    doubted = any(check.check in ORIENTATION and check.level != "ok" for check in fit.all_checks)
+    return fit.kind.page_words.doubt if doubted else ""
+
+
+def doubted(fit: Fit) -> str:
+    """Words behind a claim that is to be doubted; empty where it is not."""
+    doubt = doubts_about(fit)
+    return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

@@ -1,0 +1,45 @@
+"""Tables of answers that have been read: what each says of itself, whatever its answers are."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from voirdire.tables.encode import IntArray
+
+
+class AnswerTable:
+    """A table that has been read and checked: votes, scores, labels or rankings.
+
+    Attributes
+    ----------
+    data : str
+        The kind, as model files have it.
+    answer : str
+        The column of answers, which tells tables apart.
+    called : str
+        How messages begin that say what a table has.
+    question : tuple of str
+        Units whose answers are to one question.
+    compares_items : bool
+        Whether each answer is about two items.
+    is_numeric, has_levels : bool
+        Whether answers are numbers, or words of which there are some.
+    """
+
+    data: ClassVar[str]
+    answer: ClassVar[str]
+    called: ClassVar[str] = "the table has"
+    question: ClassVar[tuple[str, ...]]
+    compares_items: ClassVar[bool] = False
+    is_numeric: ClassVar[bool] = False
+    has_levels: ClassVar[bool] = False
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns that say what each answer is and what it is about."""
+        raise NotImplementedError
+
+    @property
+    def asked(self) -> tuple[IntArray, ...]:
+        """Columns of codes that say what each judge was asked, as it was shown."""
+        raise NotImplementedError

@@ -10,20 +10,20 @@ import numpy as np
 from common import median, shared, show
 
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.coordinates import coordinates_of
+from voirdire.infer.nested.coordinates import build_coordinates
 from voirdire.infer.nested.cost import CHAINS
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.threads import one_thread
-from voirdire.kinds.scores.problem import pose_scores
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.scores.problem import encode_scores
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
 
 TURNS = 7
 TABLES = {
-    "mtrepro_votes.csv": ("crowd-bt-contexts", lambda model, path: pose(model, read_votes(path))),
-    "newsroom_scores.csv": ("rating-halo", lambda model, path: pose_scores(model, read_scores(path))),
+    "mtrepro_votes.csv": ("crowd-bt-contexts", lambda model, path: encode_votes(model, read_votes(path))),
+    "newsroom_scores.csv": ("rating-halo", lambda model, path: encode_scores(model, read_scores(path))),
 }
 
 
@@ -37,7 +37,7 @@ def milliseconds(of: Callable[[], object], times: int) -> float:
 rows = []
 for file, (name, posed) in TABLES.items():
     nested = find_mode(posed(load_model(name), shared(file))).nested  # type: ignore[attr-defined]
-    where = coordinates_of(nested, spread_covariance(nested))
+    where = build_coordinates(nested, spread_covariance(nested))
     jax = replace(where, compiled=True)
     z = np.random.default_rng(0).normal(size=(CHAINS, where.size))
     ways = {

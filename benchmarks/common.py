@@ -42,7 +42,7 @@ def labelled(table: pd.DataFrame) -> pd.DataFrame:
 
 def folds(votes: Votes, count: int) -> Ints:
     """Fold of each vote, those of a pair in a context together."""
-    groupings = votes.groupings()
+    groupings = votes.unit_codes()
     _, group = np.unique(np.stack([groupings["pair"], groupings["context"]]), axis=1, return_inverse=True)
     size = int(group.max()) + 1
     order = np.argsort(np.random.default_rng(0).permutation(size))

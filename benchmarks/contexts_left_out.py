@@ -10,8 +10,8 @@ from common import shared, show, small
 
 import voirdire
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds.pick import pick
-from voirdire.kinds.votes.chances import answer_probabilities, elsewhere
+from voirdire.kinds.pick import sample_categorical
+from voirdire.kinds.votes.chances import answer_probabilities, sample_new_context
 from voirdire.model.terms.reliability import Values
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "crowd-bt")
@@ -23,7 +23,7 @@ def worlds(result: voirdire.Fit, rng: np.random.Generator) -> Iterator[Values]:
     """Draws of a fit, in a context like those that it knows."""
     density = result.problem.density
     for values in some_draws(result.posterior, DRAWS):
-        yield from elsewhere(density, values, rng) if density.contexts else (values, values)
+        yield from sample_new_context(density, values, rng) if density.contexts else (values, values)
 
 
 def shares(items: np.ndarray, points: np.ndarray, count: int) -> np.ndarray:
@@ -59,7 +59,7 @@ def left_out(table: pd.DataFrame, context: str, model: str) -> tuple[np.ndarray,
     last = np.full(len(judge), density.contexts) if density.contexts else None
     for values in worlds(result, rng):
         each = answer_probabilities(density, values, judge, judge * 0, first, second, last)
-        drawn.append(won(pick(each, rng)))
+        drawn.append(won(sample_categorical(each, rng)))
     low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     seen = won(said)
     met = ~np.isnan(seen)

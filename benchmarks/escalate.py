@@ -9,7 +9,7 @@ import pandas as pd
 from common import shared, show, small
 
 import voirdire
-from voirdire.decide.selective import guaranteed, parts
+from voirdire.decide.selective import candidate_parts, guaranteed_parts
 
 TABLES = "zencrowd", "framing", "products", "aspects", "llmbar", "llmbar, 60 teach the fit"
 KNOWN, DRAWS = (100, 200, 400), 20 if small() else 200
@@ -42,7 +42,7 @@ def row(name: str, confidence: np.ndarray, right: np.ndarray, count: int, error:
     for seed in range(DRAWS):
         known = np.random.default_rng(seed).permutation(len(right)) < count
         seen = np.where(known, right, np.nan)
-        found = guaranteed(parts(confidence, seen, error, PROB), error, PROB)
+        found = guaranteed_parts(candidate_parts(confidence, seen, error, PROB), error, PROB)
         some = ~known & (confidence >= found[-1].threshold) if found else np.zeros(len(right), dtype=bool)
         accepted.append(some.sum() / (~known).sum())
         agree.append(right[some].mean() if some.any() else np.nan)

@@ -7,8 +7,8 @@ import pandas as pd
 from common import shared, show
 
 import voirdire
-from voirdire.infer.posterior import weights
-from voirdire.kinds.scores.systems import freeing
+from voirdire.infer.posterior import normalised_weights
+from voirdire.kinds.scores.systems import shrinkage_removal
 
 MODELS = ("rating-halo", "rating-severity")
 TABLES = 12
@@ -38,7 +38,9 @@ def by_answers(fit: voirdire.Fit) -> tuple[np.ndarray, np.ndarray]:
     """What answers alone say of each item, by name, and its standard deviation: freed of the prior."""
     values = fit.posterior.values
     strength = values["strength"]
-    drawn = freeing(fit.problem, values).of(strength, weights(fit.problem.density, values))
+    drawn = shrinkage_removal(fit.problem, values).of(
+        strength, normalised_weights(fit.problem.density, values)
+    )
     order = np.argsort(fit.problem.items)
     return drawn.mean(axis=0)[order], drawn.std(axis=0, ddof=1)[order]
 

@@ -9,7 +9,7 @@ from halves import apart, halves
 
 import voirdire
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.chances import cell_probabilities
 
 MODEL = "crowd-bt-contexts"
 SPLITS, TABLES = (1, 1) if small() else (12, 6)
@@ -26,7 +26,7 @@ def drawn(fit: Fit, table: pd.DataFrame, rng: np.random.Generator) -> tuple[pd.D
         ("tie_context", "log_tie_context_spread"),
     ):
         values[name] = rng.normal(size=values[name].shape) * np.exp(values[spread].item())
-    chances = probabilities(part.model, density, [values], votes)[votes.row_cell]
+    chances = cell_probabilities(part.model, density, [values], votes)[votes.row_cell]
     answer = (rng.random((len(chances), 1)) > np.cumsum(chances, axis=1)).sum(axis=1)
     winner = np.array(["first", "second", "tie"])[np.minimum(answer, 2)]
     truth = pd.Series(values["strength"][0], index=list(part.items))

@@ -17,7 +17,7 @@ import pandas as pd
 from common import labelled, shared, show
 
 import voirdire
-from voirdire.kinds.labels.about import about_panel, panel_of
+from voirdire.kinds.labels.about import collect_panel, panel_probabilities
 from voirdire.kinds.labels.target import DEPENDENCE, SHARE, Panel, Target
 from voirdire.typing import Floats, Ints
 
@@ -77,7 +77,7 @@ def of(
     of_item = np.array([names.index(x) if x in names else -1 for x in people.reindex(problem.items)])
     answer = of_item[problem.unit_item]
     known = np.flatnonzero(answer >= 0)
-    panel = panel_of(problem, about_panel(problem, fit.posterior)).some(known)
+    panel = collect_panel(problem, panel_probabilities(problem, fit.posterior)).select_rows(known)
     return Table(name, source, judges, panel, answer[known])
 
 
@@ -128,8 +128,8 @@ def row(table: Table, prior: Target) -> dict[str, Any]:
         for seed in range(DRAWS):
             order = np.random.default_rng(seed).permutation(len(answer))
             some, rest = order[:count], order[count:]
-            learned = prior.learned(table.panel.some(some), answer[some])
-            of_draw.append(losses(learned.of(table.panel.some(rest)), answer[rest]).mean())
+            learned = prior.learned(table.panel.select_rows(some), answer[some])
+            of_draw.append(losses(learned.of(table.panel.select_rows(rest)), answer[rest]).mean())
         found[f"{count} known"] = np.mean(of_draw)
     return found
 

@@ -43,13 +43,13 @@ def table(contexts: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
 def one(contexts: int) -> dict[str, object]:
     from voirdire.infer.mode import find_mode
     from voirdire.infer.nested.mode import NestedMode
-    from voirdire.kinds.votes.problem import pose
+    from voirdire.kinds.votes.problem import encode_votes
     from voirdire.model.specs import load_model
     from voirdire.tables.votes import read_votes
 
     asked, strength = table(contexts)
     before, start, used = peak(), time.perf_counter(), time.process_time()
-    problem = pose(load_model("crowd-bt-contexts"), read_votes(asked))
+    problem = encode_votes(load_model("crowd-bt-contexts"), read_votes(asked))
     mode = find_mode(problem)
     assert isinstance(mode, NestedMode)
     there, of_processors = time.perf_counter(), time.process_time() - used

@@ -10,7 +10,7 @@ from common import median, ratio, show, small, timed
 
 from voirdire.infer import engine
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.simulate import simulate_votes
 from voirdire.tables.votes import read_votes
@@ -22,7 +22,7 @@ study = load_study("rq1")
 cell = next(cell for cell in study.study_cells() if cell.panel == "10-100")
 panel = simulate_votes(**simulation_settings(study, cell, 0))
 votes, on_criteria = read_votes(panel.votes), read_votes(panel.criteria_votes)
-problem = pose(load_model("maple"), votes, on_criteria)
+problem = encode_votes(load_model("maple"), votes, on_criteria)
 density = problem.density
 
 

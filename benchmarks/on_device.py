@@ -15,21 +15,21 @@ import jax
 import numpy as np
 from common import shared, show
 
-from voirdire.infer.convergence import convergence
-from voirdire.infer.device.choice import chains_of, find_gpu
+from voirdire.infer.convergence import convergence_diagnostics
+from voirdire.infer.device.choice import device_chain_count, find_gpu
 from voirdire.infer.device.executor import Device
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.cost import FEW_CHAINS
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.threads import one_thread
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 KEPT = 32  # draws of a chain that are kept
 GAP = {"cpu": 1}  # moves between them; of a graphics processor more, which are cheap
 device: Any = find_gpu() if sys.argv[1:] == ["gpu"] else jax.devices()[0]
-problem = pose(load_model("crowd-bt-contexts"), read_votes(shared("llmfao_votes.csv")))
+problem = encode_votes(load_model("crowd-bt-contexts"), read_votes(shared("llmfao_votes.csv")))
 nested = find_mode(problem).nested  # type: ignore[attr-defined]
 
 
@@ -40,7 +40,7 @@ def run(name: str, chains: int, gap: int, begin: Callable[[], Moves]) -> tuple[d
         warmed = time.perf_counter()
         x, hyper = moves.next_draws(KEPT, gap)
     took = time.perf_counter() - warmed
-    ess = convergence(np.concatenate([x, hyper], axis=2), tails=False).ess_bulk
+    ess = convergence_diagnostics(np.concatenate([x, hyper], axis=2), tails=False).ess_bulk
     row = {
         "on": name,
         "chains": chains,
@@ -52,7 +52,7 @@ def run(name: str, chains: int, gap: int, begin: Callable[[], Moves]) -> tuple[d
     return row, (x, hyper)
 
 
-count = chains_of(device)
+count = device_chain_count(device)
 gap = GAP.get(device.platform, 8)
 on = Device(nested, device)
 begin = {

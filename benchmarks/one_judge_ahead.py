@@ -18,8 +18,8 @@ from common import shared, show
 
 from voirdire.kinds.votes.human import candidates
 from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.human.votes import gather
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.human.votes import gather_evidence
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats
@@ -34,9 +34,9 @@ PANELS = {  # accuracies of the one, of the others
     "seven at .57 to .66": ((0.57, 0.66), (0.57, 0.66)),
 }
 WAYS = {
-    "stacking": candidates.stacking,
+    "stacking": candidates.stacked_predictions,
     "best judge": candidates.best_single,
-    "majority": candidates.majority,
+    "majority": candidates.majority_shares,
 }
 
 
@@ -68,8 +68,8 @@ def tried(table: pd.DataFrame, gold: pd.DataFrame, rng: np.random.Generator) -> 
     """Accuracy and log loss of every way, shape (ways, 2)."""
     votes = read_votes(table)
     known = gold.loc[rng.choice(len(gold), KNOWN, replace=False), ["first", "second", "winner"]]
-    problem = pose(load_model("learned-crowd-bt-position"), votes, anchors=read_anchors(known, votes))
-    evidence = gather(problem)
+    problem = encode_votes(load_model("learned-crowd-bt-position"), votes, anchors=read_anchors(known, votes))
+    evidence = gather_evidence(problem)
     won = set(gold["won"])
     truth = np.array([votes.items[one] in won for one in evidence.found.one])
     left = np.setdiff1d(np.arange(len(truth)), evidence.rows)

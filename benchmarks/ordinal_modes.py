@@ -12,7 +12,7 @@ from common import median, show
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.nested import maximise_spreads
 from voirdire.infer.threads import one_thread
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 
@@ -25,7 +25,7 @@ def panel(judges: int, items: int) -> ScoresProblem:
     k, i = (part.ravel() for part in np.indices((judges, items)))
     seen = rng.normal(0, 1.5, items)[i] + 0.3 * (k % 5) + rng.logistic(size=len(k))
     columns = {"judge": k.astype(str), "item": i.astype(str), "score": 1 + (seen[:, None] > CUTS).sum(axis=1)}
-    return pose_scores(load_model("rating-learned"), read_scores(pd.DataFrame(columns)))
+    return encode_scores(load_model("rating-learned"), read_scores(pd.DataFrame(columns)))
 
 
 def seconds(problem: ScoresProblem, field: Field) -> float:
@@ -38,7 +38,7 @@ def seconds(problem: ScoresProblem, field: Field) -> float:
 rows = []
 for judges, items in ((9, 200), (9, 800)):
     problem = panel(judges, items)
-    field = problem.density.field(problem.data)
+    field = problem.density.latent_model(problem.data)
     taped = replace(field, answers=replace(field.counted, closed_form=None))
     found: dict[str, list[float]] = {"closed form": [], "automatic": []}
     with one_thread():

@@ -12,7 +12,7 @@ from common import show, small, timed
 
 from voirdire import fit
 from voirdire.tables import grouped
-from voirdire.tables.joined import joined
+from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
 
 VOTES, SHARDS = (50_000 if small() else 10_000_000), 10
@@ -58,7 +58,7 @@ with tempfile.TemporaryDirectory() as folder:
         parts = [read_votes(str(Path(folder, f"{number}.parquet")), rows=False) for number in range(SHARDS)]
         total = parts[0]
         for part in parts[1:]:
-            total = joined(total, part)
+            total = joined_table(total, part)
         return total
 
     seconds, total = timed(added)
@@ -86,7 +86,9 @@ def apart() -> np.ndarray:
         of_it = whole.criterion == criterion
         columns = {name: getattr(whole, name)[of_it] for name in ("judge", "first", "second", "counts")}
         columns |= {"criterion": whole.criterion[of_it] * 0}
-        alone = fit(whole.recoded(criteria=(whole.criteria[criterion],), **columns), model="crowd-bt", **how)
+        alone = fit(
+            whole.with_codes(criteria=(whole.criteria[criterion],), **columns), model="crowd-bt", **how
+        )
         found.append(alone.problem.density.values(alone.posterior.centre, np)["strength"][0])
     return np.stack(found)
 

@@ -18,15 +18,15 @@ from scipy.special import expit
 
 import voirdire
 from voirdire.fit.answer_weight import unnamed_families
-from voirdire.fit.human import compare
+from voirdire.fit.human import compare_methods
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.human import candidates
 from voirdire.kinds.votes.human.left_out import people_prefer
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.human.votes import HumanVotes
-from voirdire.kinds.votes.problem import VotesProblem, pose
-from voirdire.kinds.votes.residuals import residuals
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.kinds.votes.residuals import vote_residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.answer_weight import family_answer_weight
@@ -64,14 +64,14 @@ def one_draw(
     assert problem.answer_weight is not None
     human = HumanVotes(problem)
     evidence, mode = human.evidence, find_mode(problem)
-    chosen, _ = compare(human.left_out(None, mode.x), human.default)
+    chosen, _ = compare_methods(human.left_out(None, mode.x), human.default)
     values = problem.density.values(mode.x[None], np)
     p = {
-        "majority": candidates.majority(evidence)[0],
+        "majority": candidates.majority_shares(evidence)[0],
         "best judge": candidates.best_single(evidence)[0],
-        "cut, independent": candidates.independent(evidence)[0],
-        "cut, by family": candidates.by_family(evidence)[0],
-        "stacking": candidates.stacking(evidence)[0],
+        "cut, independent": candidates.naive_bayes(evidence)[0],
+        "cut, by family": candidates.naive_bayes_by_family(evidence)[0],
+        "stacking": candidates.stacked_predictions(evidence)[0],
         RIDGE: ridge_answers(evidence),
         "joint": people_prefer(problem, values, evidence),
     }
@@ -98,10 +98,10 @@ def main() -> None:
     gold = gold.sort_values("pair").reset_index(drop=True)
     truth = np.where(gold["first"].str.endswith("/1") == (gold["winner"] == "first"), 1, -1)
     model = load_model("crowd-bt-position")
-    alone = pose(model, votes)
+    alone = encode_votes(model, votes)
     mode = find_mode(alone).x
     families = unnamed_families(alone, mode)
-    left = residuals(alone, Posterior(alone.density, mode, None))
+    left = vote_residuals(alone, Posterior(alone.density, mode, None))
     answer_weight = family_answer_weight(alone, families, left)
     rows = []
     for size in SIZES:
@@ -112,7 +112,9 @@ def main() -> None:
             people = read_anchors(gold.loc[chosen, ["first", "second", "winner"]], votes)
             anchored = np.isin(np.arange(len(gold)), chosen)
             found.append(
-                one_draw(pose(model, votes, anchors=people, answer_weight=answer_weight), truth, anchored)
+                one_draw(
+                    encode_votes(model, votes, anchors=people, answer_weight=answer_weight), truth, anchored
+                )
             )
             print(
                 size,

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from voirdire.cli import demo_panel as demo
-from voirdire.cli.demo import show
+from voirdire.cli.demo import show_demo
 
 # without the fonts that the usual format fetches from the network
 FORMAT = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
@@ -19,7 +19,7 @@ FORMAT = FORMAT.replace("font-family: Fira Code, monospace", "font-family: monos
 
 if __name__ == "__main__":
     console = Console(record=True, width=72, file=io.StringIO(), force_terminal=True, highlight=False)
-    show(demo.run(), console)
+    show_demo(demo.fit_demo(), console)
     svg = console.export_svg(
         title="voirdire demo", theme=DIMMED_MONOKAI, code_format=FORMAT, unique_id="demo"
     )

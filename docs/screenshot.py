@@ -46,5 +46,5 @@ def shoot(page: Path, target: Path) -> None:
 if __name__ == "__main__":
     path = Path(__file__).with_name("report.png")
     with tempfile.TemporaryDirectory() as place:
-        shoot(demo.run().helped.report(Path(place) / "report.html"), path)
+        shoot(demo.fit_demo().helped.report(Path(place) / "report.html"), path)
     print(f"wrote {path}, {path.stat().st_size:,} bytes")

@@ -10,11 +10,11 @@ import pandas as pd
 
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.adapting import adapt_coordinates
-from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.nested import spread_covariance
-from voirdire.kinds.rankings.problem import pose_rankings
-from voirdire.kinds.scores.problem import pose_scores
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.rankings.problem import encode_rankings
+from voirdire.kinds.scores.problem import encode_scores
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.rankings import read_rankings
 from voirdire.tables.scores import read_scores
@@ -42,14 +42,14 @@ def posed(kind: str) -> Any:
             for criterion in ("a", "b")
         ]
         table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"]))
-        return pose_scores(load_model(CONTINUOUS if between else "rating-halo"), table)
+        return encode_scores(load_model(CONTINUOUS if between else "rating-halo"), table)
     if kind == "rankings":
         orders = [rng.permutation(5)[:4] for _ in range(60)]
         ranked = [
             (f"j{n % 3}", n, f"i{i}", rank) for n, order in enumerate(orders) for rank, i in enumerate(order)
         ]
         table = read_rankings(pd.DataFrame(ranked, columns=["judge", "run", "item", "rank"]))
-        return pose_rankings(load_model("plackett-luce-tastes"), table)
+        return encode_rankings(load_model("plackett-luce-tastes"), table)
     votes, worth = [], 2.0 * rng.normal(size=(60, 6)) + np.arange(6)
     for _ in range(NUMBER.get(kind, 300)):
         a, b = rng.choice(6, 2, replace=False)
@@ -61,13 +61,13 @@ def posed(kind: str) -> Any:
         votes.append((f"j{judge}", f"c{context}", f"i{a}", f"i{b}", winner, criterion))
     columns = ["judge", "context", "first", "second", "winner", "criterion"]
     table = read_votes(pd.DataFrame(votes, columns=columns))
-    return pose(load_model(kind.split(" ")[0]), table)
+    return encode_votes(load_model(kind.split(" ")[0]), table)
 
 
 @cache
 def placed(kind: str) -> Coordinates:
     nested = find_mode(posed(kind)).nested  # type: ignore[attr-defined]
-    first = coordinates_of(nested, spread_covariance(nested))
+    first = build_coordinates(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5
     draws[..., -3:] *= 2.0

@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 import voirdire
 from voirdire.cli import VERBS, app, show
-from voirdire.cli.console import plain, progress
+from voirdire.cli.console import printable_text, progress_bar
 from voirdire.model.check import Check
 
 HEADER = "judge,first,second,winner"
@@ -268,8 +268,8 @@ def test_control_characters_in_an_error_are_escaped(votes: Path) -> None:
 
 
 def test_plain_leaves_letters_of_any_script_and_escapes_what_cannot_be_printed() -> None:
-    assert plain("é 漢字 [x]") == "é 漢字 [x]"
-    assert plain("a\tb\r\n\u202ec\x00") == r"a\tb\r\n\u202ec\x00"
+    assert printable_text("é 漢字 [x]") == "é 漢字 [x]"
+    assert printable_text("a\tb\r\n\u202ec\x00") == r"a\tb\r\n\u202ec\x00"
 
 
 def test_a_terminal_without_the_letters_of_a_name(votes: Path) -> None:
@@ -300,7 +300,7 @@ def text_of(part: Any) -> str:
 
 def test_of_many_judges_both_ends_are_shown() -> None:
     rows = [judge(number, number / 100) for number in range(30, 80)]
-    lines = text_of(show.judges(rows, 0.9)).splitlines()[3:]
+    lines = text_of(show.judge_table(rows, 0.9)).splitlines()[3:]
     names = [line.split()[0] for line in lines]
     assert names == [f"j{n}" for n in range(79, 69, -1)] + ["..."] + [f"j{n}" for n in range(39, 29, -1)]
     assert lines[10].startswith("... 30 between")
@@ -308,14 +308,14 @@ def test_of_many_judges_both_ends_are_shown() -> None:
 
 def test_of_many_items_the_best_are_shown_and_the_others_counted() -> None:
     rows = [{"item": f"i{n}", "score": -float(n), "low": None, "rank": n} for n in range(1, 26)]
-    lines = text_of(show.ranking(rows, 0.9)).splitlines()
+    lines = text_of(show.ranking_table(rows, 0.9)).splitlines()
     assert lines[-2].split() == ["20", "i20", "-20.00"]
     assert lines[-1] == "and 5 more items: --json and --out hold them all"
 
 
 def test_checks_are_shown_worst_first() -> None:
     found = [Check("a", "ok", 1.0, "fine"), Check("b", "fail", 2.0, "bad"), Check("c", "warn", 3.0, "so so")]
-    lines = text_of(show.checks([check.as_dict() for check in found])).splitlines()
+    lines = text_of(show.check_table([check.as_dict() for check in found])).splitlines()
     assert [line.split()[:2] for line in lines[3:]] == [["fail", "b"], ["warn", "c"], ["ok", "a"]]
 
 
@@ -471,7 +471,7 @@ def test_a_closed_pipe_ends_quietly(votes: Path) -> None:
 
 
 def test_progress_is_silent_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("Fitting") as update:
+    with progress_bar("Fitting") as update:
         update(1, 10)
         update(10, 10)
     assert capsys.readouterr() == ("", "")
@@ -481,8 +481,8 @@ def test_progress_shows_a_bar_on_a_terminal(votes: Path) -> None:
     pty = pytest.importorskip("pty", reason="needs pseudo-terminals")
     parent, child = pty.openpty()
     code = (
-        "import time\nfrom voirdire.cli.console import progress\n"
-        "with progress('Fitting by nuts') as update:\n    for n in range(4):\n        update(n, 4); time.sleep(0.2)"
+        "import time\nfrom voirdire.cli.console import progress_bar\n"
+        "with progress_bar('Fitting by nuts') as update:\n    for n in range(4):\n        update(n, 4); time.sleep(0.2)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

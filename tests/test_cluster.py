@@ -261,7 +261,7 @@ def test_a_plan_of_the_command_line_is_the_same_on_a_cluster(client: Any) -> Non
 
 @pytest.mark.slow
 def test_workers_with_another_voirdire_are_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("voirdire.cluster._version", lambda: "0.0.1")
+    monkeypatch.setattr("voirdire.cluster._our_version", lambda: "0.0.1")
     with pytest.raises(InputError, match=r"worker tcp://.* has voirdire .*; install voirdire==0\.0\.1 there"):
         list(run_parallel(abs, [1], 1, client))
 

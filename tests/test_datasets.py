@@ -18,8 +18,8 @@ import pytest
 import voirdire
 from voirdire import InputError, datasets
 from voirdire.datasets import gold, mslr, mtrepro
-from voirdire.datasets.cache import RemoteFile, cached, fetch
-from voirdire.datasets.local import find
+from voirdire.datasets.cache import RemoteFile, fetch_files, is_cached
+from voirdire.datasets.local import find_files
 from voirdire.datasets.registry import REGISTRY
 
 # Where the local copy of each upstream file is, in the order of the registry's files.
@@ -239,7 +239,7 @@ def remote(server: Server, content: bytes) -> RemoteFile:
 def test_a_download_is_kept_and_not_repeated(cache: Path, server: Server) -> None:
     server.body = b"judge,first,second,winner\n"
     for _ in range(2):
-        (path,) = fetch("tiny", [remote(server, server.body)])
+        (path,) = fetch_files("tiny", [remote(server, server.body)])
     assert path == cache / "tiny" / "votes.csv"
     assert path.read_bytes() == server.body
     assert server.requests == ["/votes.csv"]
@@ -249,7 +249,7 @@ def test_a_changed_download_replaces_a_corrupted_file(cache: Path, server: Serve
     server.body = b"judge,first,second,winner\n"
     (cache / "tiny").mkdir(parents=True)
     (cache / "tiny" / "votes.csv").write_bytes(b"judge,fi")
-    (path,) = fetch("tiny", [remote(server, server.body)])
+    (path,) = fetch_files("tiny", [remote(server, server.body)])
     assert path.read_bytes() == server.body
 
 
@@ -257,7 +257,7 @@ def test_a_download_with_other_bytes_is_refused_and_leaves_nothing(cache: Path, 
     server.body = b"judge,first,second,winner\n"
     file = remote(server, b"judge,first,second,winner,\n")
     with pytest.raises(InputError, match=rf"{file.url} sent was refused, its SHA-256 is not {file.sha256}"):
-        fetch("tiny", [file])
+        fetch_files("tiny", [file])
     assert list((cache / "tiny").iterdir()) == []
 
 
@@ -265,7 +265,7 @@ def test_a_download_cut_short_leaves_nothing(cache: Path, server: Server) -> Non
     server.body = b"judge,first"
     server.declared = 26
     with pytest.raises(InputError, match="tiny"):
-        fetch("tiny", [remote(server, b"judge,first,second,winner\n")])
+        fetch_files("tiny", [remote(server, b"judge,first,second,winner\n")])
     assert list((cache / "tiny").iterdir()) == []
 
 
@@ -281,26 +281,26 @@ def test_a_kept_file_of_unknown_bytes_is_fetched_anew(
     (cache / "tiny" / "votes.csv").write_bytes(held)
     if noted is not None:
         (cache / "tiny" / "votes.csv.sha256").write_text(noted)
-    assert not cached("tiny", [file])
+    assert not is_cached("tiny", [file])
     for _ in range(2):
-        (path,) = fetch("tiny", [file])
+        (path,) = fetch_files("tiny", [file])
     assert path.read_bytes() == server.body
-    assert cached("tiny", [file])
+    assert is_cached("tiny", [file])
     assert server.requests == ["/votes.csv"]
     path.write_bytes(held)  # what the download had is noted: other bytes are replaced
-    assert fetch("tiny", [file])[0].read_bytes() == server.body
+    assert fetch_files("tiny", [file])[0].read_bytes() == server.body
 
 
 def test_an_empty_download_of_unknown_bytes_is_refused(cache: Path, server: Server) -> None:
     with pytest.raises(InputError, match=r"votes\.csv sent was refused, it is empty"):
-        fetch("tiny", [RemoteFile(f"{server.address}/votes.csv")])
+        fetch_files("tiny", [RemoteFile(f"{server.address}/votes.csv")])
     assert list((cache / "tiny").iterdir()) == []
 
 
 def test_an_empty_file_of_a_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_bytes(b"")
     with pytest.raises(InputError, match=r"votes\.csv was refused, it is empty"):
-        find("tiny", [RemoteFile("https://example.org/votes.csv")], tmp_path)
+        find_files("tiny", [RemoteFile("https://example.org/votes.csv")], tmp_path)
 
 
 def test_a_cache_that_is_no_folder_is_named(
@@ -309,7 +309,7 @@ def test_a_cache_that_is_no_folder_is_named(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "file"))
     with pytest.raises(InputError, match="name another folder in VOIRDIRE_CACHE"):
-        fetch("tiny", [remote(server, b"")])
+        fetch_files("tiny", [remote(server, b"")])
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,9 @@ def test_a_clone_of_the_repository_is_a_folder(tmp_path: Path, monkeypatch: pyte
         relative = path.relative_to(tmp_path / "clone").as_posix()
         files.append(RemoteFile(f"https://example.org/{relative}", digest, relative))
     entry = dataclasses.replace(
-        REGISTRY["llmbar"], files=tuple(files), convert=partial(gold.llmbar, subsets=["Natural", "GPTOut"])
+        REGISTRY["llmbar"],
+        files=tuple(files),
+        convert=partial(gold.convert_llmbar, subsets=["Natural", "GPTOut"]),
     )
     monkeypatch.setitem(REGISTRY, "llmbar", entry)
     table = datasets.load("llmbar", folder=tmp_path).table
@@ -401,7 +403,7 @@ def test_a_folder_without_the_file_or_with_another(
 def test_a_file_is_kept_under_its_path_where_names_are_shared(cache: Path, server: Server) -> None:
     server.body = b"[]"
     file = dataclasses.replace(remote(server, server.body), path="Dataset/Natural/dataset.json")
-    (path,) = fetch("tiny", [file])
+    (path,) = fetch_files("tiny", [file])
     assert path == cache / "tiny" / "Dataset" / "Natural" / "dataset.json"
     assert path.read_bytes() == server.body
 
@@ -432,7 +434,7 @@ def test_labels_of_dices_have_the_published_names(tmp_path: Path, shared: Path) 
         }
 
     paths = written(tmp_path, {"crowd.json": upstream(labels), "expert.json": upstream(experts)})
-    found, known = gold.dices(*paths)
+    found, known = gold.convert_dices(*paths)
     same_rows(found, labels)
     same_rows(known, experts)
 
@@ -450,7 +452,7 @@ def test_scores_of_newsroom_have_the_published_names(tmp_path: Path, shared: Pat
         for _, one in scores.groupby("item", sort=False)
     ]
     (path,) = written(tmp_path, {"newsroom.json": {"instances": instances}})
-    found, _, items = gold.newsroom(path)
+    found, _, items = gold.convert_newsroom(path)
     same_rows(found, scores)
     same_rows(items, pd.read_csv(shared / "data" / "newsroom_items.csv").head(2))
 
@@ -467,10 +469,10 @@ def test_grades_of_llmjudge_have_the_published_names(tmp_path: Path, shared: Pat
     files = {str(judge): upstream(rows) for judge, rows in labels.groupby("judge")}
     files["RMITIR-llama70B"] += "q0 0 p3021 7\n"  # no grade: left out
     paths = written(tmp_path, {**files, "people": upstream(known)})
-    found, people = gold.llmjudge(*paths, judges=list(files))
+    found, people = gold.convert_llmjudge(*paths, judges=list(files))
     same_rows(found, labels)
     same_rows(people, known)
-    half, people = gold.llmjudge(*paths, judges=list(files), queries=["q22", "q9"])
+    half, people = gold.convert_llmjudge(*paths, judges=list(files), queries=["q22", "q9"])
     assert set(half["context"]) == {"q22", "q9"}
     assert people["item"].str.split("|").str[0].isin(["q22", "q9"]).all()
     assert len(REGISTRY["llmjudge"].files) == 34
@@ -498,7 +500,7 @@ def test_votes_of_the_judges_of_llmbar_have_the_published_names(tmp_path: Path, 
         paths.append(tmp_path / "Natural" / "evaluators" / judge / "result.json")
         paths[-1].parent.mkdir(parents=True)
         paths[-1].write_text(json.dumps(pairs))
-    found, people = gold.llmbar_judges(*paths)
+    found, people = gold.convert_llmbar_judges(*paths)
     same_rows(found, votes)
     same_rows(people, known)
     assert len(REGISTRY["llmbar-judges"].files) == 58 * 3
@@ -574,8 +576,8 @@ def test_votes_and_scores_of_mtrepro_have_the_published_names(tmp_path: Path, sh
         for name, rows in {"pairs.jsonl": pairs, "single.jsonl": single}.items()
     }
     of_pairs, of_single = written(tmp_path, files)
-    same_rows(mtrepro.votes(of_pairs), votes)
-    same_rows(mtrepro.scores(of_single), scores)
+    same_rows(mtrepro.verdict_votes(of_pairs), votes)
+    same_rows(mtrepro.turn_scores(of_single), scores)
 
 
 def test_the_overview_says_what_is_cached(filled: Path) -> None:
@@ -600,7 +602,7 @@ def test_preferences_of_annotators_are_votes_with_ties(tmp_path: Path) -> None:
     answers = ["A", "B", neither, ""]
     first = annotated(tmp_path, [(f"CD{k}", "X", "Y", said) for k, said in enumerate(answers)], 2)
     second = annotated(tmp_path, [("CD0", "Y", "Z", "b ")], 7)
-    found = mslr.preferences(first, second)
+    found = mslr.preference_votes(first, second)
     assert found.values.tolist() == [
         ["annotator-2", "CD0", "X", "Y", "first"],
         ["annotator-2", "CD1", "X", "Y", "second"],
@@ -608,7 +610,7 @@ def test_preferences_of_annotators_are_votes_with_ties(tmp_path: Path) -> None:
         ["annotator-7", "CD0", "Y", "Z", "second"],
     ]
     with pytest.raises(KeyError):
-        mslr.preferences(annotated(tmp_path, [("CD0", "X", "Y", "C")], 3))
+        mslr.preference_votes(annotated(tmp_path, [("CD0", "X", "Y", "C")], 3))
     assert len(REGISTRY["mslr-pairwise"].files) == 5
 
 
@@ -631,7 +633,7 @@ def test_annotators_and_the_dimensions_that_they_follow_come_back(tmp_path: Path
                 right = rng.random() < 1 / (1 + np.exp(-gap))
                 pairs.append((review, a, b, "A" if right == (rng.random() < eta) else "B"))
         paths.append(annotated(tmp_path, pairs, number))
-    votes = mslr.preferences(*paths)
+    votes = mslr.preference_votes(*paths)
     human = pd.DataFrame({name: pd.Series(values) for name, values in worth.items()})
     human = human.rename_axis(["context", "system"]).reset_index()
     for side in ("first", "second"):

@@ -17,7 +17,7 @@ import pytest
 from voirdire import InputError, agreement, collect, fit
 from voirdire.cli.demo import FOLDER
 from voirdire.cli.demo_panel import Demo
-from voirdire.cli.demo_panel import layout as demo_layout
+from voirdire.cli.demo_panel import demo_layout as demo_layout
 from voirdire.fit.store import load
 from voirdire.folders import check_resumed_folder, new_folder, write_file
 from voirdire.layouts import Layout, json_with, read_json, text_with

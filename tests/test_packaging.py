@@ -66,7 +66,7 @@ def install(wheel: Path, folder: Path) -> Path:
 
 
 def located(python: Path, kind: str, cwd: Path) -> Path:
-    code = f"from voirdire.model import specs; print(specs.locate({kind!r}))"
+    code = f"from voirdire.model import specs; print(specs.specification_folder({kind!r}))"
     return Path(run(python, "-c", code, cwd=cwd))
 
 

@@ -28,9 +28,9 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from voirdire.datasets.cache import cached
+from voirdire.datasets.cache import is_cached
 from voirdire.datasets.copies import copies
-from voirdire.datasets.local import find
+from voirdire.datasets.local import find_files
 from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir
@@ -139,7 +139,7 @@ def build(script: Script, folder: Path, tables: Path | None = None) -> bool:
     with tempfile.TemporaryDirectory() as place:
         cache, here = None, True
         for name in script.needs:
-            if cached(name, REGISTRY[name].files) or copies(name, cache_dir() / name):
+            if is_cached(name, REGISTRY[name].files) or copies(name, cache_dir() / name):
                 continue
             cache = Path(place)
             for copy in copies(name, tables or cache).values():
@@ -147,7 +147,7 @@ def build(script: Script, folder: Path, tables: Path | None = None) -> bool:
             if copies(name, cache / name):
                 continue
             try:
-                paths = find(name, REGISTRY[name].files, tables or Path(place))
+                paths = find_files(name, REGISTRY[name].files, tables or Path(place))
             except InputError:
                 here = False
                 continue

@@ -16,7 +16,7 @@ from typing import Any
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
 
-from voirdire.model.catalogue import readme
+from voirdire.model.catalogue import models_readme
 
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "build" / "gallery"
@@ -60,7 +60,7 @@ def on_config(config: Any) -> Any:
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that stand elsewhere, the cards of the models, and what `make gallery` has made."""
     for page, place in ELSEWHERE.items():
-        text = readme() if page == "models.md" else (ROOT / place).read_text(encoding="utf-8")
+        text = models_readme() if page == "models.md" else (ROOT / place).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=BEHIND + text))
     for page in _notebooks():
         text = page.read_text(encoding="utf-8")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from voirdire.early_signals import hear
+from voirdire.early_signals import handle_early_signals
 
 
 def main() -> None:
     """Run the command line."""
-    hear()
+    handle_early_signals()
     from voirdire.cli import main as run
 
     run()

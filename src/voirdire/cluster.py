@@ -19,7 +19,7 @@ KEPT = {-3: 32 << 20, -1: 64 << 20}  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD: where
 
 
 @contextmanager
-def connect(cluster: object) -> Iterator[Any]:
+def connect_cluster(cluster: object) -> Iterator[Any]:
     """A Dask client whose workers have the voirdire of this process; one that was opened here is closed again.
 
     Parameters
@@ -35,7 +35,7 @@ def connect(cluster: object) -> Iterator[Any]:
 
     Examples
     --------
-    >>> with connect("tcp://10.0.0.5:8786") as client:  # doctest: +SKIP
+    >>> with connect_cluster("tcp://10.0.0.5:8786") as client:  # doctest: +SKIP
     ...     len(client.scheduler_info()["workers"])
     8
     """
@@ -86,7 +86,7 @@ def _check_workers(client: Any, place: str) -> None:
         raise InputError(
             f"{place}: has no workers; start some with `dask worker ADDRESS` where voirdire is installed"
         ) from error
-    here = _version()
+    here = _our_version()
     # a function of Python's own, which a worker without voirdire knows, too
     versions = client.run(metadata.version, "voirdire", on_error="return")
     wrong = [
@@ -99,5 +99,5 @@ def _check_workers(client: Any, place: str) -> None:
         raise InputError(wrong)
 
 
-def _version() -> str:
+def _our_version() -> str:
     return metadata.version("voirdire")

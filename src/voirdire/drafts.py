@@ -1,8 +1,8 @@
 """What is being written, so that nothing half written is left where a signal ends the process.
 
 A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders
-are made here, steps that must not be cut in two are wrapped in :func:`undivided`, and whoever ends the process
-calls :func:`discard` before.
+are made here, steps that must not be cut in two are wrapped in :func:`undivided_step`, and whoever ends the process
+calls :func:`discard_drafts` before.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _inside: list[int] = []  # the threads that are in a step
 
 
 @contextmanager
-def undivided() -> Iterator[None]:
-    """A short step that is not cut in two: :func:`discard` waits for its end."""
+def undivided_step() -> Iterator[None]:
+    """A short step that is not cut in two: :func:`discard_drafts` waits for its end."""
     with _step:
         _inside.append(threading.get_ident())
         try:
@@ -33,40 +33,40 @@ def undivided() -> Iterator[None]:
 
 
 def in_step() -> bool:
-    """Whether the calling thread is in an :func:`undivided` step."""
+    """Whether the calling thread is in an :func:`undivided_step` step."""
     return threading.get_ident() in _inside
 
 
 def new_folder(target: Path) -> Path:
-    """Make a hidden folder beside ``target``, for :func:`remove` to remove.
+    """Make a hidden folder beside ``target``, for :func:`remove_draft` to remove.
 
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     draft = new_folder(Path(folder, "run"))
-    ...     remove(draft)
+    ...     remove_draft(draft)
     ...     draft.name.startswith(".run."), os.listdir(folder)
     (True, [])
     """
-    with undivided():
+    with undivided_step():
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", dir=target.parent))
         _drafts.add(draft)
     return draft
 
 
-def remove(draft: Path) -> None:
+def remove_draft(draft: Path) -> None:
     """Remove a draft with what has not been moved to its place, unless it is to be kept."""
     if draft in _drafts:
         shutil.rmtree(draft, ignore_errors=True)
-        keep(draft)
+        keep_draft(draft)
 
 
-def keep(draft: Path) -> None:
+def keep_draft(draft: Path) -> None:
     """Leave a draft where it is."""
     _drafts.discard(draft)
 
 
-def discard(seconds: float = 1.0) -> None:
+def discard_drafts(seconds: float = 1.0) -> None:
     """Remove every draft, for good: steps are over before, and none begins after.
 
     A step that is not over after so many ``seconds`` may have moved what was there aside: then all is left as it is.

@@ -17,7 +17,7 @@ NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 KEPT = "nothing is left half written"
 
 
-def hear() -> None:
+def handle_early_signals() -> None:
     """End the process with exit code 130 on Ctrl-C and 143 on SIGTERM, with a line on stderr.
 
     A signal that the process was started to ignore (``nohup``) stays ignored. One that comes once Python has run what
@@ -25,8 +25,8 @@ def hear() -> None:
     """
     ours = [number for number in NAMES if signal.getsignal(number) is not signal.SIG_IGN]
     for number in ours:
-        signal.signal(number, _end)
-    atexit.register(_ignore, ours)  # what is registered first runs last
+        signal.signal(number, _end_process)
+    atexit.register(_ignore_signals, ours)  # what is registered first runs last
 
 
 def say_stopped(number: int, kept: str) -> None:
@@ -38,11 +38,11 @@ def say_stopped(number: int, kept: str) -> None:
         os.write(2, line.encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
 
 
-def _end(number: int, _frame: object) -> None:
+def _end_process(number: int, _frame: object) -> None:
     say_stopped(number, KEPT)
     os._exit(128 + number)
 
 
-def _ignore(ours: list[signal.Signals]) -> None:
+def _ignore_signals(ours: list[signal.Signals]) -> None:
     for number in ours:
         signal.signal(number, signal.SIG_IGN)

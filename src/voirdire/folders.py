@@ -64,19 +64,21 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     'done'
     """
     check_new_folder(folder, layout, overwrite=overwrite)
-    with _told(f"output folder {folder}:", (OSError,)), ExitStack() as undo:
+    with _report_errors(f"output folder {folder}:", (OSError,)), ExitStack() as undo:
         target = Path(os.path.abspath(folder))
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = drafts.new_folder(target)
-        undo.callback(drafts.remove, draft)
+        undo.callback(drafts.remove_draft, draft)
         place = draft / "new"  # the draft is private, the folder in it is not
         place.mkdir()
         yield place
-        with drafts.undivided():
-            _put(place, target, lambda old: _refuse(folder, old, layout, overwrite=overwrite))
+        with drafts.undivided_step():
+            _put_in_place(
+                place, target, lambda old: _refuse_foreign(folder, old, layout, overwrite=overwrite)
+            )
 
 
-def _put(place: Path, target: Path, check: Callable[[Path], None]) -> None:
+def _put_in_place(place: Path, target: Path, check: Callable[[Path], None]) -> None:
     """Put a folder in its place; what is there is moved aside first, and back if that fails."""
     old = place.with_name("old")
     try:
@@ -98,7 +100,7 @@ def _put_back(old: Path, target: Path) -> None:
         if os.path.lexists(old):
             shutil.copytree(old, target, symlinks=True)
     except BaseException as error:
-        drafts.keep(old.parent)
+        drafts.keep_draft(old.parent)
         with suppress(BaseException):
             shutil.rmtree(target, ignore_errors=True)
         raise InputError(
@@ -116,11 +118,11 @@ def check_new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = Fa
         something that by its name or its content is no part of ``layout``; it or the folder it is to stand in cannot
         be written.
     """
-    target = _writable(folder)
+    target = _check_writable(folder)
     if os.path.isdir(target):
         if target.samefile(os.curdir):
             raise InputError(f"output folder {folder}: is the current folder; name a new folder in it")
-        _refuse(folder, target, layout, overwrite=overwrite)
+        _refuse_foreign(folder, target, layout, overwrite=overwrite)
 
 
 def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> None:
@@ -148,15 +150,15 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     check_resumed_folder(folder, batches, "batches.jsonl")
     """
-    target = _writable(folder)
+    target = _check_writable(folder)
     if not os.path.isdir(target):
         return
     place = f"output folder {folder}:"
-    with _told(place):
+    with _report_errors(place):
         held = sorted(path.name for path in target.iterdir() if not path.name.startswith("."))
         if held and journal not in held:
             raise InputError(f"{place} holds {held[0]!r} and no journal of {layout.what}; name a new folder")
-        foreign = layout.foreign(target, known=True)
+        foreign = layout.find_foreign(target, known=True)
     if foreign is not None:
         raise InputError(
             f"{place} holds {foreign!r}, which is not that of {layout.what} and would be replaced; name another folder"
@@ -164,7 +166,7 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
 
 
 @contextmanager
-def hold(folder: str | Path) -> Iterator[None]:
+def hold_folder(folder: str | Path) -> Iterator[None]:
     """Hold a folder until the end of the block or of the process, however it ends.
 
     Raises
@@ -175,7 +177,7 @@ def hold(folder: str | Path) -> Iterator[None]:
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, hold(folder), hold(folder):
+    >>> with tempfile.TemporaryDirectory() as folder, hold_folder(folder), hold_folder(folder):
     ...     pass
     Traceback (most recent call last):
     ...
@@ -198,10 +200,10 @@ def hold(folder: str | Path) -> Iterator[None]:
         yield
 
 
-def _refuse(folder: str | Path, target: Path, layout: Layout, *, overwrite: bool) -> None:
+def _refuse_foreign(folder: str | Path, target: Path, layout: Layout, *, overwrite: bool) -> None:
     place = f"output folder {folder}:"
-    with _told(place):
-        foreign = layout.foreign(target)
+    with _report_errors(place):
+        foreign = layout.find_foreign(target)
         held = any(target.iterdir())
     if foreign is not None and overwrite:
         raise InputError(f"{place} holds {foreign!r}, which is no part of {layout.what}; name another folder")
@@ -209,10 +211,10 @@ def _refuse(folder: str | Path, target: Path, layout: Layout, *, overwrite: bool
         raise InputError(f"{place} is not empty; name another or pass --overwrite (overwrite=True)")
 
 
-def _writable(folder: str | Path) -> Path:
+def _check_writable(folder: str | Path) -> Path:
     """The absolute path of a folder that can be made or written in."""
     place = f"output folder {folder}:"
-    with _told(place):
+    with _report_errors(place):
         target = Path(os.path.abspath(folder))
         with suppress(FileNotFoundError, NotADirectoryError):
             os.lstat(target)  # says what else is wrong with a name
@@ -226,7 +228,7 @@ def _writable(folder: str | Path) -> Path:
 
 
 @contextmanager
-def _told(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
+def _report_errors(place: str, errors: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
     try:
         yield
     except InputError:
@@ -254,7 +256,7 @@ def write_file(path: str | Path, content: str | bytes) -> None:
     ...     Path(folder, "a.txt").read_text()
     'done\\n'
     """
-    with _told(f"output {path}:"):
+    with _report_errors(f"output {path}:"):
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
         real = Path(os.path.realpath(path))
         if real.exists() and not real.is_file():
@@ -262,7 +264,7 @@ def write_file(path: str | Path, content: str | bytes) -> None:
             return
         with ExitStack() as undo:
             draft = drafts.new_folder(real)
-            undo.callback(drafts.remove, draft)
+            undo.callback(drafts.remove_draft, draft)
             new = draft / "new"
             new.write_bytes(data)
             if real.exists():

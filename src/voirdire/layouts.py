@@ -34,14 +34,14 @@ class Layout:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "run.json").write_text('{"study": "rq1"}')
-    ...     note.foreign(Path(folder))
+    ...     note.find_foreign(Path(folder))
     'run.json'
     """
 
     what: str
     parts: Mapping[str, Recognise]
 
-    def foreign(self, folder: Path, *, known: bool = False) -> str | None:
+    def find_foreign(self, folder: Path, *, known: bool = False) -> str | None:
         """The first name in a folder that is no part of this kind; with ``known``, among the parts' names only."""
         for path in sorted(folder.iterdir()):
             part = self.parts.get(path.name)
@@ -53,7 +53,7 @@ class Layout:
 
     def __call__(self, folder: Path) -> bool:
         """Whether a folder is of this kind, so that layouts can be parts of layouts."""
-        return folder.is_dir() and self.foreign(folder) is None
+        return folder.is_dir() and self.find_foreign(folder) is None
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -104,20 +104,20 @@ def json_with(*keys: str, **values: Collection[object]) -> Recognise:
     (True, False)
     """
 
-    def ours(path: Path) -> bool:
+    def is_ours(path: Path) -> bool:
         try:
             found = read_json(path)
         except (ValueError, OSError):
             return False
         return found.keys() >= set(keys) and all(found.get(key) in among for key, among in values.items())
 
-    return ours
+    return is_ours
 
 
 def text_with(start: str, mark: str = "") -> Recognise:
     """Recognise a file by how it begins, and by a mark in its first 2,000 bytes."""
 
-    def ours(path: Path) -> bool:
+    def is_ours(path: Path) -> bool:
         try:
             with path.open("rb") as file:
                 head = file.read(max(2000, len(start)))
@@ -125,15 +125,15 @@ def text_with(start: str, mark: str = "") -> Recognise:
             return False
         return head.startswith(start.encode()) and mark.encode() in head
 
-    return ours
+    return is_ours
 
 
-def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
+def with_seal(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
     """Content for a JSON file, with a seal of it and of the files beside it: what is changed later is noticed.
 
     Examples
     --------
-    >>> content = sealed({"format": 1})
+    >>> content = with_seal({"format": 1})
     >>> check_seal(content)
     >>> check_seal(content | {"format": 2})
     Traceback (most recent call last):
@@ -141,7 +141,7 @@ def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
     ValueError: it is not as it was saved
     """
     plain: dict[str, Any] = json.loads(json.dumps(dict(content)))
-    return plain | {"sha256": _digest(plain, files)}
+    return plain | {"sha256": _content_digest(plain, files)}
 
 
 def check_format(place: Path, content: Mapping[str, Any]) -> None:
@@ -154,13 +154,13 @@ def check_format(place: Path, content: Mapping[str, Any]) -> None:
 
 
 def check_seal(content: Mapping[str, Any], *files: Path) -> None:
-    """Raise ValueError where content or files are not those that were `sealed`."""
+    """Raise ValueError where content or files are not those that were sealed."""
     plain = {key: value for key, value in content.items() if key != "sha256"}
-    if content.get("sha256") != _digest(plain, files):
+    if content.get("sha256") != _content_digest(plain, files):
         raise ValueError("it is not as it was saved")
 
 
-def _digest(content: Mapping[str, Any], files: tuple[Path, ...]) -> str:
+def _content_digest(content: Mapping[str, Any], files: tuple[Path, ...]) -> str:
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
     for path in files:
         with path.open("rb") as file:

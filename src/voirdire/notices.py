@@ -14,33 +14,33 @@ _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 
 @contextmanager
-def listening(listener: Callable[[str], None]) -> Iterator[None]:
+def listen_for_notes(listener: Callable[[str], None]) -> Iterator[None]:
     """Have notes come to ``listener`` while the block runs, each once; an inner block hears them alone.
 
     Examples
     --------
     >>> heard = []
-    >>> with listening(heard.append):
-    ...     notice("'rater' is taken as judge")
-    ...     notice("'rater' is taken as judge")
+    >>> with listen_for_notes(heard.append):
+    ...     give_notice("'rater' is taken as judge")
+    ...     give_notice("'rater' is taken as judge")
     >>> heard
     ["'rater' is taken as judge"]
     """
     said: set[str] = set()
 
-    def once(note: str) -> None:
+    def say_once(note: str) -> None:
         if note not in said:
             said.add(note)
             listener(note)
 
-    token = _LISTENER.set(once)
+    token = _LISTENER.set(say_once)
     try:
         yield
     finally:
         _LISTENER.reset(token)
 
 
-def notice(note: str) -> None:
+def give_notice(note: str) -> None:
     """Say something to whoever listens; as a UserWarning where nobody does."""
     listener = _LISTENER.get()
     if listener is None:

@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
-from voirdire.cluster import connect, keep_memory
+from voirdire.cluster import connect_cluster, keep_memory
 
 Unit = TypeVar("Unit")
 Found = TypeVar("Found")
@@ -35,7 +35,7 @@ def run_parallel(
         Processes of this machine, by joblib; with 1, this one. None leaves it to an active ``joblib.parallel_config``.
         Not looked at where there is a ``client``.
     client : distributed.Client or str, optional
-        A cluster, or the address of its scheduler; see :func:`voirdire.cluster.connect`.
+        A cluster, or the address of its scheduler; see :func:`voirdire.cluster.connect_cluster`.
 
     Raises
     ------
@@ -66,33 +66,33 @@ def run_parallel(
     yield from pool(delayed(_run_unit)(run, unit) for unit in work)
 
 
-def in_order(
+def run_in_order(
     run: Callable[[Unit], Found], work: Sequence[Unit], jobs: int | None, client: object = None
 ) -> list[Found]:
     """What ``run`` gives for each piece of work, in the order of the work; otherwise as :func:`run_parallel`.
 
     Examples
     --------
-    >>> in_order(abs, [-2, 1], 1)
+    >>> run_in_order(abs, [-2, 1], 1)
     [2, 1]
     """
-    numbered = run_parallel(partial(_second, run), list(enumerate(work)), jobs, client)
+    numbered = run_parallel(partial(_run_numbered, run), list(enumerate(work)), jobs, client)
     found = {number: one for (number, _), one in numbered}
     return [found[number] for number in range(len(work))]
 
 
-def _second(run: Callable[[Unit], Found], numbered: tuple[int, Unit]) -> Found:
+def _run_numbered(run: Callable[[Unit], Found], numbered: tuple[int, Unit]) -> Found:
     return run(numbered[1])
 
 
 def _on_cluster(
     run: Callable[[Unit], Found], work: Sequence[Unit], cluster: object
 ) -> Iterator[tuple[Unit, Found]]:
-    with connect(cluster) as client:
+    with connect_cluster(cluster) as client:
         as_completed: Any = import_module("distributed").as_completed
         # what all tasks share travels once, and is a task itself: a worker that is lost with it is replaced
-        shared = client.submit(_itself, run, pure=False)
-        tasks = {client.submit(_call, shared, unit, pure=False): unit for unit in work}
+        shared = client.submit(_pass_through, run, pure=False)
+        tasks = {client.submit(_call_in_worker, shared, unit, pure=False): unit for unit in work}
         try:
             for task, found in as_completed(tasks, loop=client.loop, with_results=True):
                 yield tasks[task], found
@@ -101,11 +101,11 @@ def _on_cluster(
             client.cancel([shared, *tasks])
 
 
-def _itself(run: Any) -> Any:
+def _pass_through(run: Any) -> Any:
     return run
 
 
-def _call(run: Callable[[Unit], Found], unit: Unit) -> Found:
+def _call_in_worker(run: Callable[[Unit], Found], unit: Unit) -> Found:
     keep_memory()
     return run(unit)
 

@@ -35,17 +35,17 @@ def voirdire_gate(
     ``voirdire_inconclusive``, else "fail").
     """
 
-    def check(
+    def check_gate(
         *tables: object, inconclusive: Literal["fail", "skip", "pass"] | None = None, **settings: Any
     ) -> dict[str, Any]:
         __tracebackhide__ = True
-        from voirdire.decide.gate import gate, sentence
+        from voirdire.decide.gate import gate, verdict_sentence
 
         action = inconclusive or pytestconfig.getini(OPTION)
         if action not in CHOICES:
             raise pytest.UsageError(f"{OPTION} {action!r} is none of {', '.join(CHOICES)}")
         found = gate(*tables, **settings)
-        said = sentence(found, lambda name: name.encode("unicode_escape").decode("ascii"))
+        said = verdict_sentence(found, lambda name: name.encode("unicode_escape").decode("ascii"))
         record_property(PROPERTY, said)
         if found["verdict"] == "fail" or (found["verdict"] == "inconclusive" and action == "fail"):
             pytest.fail(f"{said}\n{found['rule']}\nNote: {found['note']}.", pytrace=False)
@@ -53,7 +53,7 @@ def voirdire_gate(
             pytest.skip(said)
         return found
 
-    return check
+    return check_gate
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -1,8 +1,8 @@
 """Settings of files and calls, checked by one set of rules: models, studies, panels, protocols' options, runs, claims.
 
 A fault is one sentence (the place, the value, the remedy), and all of a table are told at once. Rules stand beside
-keys (:func:`faults`), or in the annotations of a frozen dataclass: ``eta: Share`` is a float from 0 to 1. The same rule
-serves the constructor and the table, so that a file and a Python call fail with the same sentence.
+keys (:func:`find_faults`), or in the annotations of a frozen dataclass: ``eta: Share`` is a float from 0 to 1. The same
+rule serves the constructor and the table, so that a file and a Python call fail with the same sentence.
 
 pydantic finds the same faults, but names neither the nearest key nor what to give, and says "Input should be ...":
 every sentence would be written again from its codes, and that is most of this module.
@@ -37,53 +37,53 @@ def least_draws(prob: float, beyond: int = 1) -> int:
     return math.ceil(round(2 * beyond / (1 - prob), 6))
 
 
-def nearest(word: object, known: Iterable[str]) -> str:
+def nearest_word(word: object, known: Iterable[str]) -> str:
     """The known word that is meant, as a question, or "".
 
     Examples
     --------
-    >>> nearest("tolerence", ["tolerance", "because"])
+    >>> nearest_word("tolerence", ["tolerance", "because"])
     " (did you mean 'tolerance'?)"
     """
     close = difflib.get_close_matches(str(word), list(known), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
-def meant(word: object, known: Iterable[str]) -> str:
+def suggest_words(word: object, known: Iterable[str]) -> str:
     """What to try instead of a word: the nearest of the known ones, then all of them.
 
     Examples
     --------
-    >>> meant("twocoin", ("one-coin", "two-coin"))
+    >>> suggest_words("twocoin", ("one-coin", "two-coin"))
     "did you mean 'two-coin'? Known: one-coin, two-coin"
     """
-    return f"{nearest(word, known)[2:-1]} Known: {', '.join(known)}".lstrip()
+    return f"{nearest_word(word, known)[2:-1]} Known: {', '.join(known)}".lstrip()
 
 
-def unknown(what: str, word: object, known: Iterable[str]) -> str:
+def unknown_word(what: str, word: object, known: Iterable[str]) -> str:
     """The sentence about a name that is none of the known ones.
 
     Examples
     --------
-    >>> unknown("model", "mapel", ["maple", "crowd-bt"])
+    >>> unknown_word("model", "mapel", ["maple", "crowd-bt"])
     "unknown model 'mapel' (did you mean 'maple'?); known: maple, crowd-bt"
     """
     return f"unknown {what} {word!r}{_or_known(word, list(known))}"
 
 
-def is_unknown(what: str, word: object, known: Iterable[str]) -> str:
+def unknown_value(what: str, word: object, known: Iterable[str]) -> str:
     """The same sentence about the word that a file has for something.
 
     Examples
     --------
-    >>> is_unknown("[ties] kind", "davidsen", ["davidson"])
+    >>> unknown_value("[ties] kind", "davidsen", ["davidson"])
     "[ties] kind 'davidsen' is unknown (did you mean 'davidson'?); known: davidson"
     """
     return f"{what} {word!r} is unknown{_or_known(word, list(known))}"
 
 
 def _or_known(word: object, known: list[str]) -> str:
-    return f"{nearest(word, known)}; known: {', '.join(known) or 'none'}"
+    return f"{nearest_word(word, known)}; known: {', '.join(known) or 'none'}"
 
 
 def read_toml(path: Path, what: str = "") -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Rule:
 
     Examples
     --------
-    >>> Rule("a name", lambda v: isinstance(v, str)).fault("judge", 3)
+    >>> Rule("a name", lambda v: isinstance(v, str)).find_fault("judge", 3)
     'judge is 3; give a name'
     """
 
@@ -134,9 +134,9 @@ class Rule:
     base: Rule | None = None
     kept: Callable[[Any], Any] | None = None
 
-    def fault(self, key: str, value: object) -> str:
+    def find_fault(self, key: str, value: object) -> str:
         """The sentence about a value that breaks the rule, "" about one that keeps it."""
-        first = self.base.fault(key, value) if self.base is not None else ""
+        first = self.base.find_fault(key, value) if self.base is not None else ""
         if first or self.holds(value):
             return first
         return self.says.format(key=key, value=value, words=self.words)
@@ -148,7 +148,7 @@ class Rule:
 
 def is_number(value: object) -> bool:
     """Whether a value is a finite real number (True and False are none)."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and _finite(value)
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and _is_finite(value)
 
 
 def is_whole(value: object) -> bool:
@@ -156,7 +156,7 @@ def is_whole(value: object) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def _finite(value: Any) -> bool:
+def _is_finite(value: Any) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:  # TOML knows integers beyond any float
@@ -192,14 +192,14 @@ Name = Annotated[str, Rule("a name", WORD.holds)]
 _PLAIN = {str: TEXT, int: WHOLE, float: NUMBER, bool: FLAG}
 
 
-def faults(
+def find_faults(
     table: Mapping[str, Any],
     rules: Mapping[str, Rule],
     needed: Collection[str] = (),
     *,
     unknown: str = "unknown key {key!r}{near}",
     missing: str = "{key!r} is missing",
-    near: Callable[[str, list[str]], str] = nearest,
+    near: Callable[[str, list[str]], str] = nearest_word,
 ) -> Iterator[tuple[str, str]]:
     """What is wrong with a table: unknown keys, then keys that are missing, then values that break their rule.
 
@@ -221,7 +221,7 @@ def faults(
 
     Examples
     --------
-    >>> dict(faults({"itmes": 3}, {"items": COUNT}, ["items"]))
+    >>> dict(find_faults({"itmes": 3}, {"items": COUNT}, ["items"]))
     {'itmes': "unknown key 'itmes' (did you mean 'items'?)", 'items': "'items' is missing"}
     """
     for key in table:
@@ -231,11 +231,11 @@ def faults(
         if key not in table:
             yield key, missing.format(key=key, words=rules[key].words)
     for key, value in table.items():
-        if key in rules and (fault := rules[key].fault(key, value)):
+        if key in rules and (fault := rules[key].find_fault(key, value)):
             yield key, fault
 
 
-def among(known: Collection[str], says: str = "{key} = {value!r} is none of {words}") -> Rule:
+def one_of_words(known: Collection[str], says: str = "{key} = {value!r} is none of {words}") -> Rule:
     """The rule that a value is one of the known words."""
     return Rule(", ".join(known), lambda v: isinstance(v, str) and v in known, says)
 
@@ -314,11 +314,13 @@ class Checked:
 
     def __post_init__(self) -> None:
         fields = {name: getattr(self, name) for name in rules_of(type(self))}
-        found = [fault for _, fault in faults(fields, rules_of(type(self)))] or list(self.conflicts())
+        found = [fault for _, fault in find_faults(fields, rules_of(type(self)))] or list(
+            self.find_conflicts()
+        )
         if found:
             raise InputError([f"{self.kind} {self.noun}: {fault}" for fault in found])
 
-    def conflicts(self) -> Iterator[str]:
+    def find_conflicts(self) -> Iterator[str]:
         """Problems between fields that are each in order (none, unless a class says otherwise)."""
         return iter(())
 
@@ -335,7 +337,7 @@ class Checked:
 CheckedT = TypeVar("CheckedT", bound=Checked)
 
 
-def build(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> CheckedT:
+def build_setting(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> CheckedT:
     """Build the setting that a table (or just a kind) describes.
 
     Parameters
@@ -364,7 +366,7 @@ def build(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> Chec
     kind = spec.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
         wrong = f"unknown kind {kind!r}" if "kind" in spec else "'kind' is missing"
-        raise InputError(f"{place}: {wrong}; {meant(kind or '', kinds)}")
+        raise InputError(f"{place}: {wrong}; {suggest_words(kind or '', kinds)}")
     cls = kinds[kind]
     fields = dict.fromkeys(rules_of(cls), ANY)  # values are checked where the object is made
     needed = [
@@ -372,13 +374,13 @@ def build(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> Chec
         for field in dataclasses.fields(cls)
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     ]
-    found = faults(
+    found = find_faults(
         {key: value for key, value in spec.items() if key != "kind"},
         fields,
         needed,
         unknown=f"unknown key {{key!r}} for kind {kind!r}; {{near}}",
         missing=f"{{key!r}} is missing; kind {kind!r} needs it",
-        near=lambda key, known: meant(key, known) if known else "it has none",
+        near=lambda key, known: suggest_words(key, known) if known else "it has none",
     )
     problems = [f"{place}: {fault}" for _, fault in found]
     hints = get_type_hints(cls)
@@ -387,7 +389,7 @@ def build(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> Chec
         nested = isinstance(hints[name], type) and issubclass(hints[name], Checked)
         if nested and not isinstance(value, Checked):
             try:
-                values[name] = build(kinds, value, f"{place}, {name}")
+                values[name] = build_setting(kinds, value, f"{place}, {name}")
             except InputError as error:
                 problems += error.problems
     if not problems:

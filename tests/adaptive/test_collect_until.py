@@ -59,7 +59,7 @@ def test_a_run_that_is_stopped_anywhere_ends_with_the_same_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     until(tmp_path / "whole")
-    decide, stops = asking.decide, iter([3, 5, 7, 10**6])
+    decide, stops = asking.decide_by_rule, iter([3, 5, 7, 10**6])
     left = [0]
 
     class Killed(BaseException):
@@ -71,7 +71,7 @@ def test_a_run_that_is_stopped_anywhere_ends_with_the_same_tables(
             raise Killed
         return decide(*given)
 
-    monkeypatch.setattr(asking, "decide", mortal)
+    monkeypatch.setattr(asking, "decide_by_rule", mortal)
     for stop in stops:
         left[0] = stop
         try:

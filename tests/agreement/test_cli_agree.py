@@ -34,7 +34,7 @@ from voirdire.cli.metaeval import metaeval
 from voirdire.errors import InputError
 from voirdire.report.rows_page import rows_page
 from voirdire.report.sources import Rows, read_run
-from voirdire.report.verb import render
+from voirdire.report.verb import render_page
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +270,7 @@ def test_comparisons_are_saved_and_reported(app, tables, tmp_path, verb, table, 
     assert [row["value"] for row in kept.rows] == [row["difference"] for row in rows]
     assert kept.rows[0]["judges"][-2:] == [rows[0]["a"], rows[0]["b"]]
     assert isinstance(kept, Rows)
-    assert "Difference in" in render(rows_page(kept), "md")
+    assert "Difference in" in render_page(rows_page(kept), "md")
 
 
 def test_metrics_are_printed_as_papers_do(app, tables) -> None:

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
-from voirdire.agreement.coefficients.correlation import spearman
+from voirdire.agreement.coefficients.correlation import spearman_statistic
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
 from voirdire.agreement.engine.intervals import bootstrap_interval
@@ -47,7 +47,7 @@ def statistics(panel: Ratings, x: np.ndarray, y: np.ndarray) -> dict[str, Statis
         "agreement_rate": agreement_rate(pair),
         "cohen_kappa": cohen_kappa(pair),
         "krippendorff_alpha": krippendorff_alpha(panel).fixed(),
-        "spearman": spearman(x, y),
+        "spearman": spearman_statistic(x, y),
     }
 
 

@@ -13,8 +13,8 @@ import voirdire
 from voirdire import InputError
 from voirdire.agreement.correlation.people import beside_people
 from voirdire.cli import app
-from voirdire.notices import listening
-from voirdire.tables.chosen import chosen
+from voirdire.notices import listen_for_notes
+from voirdire.tables.chosen import select_rows
 
 ITEMS = [f"i{at}" for at in range(8)]
 TRUTH = dict(zip(ITEMS, [1, 2, 3, 4, 5, 4, 2, 1], strict=True))
@@ -59,7 +59,7 @@ def humans(tmp_path: Path) -> Path:
 
 
 def test_runs_beside_people_are_named_by_protocol(debate: Path, single: Path, humans: Path) -> None:
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         found = voirdire.metaeval([debate, single], humans=humans, measures="spearman", resamples=100)
         first = voirdire.metaeval(
             [debate], humans=humans, phase="initial", measures="spearman", resamples=100
@@ -83,8 +83,8 @@ def test_one_command_gives_the_table_of_metrics(debate: Path, single: Path, huma
 
 
 def test_a_run_is_fitted_by_its_results(debate: Path) -> None:
-    with listening(lambda _: None):
-        scores = chosen(debate).astype({"score": float})
+    with listen_for_notes(lambda _: None):
+        scores = select_rows(debate).astype({"score": float})
     assert sorted(scores["judge"].unique()) == ["org/gpt"]
     assert "group" not in scores
     both = pd.concat([scores, scores.assign(judge="b", score=[2.5, 2.25, 3, 3.5, 5.75, 4, 2.75, 1])])
@@ -119,7 +119,7 @@ def test_people_need_an_item_and_a_score_alone(debate: Path, humans: Path) -> No
     ours = table[table["judge"] == "human"]
     assert sorted(set(zip(ours["criterion"], ours["context"], strict=True)))[0] == ("tone", "c0")
     assert len(ours) == 16
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         table, _ = beside_people([many, debate], humans)
     assert set(table.loc[table["judge"] == "debate", "criterion"]) == {"tone", "truth"}
     assert not table["context"].isna().any()
@@ -133,11 +133,11 @@ def test_people_need_an_item_and_a_score_alone(debate: Path, humans: Path) -> No
 
 def test_phases_and_columns_that_are_not_there_are_named(debate: Path) -> None:
     with pytest.raises(InputError, match=r"phase 'round-9' is not among 'final', 'initial'"):
-        chosen(debate, "round-9")
-    with pytest.raises(InputError, match="there is no column 'topic'"), listening(lambda _: None):
-        chosen(debate, None, {"topic": "x"})
-    with pytest.raises(InputError, match="no row has judge=z"), listening(lambda _: None):
-        chosen(debate, None, {"judge": "z"})
+        select_rows(debate, "round-9")
+    with pytest.raises(InputError, match="there is no column 'topic'"), listen_for_notes(lambda _: None):
+        select_rows(debate, None, {"topic": "x"})
+    with pytest.raises(InputError, match="no row has judge=z"), listen_for_notes(lambda _: None):
+        select_rows(debate, None, {"judge": "z"})
 
 
 def test_long_names_of_judges_leave_the_phases_room(tmp_path: Path) -> None:

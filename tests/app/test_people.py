@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.app.people import asking_page, read_answers, telling_questions
+from voirdire.app.people import asking_page, informative_questions, read_answers
 from voirdire.errors import InputError
 
 ASKED = [
@@ -34,7 +34,7 @@ def votes(judges: int) -> pd.DataFrame:
 
 def test_the_questions_are_those_of_next() -> None:
     fit = voirdire.fit(votes(4), model="crowd-bt", method="laplace")
-    asked, unasked = telling_questions(fit)
+    asked, unasked = informative_questions(fit)
     expected = fit.next_comparisons(10)[["first", "second"]]
     assert asked == expected.to_dict("records")
     assert unasked == ""
@@ -42,14 +42,14 @@ def test_the_questions_are_those_of_next() -> None:
 
 def test_a_lone_judge_is_asked_about_by_the_ranking() -> None:
     fit = voirdire.fit(votes(1), model="bradley-terry", method="laplace")
-    asked, _ = telling_questions(fit)
+    asked, _ = informative_questions(fit)
     assert asked == fit.next_comparisons(10, about="ranking")[["first", "second"]].to_dict("records")
 
 
 def test_why_labels_are_not_asked_about_is_said() -> None:
     rows = [(judge, f"i{k}", "yn"[(k + (judge == "c")) % 2]) for judge in "abc" for k in range(6)]
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
-    asked, unasked = telling_questions(voirdire.fit(table, method="laplace"))
+    asked, unasked = informative_questions(voirdire.fit(table, method="laplace"))
     assert asked == []
     assert "for tables of votes" in unasked
 

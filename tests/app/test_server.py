@@ -144,20 +144,20 @@ def test_folders_of_others_are_left_alone(temporary: Path) -> None:
 
 def test_missing_packages_are_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"pip install 'voirdire\[app\]'"), server.serving():
+    with pytest.raises(InputError, match=r"pip install 'voirdire\[app\]'"), server.serve_page():
         pass
 
 
 def test_a_port_that_is_taken_is_named(temporary: Path) -> None:
-    with server.serving() as guard:
+    with server.serve_page() as guard:
         port = int(guard.address.split(":")[2].split("/")[0])
-        with pytest.raises(InputError, match=f"port {port} cannot be used"), server.serving(port):
+        with pytest.raises(InputError, match=f"port {port} cannot be used"), server.serve_page(port):
             pass
     assert not list(temporary.iterdir())
 
 
 def test_the_address_that_a_browser_is_started_with_opens_the_page_once(temporary: Path) -> None:
-    with server.serving() as guard:
+    with server.serve_page() as guard:
         address = guard.address_once()
         assert address != guard.address
         assert opener(address)("/").url.startswith(address.split("?")[0] + "s/")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from voirdire.cli import console
-from voirdire.kinds.columns import records
+from voirdire.kinds.columns import to_records
 
 
 @pytest.mark.parametrize("rows", [0, 3, 7, 8])
@@ -21,9 +21,9 @@ def test_long_tables_are_written_as_short_ones(
         "items": [{"item": f"i{n}", "score": n / 7} for n in range(rows)],
         "nothing": None,
     }
-    console.emit(result)
+    console.print_json(result)
     assert capsys.readouterr().out == json.dumps(result) + "\n"
-    console.emit({})
+    console.print_json({})
     assert capsys.readouterr().out == "{}\n"
 
 
@@ -34,7 +34,7 @@ def test_records_are_plain_numbers() -> None:
         "score": np.array([0.5, np.nan]),
         "known": np.array([True, False]),
     }
-    found = records(columns)
+    found = to_records(columns)
     assert found == [
         {"item": "a", "n": 1, "score": 0.5, "known": True},
         {"item": "b", "n": 2, "score": None, "known": False},

@@ -259,7 +259,7 @@ def test_a_step_is_finished_and_drafts_are_removed(tmp_path: Path) -> None:
         f"""
 draft = drafts.new_folder(Path({str(tmp_path)!r}, "a"))
 (draft / "half").write_text("half")
-with drafts.undivided():
+with drafts.undivided_step():
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(0.3)
     Path({str(tmp_path)!r}, "whole").write_text("whole")
@@ -292,7 +292,7 @@ def test_what_ends_well_by_itself_is_left_to_do_so() -> None:
     done = ended(
         """
 try:
-    with signals.left_alone():
+    with signals.leave_signals_alone():
         os.kill(os.getpid(), signal.SIGINT)
         time.sleep(5)
 except KeyboardInterrupt:

@@ -79,7 +79,7 @@ def test_progress_begins_before_the_work(monkeypatch: pytest.MonkeyPatch) -> Non
         seen.append(f"load {name}")
         raise voirdire.InputError("seen")
 
-    monkeypatch.setattr(console, "progress", progress)
+    monkeypatch.setattr(console, "progress_bar", progress)
     monkeypatch.setattr(studies, "load_study", load)
     run("simulate", "rq1")
     assert seen == ["Study rq1", "load rq1"]

@@ -48,5 +48,5 @@ def toy_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
     """The protocol ``toy``, as if a package had registered it."""
     from voirdire.collect import registry
 
-    before = registry._registered
-    monkeypatch.setattr(registry, "_registered", lambda: before() | {"toy": "toy:Toy"})
+    before = registry._registered_protocols
+    monkeypatch.setattr(registry, "_registered_protocols", lambda: before() | {"toy": "toy:Toy"})

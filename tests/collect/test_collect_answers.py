@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voirdire.collect.answers import breach, check_schema, parse_json
+from voirdire.collect.answers import check_schema, find_breach, parse_json
 from voirdire.collect.replies import read_reply
 
 JSON = st.recursive(
@@ -71,9 +71,9 @@ def test_what_is_no_single_object_is_refused(text: str, reason: str) -> None:
 def test_schemas_mean_what_json_schema_says(schema: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
     assert check_schema(schema) == []
     for value in good:
-        assert breach(value, schema) is None, value
+        assert find_breach(value, schema) is None, value
     for value in bad:
-        assert breach(value, schema), value
+        assert find_breach(value, schema), value
 
 
 def test_what_is_not_understood_in_a_schema_is_said() -> None:

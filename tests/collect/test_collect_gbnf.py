@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from voirdire.collect.answers import breach
-from voirdire.collect.gbnf import grammar
+from voirdire.collect.answers import find_breach
+from voirdire.collect.gbnf import schema_grammar
 
 
 class Reader:
@@ -72,8 +72,8 @@ def compact(value: object) -> str:
 )
 def test_what_fits_is_admitted(change) -> None:
     value = {**GOOD, **change}
-    assert breach(value, VERDICT) is None
-    assert Reader(grammar(VERDICT)).admits(compact(value))
+    assert find_breach(value, VERDICT) is None
+    assert Reader(schema_grammar(VERDICT)).admits(compact(value))
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_what_fits_is_admitted(change) -> None:
 )
 def test_what_does_not_fit_is_not(change) -> None:
     value = {**GOOD, **change}
-    assert breach(value, VERDICT) is not None
-    assert not Reader(grammar(VERDICT)).admits(compact(value))
+    assert find_breach(value, VERDICT) is not None
+    assert not Reader(schema_grammar(VERDICT)).admits(compact(value))
 
 
 def test_white_space_between_parts_is_not_admitted() -> None:
-    assert not Reader(grammar(VERDICT)).admits(json.dumps(GOOD, ensure_ascii=False))
-    assert not Reader(grammar(VERDICT)).admits(compact(GOOD) + "\n")
+    assert not Reader(schema_grammar(VERDICT)).admits(json.dumps(GOOD, ensure_ascii=False))
+    assert not Reader(schema_grammar(VERDICT)).admits(compact(GOOD) + "\n")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_white_space_between_parts_is_not_admitted() -> None:
     ],
 )
 def test_single_parts(schema, fits, not_) -> None:
-    reader = Reader(grammar(schema))
-    assert all(reader.admits(compact(value)) and breach(value, schema) is None for value in fits)
+    reader = Reader(schema_grammar(schema))
+    assert all(reader.admits(compact(value)) and find_breach(value, schema) is None for value in fits)
     assert not any(reader.admits(compact(value)) for value in not_)
-    assert all(breach(value, schema) for value in not_)
+    assert all(find_breach(value, schema) for value in not_)

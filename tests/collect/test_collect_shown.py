@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from voirdire import InputError
 from voirdire.cli import app
 from voirdire.collect import collect
-from voirdire.collect.shown import prompts_planned, prompts_sent, templates
+from voirdire.collect.shown import prompts_planned, prompts_sent, protocol_templates
 
 pytestmark = pytest.mark.usefixtures("toy_protocol")
 ITEMS = pd.DataFrame({"id": ["a", "b", "c"], "text": ["one", "two\x1b[31m", "three"]})
@@ -73,7 +73,7 @@ def test_a_damaged_prompt_is_told(tmp_path: Path, serve: Callable[..., Any]) -> 
 
 
 def test_templates_are_shown_as_they_are(tmp_path: Path) -> None:
-    assert "{% block user %}" in templates("g-eval")["g-eval/score"]
+    assert "{% block user %}" in protocol_templates("g-eval")["g-eval/score"]
     done = CliRunner().invoke(app, ["prompts", "g-eval"])
     assert done.exit_code == 0
     assert "== g-eval/steps" in done.stdout

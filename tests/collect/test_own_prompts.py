@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from voirdire import InputError
 from voirdire.cli import app
 from voirdire.collect.plan import make_plan
-from voirdire.collect.rehearsal import rehearse
+from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import HERE, Prompts
-from voirdire.collect.shown import prompts_planned, templates
+from voirdire.collect.shown import prompts_planned, protocol_templates
 from voirdire.collect.slots import needed_slots
 
 PANEL = {
@@ -52,7 +52,7 @@ STEPS: dict[str, tuple[dict[str, Any], set[str]]] = {
 def test_every_step_of_a_protocol_is_rehearsed(name: str) -> None:
     options, others = STEPS[name]
     plan = make_plan(PANEL, ITEMS, name, options=options)
-    asked = set(rehearse(plan.protocol, plan.setting))
+    asked = set(rehearse_run(plan.protocol, plan.setting))
     files = {f"{name}/{path.stem}" for path in (HERE / name).glob("*.j2") if "{% block" in path.read_text()}
     assert asked == files - others
 
@@ -105,11 +105,11 @@ def test_a_template_without_what_it_is_about_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"vanilla/score\.j2 does not show 'text'; write"):
         make_plan(PANEL, ITEMS, "vanilla", prompts=tmp_path)
     with pytest.raises(InputError, match="does not show 'text'"):
-        templates("vanilla", tmp_path)
+        protocol_templates("vanilla", tmp_path)
     own(tmp_path, "vanilla/score", "Score {{ text | quoted }} by {{ criterion }}.")
     (shown,) = prompts_planned(PANEL, ITEMS, "vanilla", tmp_path)
     assert shown.user.startswith("Score [text, begin")
-    assert "Score {{ text" in templates("vanilla", tmp_path)["vanilla/score"]
+    assert "Score {{ text" in protocol_templates("vanilla", tmp_path)["vanilla/score"]
 
 
 def test_what_is_included_counts(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from growth import grows_as_its_input
 from scripted_server import Reply, completion, user
 
 from voirdire.collect import collect
-from voirdire.collect.answers import breach, parse_json, usable
+from voirdire.collect.answers import find_breach, parse_json, usable_content
 from voirdire.collect.replies import Reply as Received
 from voirdire.collect.replies import retry_after
-from voirdire.collect.wire import LARGEST, BadAnswer, _bounded
+from voirdire.collect.wire import LARGEST, BadAnswer, _read_bounded
 from voirdire.errors import InputError
 
 DEEP = 200_000
@@ -188,7 +188,7 @@ def test_an_answer_is_unpacked_up_to_a_bound(packed: Callable[[bytes], bytes]) -
             yield data[start : start + 65_536]
 
     def unpack(data: bytes, encoding: str) -> bytes:
-        return asyncio.run(_bounded(chunks(data), encoding))
+        return asyncio.run(_read_bounded(chunks(data), encoding))
 
     encoding = "gzip" if packed is gzip.compress else "deflate"
     text = json.dumps(completion("yes") | {"filler": "x" * 300_000}).encode()
@@ -234,7 +234,7 @@ def test_reading_an_answer_takes_time_that_grows_as_its_length(unit: str) -> Non
 
     def read(size: int) -> None:
         for end in ("", "}", '{"winner": '):
-            content, reason = usable(Received(unit * (size // len(unit)) + end, "stop"), schema)
+            content, reason = usable_content(Received(unit * (size // len(unit)) + end, "stop"), schema)
             assert content is None
             assert len(reason) < 200
 
@@ -246,10 +246,10 @@ def test_an_object_among_braces_is_still_found() -> None:
     assert parse_json(f'{prose}{{"winner": 2}}{prose}') == {"winner": 2}
     with pytest.raises(ValueError, match="nested too deeply"):
         parse_json("[" * 60 + "]" * 60)
-    assert breach([[1], {"a": True}, [True], {"a": 1}], {"type": "array", "uniqueItems": True}) is None
+    assert find_breach([[1], {"a": True}, [True], {"a": 1}], {"type": "array", "uniqueItems": True}) is None
 
     def look(size: int) -> None:
-        assert breach(list(range(size)), {"type": "array", "uniqueItems": True}) is None
+        assert find_breach(list(range(size)), {"type": "array", "uniqueItems": True}) is None
 
     assert grows_as_its_input(look, 100_000)
 

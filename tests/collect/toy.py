@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing
+from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing_row
 
 SCHEMA = {
     "type": "object",
@@ -43,21 +43,23 @@ class Toy:
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         questions = [
-            self._compare(setting, ask, judge.name, a, b, number)
+            self._compare_both_ways(setting, ask, judge.name, a, b, number)
             for judge in setting.judges
             for number in range(setting.options.rounds)
             for a, b in combinations(setting.items, 2)
         ]
         return list(await asyncio.gather(*questions))
 
-    async def _compare(self, setting: Setting, ask: Ask, judge: str, a: Any, b: Any, number: int) -> Row:
+    async def _compare_both_ways(
+        self, setting: Setting, ask: Ask, judge: str, a: Any, b: Any, number: int
+    ) -> Row:
         key = ("compare", a.id, b.id, number)
         variables = {"first": a.text, "second": b.text, "round": number}
         schema = None if setting.options.free else SCHEMA
         question = Question(judge, "toy/compare", variables, key, schema, setting.options.logprobs)
         answer = await ask(question)
         if answer.content is None:
-            return missing(key, answer, judge=judge, first=a.id, second=b.id)
+            return missing_row(key, answer, judge=judge, first=a.id, second=b.id)
         if setting.options.free:
             return Row("texts", {"judge": judge, "item": a.id, "text": answer.content})
         winner = "first" if answer.content["winner"] == 1 else "second"

@@ -14,8 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from voirdire.collect import collect, registry
 
-registered = registry._registered
-registry._registered = lambda: registered() | {"toy": "toy:Toy"}
+registered = registry._registered_protocols
+registry._registered_protocols = lambda: registered() | {"toy": "toy:Toy"}
 
 for line in sys.stdin:
     command = json.loads(line)

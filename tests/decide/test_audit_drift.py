@@ -10,8 +10,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import voirdire
-from voirdire.decide.audit_answers import answers_of
-from voirdire.decide.audit_drift import accuracy_over_time, change
+from voirdire.decide.audit_answers import pair_with_reference
+from voirdire.decide.audit_drift import accuracy_change, accuracy_over_time
 from voirdire.decide.audit_measures import SMALL
 from voirdire.tables.detect import read_table
 
@@ -40,7 +40,7 @@ def test_it_is_the_score_test_by_derivatives_of_the_quasi_likelihood() -> None:
     score = np.bincount(unit, by_b - share * by_a)
     groups = len(np.unique(unit))
     information = (expected * z**2).sum() - share * (expected * z).sum()
-    found = change(y, q, z, unit)
+    found = accuracy_change(y, q, z, unit)
     assert found is not None
     assert found.value == pytest.approx(score.sum() / information / 2, rel=1e-4)
     error = np.sqrt((score**2).sum() * groups / (groups - 1))
@@ -53,7 +53,7 @@ def test_intervals_cover_what_is_true() -> None:
     for _ in range(600):
         z, q = np.linspace(-1, 1, 240), 1.0 / (1.0 + np.exp(-2.5 * rng.normal(size=240)))
         y = (rng.random(240) < 0.5 + (0.7 - 0.2 * z) * (q - 0.5)).astype(float)
-        found = change(y, q, z, np.arange(240))
+        found = accuracy_change(y, q, z, np.arange(240))
         assert found is not None
         low, high = found.interval(0.9)
         inside.append(low <= -0.1 <= high)
@@ -89,7 +89,7 @@ def drifts(votes: pd.DataFrame, people: pd.DataFrame | None = None) -> dict[str,
 def over_time(votes: pd.DataFrame) -> list[float]:
     """Change of each judge in parts of its error."""
     read = read_table(votes)
-    answers = answers_of(read, None, None, (), None, None)
+    answers = pair_with_reference(read, None, None, (), None, None)
     order = np.tile(np.linspace(-1, 1, 200), JUDGES)
     return [
         one.value / one.error for one in accuracy_over_time(read, answers, order, SMALL) if one is not None

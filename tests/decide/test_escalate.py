@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.decide.selective import Part, at_least, guaranteed, needed, parts
+from voirdire.decide.selective import Part, answers_needed, candidate_parts, fewest_answers, guaranteed_parts
 from voirdire.errors import InputError
 
 ERROR, PROB = 0.1, 0.9
@@ -63,9 +63,9 @@ def test_people_agree_as_guaranteed_in_at_least_the_stated_share_of_simulations(
         seen = np.full(len(truth), np.nan)
         chosen = rng.choice(len(truth), known, replace=False)
         seen[chosen] = truth[chosen]
-        tried = parts(confidence, seen, ERROR, PROB)
+        tried = candidate_parts(confidence, seen, ERROR, PROB)
         for kept, into in (
-            (guaranteed(tried, ERROR, PROB), held),
+            (guaranteed_parts(tried, ERROR, PROB), held),
             ([one for one in tried if one.wrong <= ERROR * one.known], naive),
         ):
             some = np.isnan(seen) & (confidence >= (kept[-1].threshold if kept else np.inf))
@@ -81,8 +81,8 @@ def test_sizes_are_tried_in_an_order_that_peoples_answers_do_not_change() -> Non
     rng = np.random.default_rng(2)
     confidence, truth = simulated(rng)
     seen = np.where(rng.random(1000) < 0.2, truth, np.nan)
-    tried = parts(confidence, seen, ERROR, PROB)
-    other = parts(confidence, 1 - seen, ERROR, PROB)
+    tried = candidate_parts(confidence, seen, ERROR, PROB)
+    other = candidate_parts(confidence, 1 - seen, ERROR, PROB)
     assert [one.threshold for one in tried] == [one.threshold for one in other]
     assert [one.size for one in tried] == sorted(one.size for one in tried)
     assert tried[-1].size == 1000
@@ -90,16 +90,16 @@ def test_sizes_are_tried_in_an_order_that_peoples_answers_do_not_change() -> Non
 
 def test_the_first_size_that_does_not_hold_ends_it() -> None:
     good, bad = Part(0.9, 1000, 100, 0), Part(0.8, 1100, 110, 30)
-    assert guaranteed([good, bad, good], ERROR, PROB) == [good]
-    assert guaranteed([bad, good], ERROR, PROB) == []
+    assert guaranteed_parts([good, bad, good], ERROR, PROB) == [good]
+    assert guaranteed_parts([bad, good], ERROR, PROB) == []
 
 
 def test_how_many_known_answers_it_takes() -> None:
-    assert at_least(0.1, 0.9) == 22
+    assert fewest_answers(0.1, 0.9) == 22
     assert 0.9**22 <= 0.1 < 0.9**21
-    assert needed(None, 5, 0.1, 0.9) == 33
-    assert needed(Part(0.9, 1000, 50, 10), 200, 0.1, 0.9) is None
-    more = needed(Part(0.9, 1000, 50, 4), 200, 0.1, 0.9)
+    assert answers_needed(None, 5, 0.1, 0.9) == 33
+    assert answers_needed(Part(0.9, 1000, 50, 10), 200, 0.1, 0.9) is None
+    more = answers_needed(Part(0.9, 1000, 50, 4), 200, 0.1, 0.9)
     assert more is not None
     assert more > 200
 

@@ -12,12 +12,12 @@ import pytest
 from scipy import integrate, stats
 
 import voirdire
-from voirdire.decide.betting import log_wealth
-from voirdire.decide.gate import sentence
+from voirdire.decide.betting import log_bet_evidence
+from voirdire.decide.gate import verdict_sentence
 from voirdire.decide.gate_answers import read_differences
-from voirdire.decide.gate_loss import losses
+from voirdire.decide.gate_loss import expected_losses
 from voirdire.decide.gate_pairs import Versions
-from voirdire.decide.gate_people import distance
+from voirdire.decide.gate_people import bound_distance
 from voirdire.errors import InputError
 
 KEYS = [
@@ -151,7 +151,7 @@ def test_an_open_verdict_says_how_many_more_items_decide_it() -> None:
     found = voirdire.gate(new, old, margin=0.05)
     assert found["verdict"] == "inconclusive"
     assert found["needed"] > 100
-    assert f"About {found['needed'] - 100:,} more items decide it" in sentence(found)
+    assert f"About {found['needed'] - 100:,} more items decide it" in verdict_sentence(found)
     times = -(-found["needed"] // 100)
     more = [
         pd.concat([table.assign(item=table["item"] + 100 * at) for at in range(times)])
@@ -269,12 +269,12 @@ def test_few_human_answers_decide_nothing() -> None:
     assert "10 human answers are too few" in found["note"]
     lost = voirdire.gate(judged, versions=("new", "old"), humans=people[people["item"] < 10], loss=0.1)
     assert (lost["verdict"], lost["expected_loss"]) == ("inconclusive", None)
-    assert "is not known" in sentence(lost)
+    assert "is not known" in verdict_sentence(lost)
 
 
 def test_the_bound_of_people_is_the_mixture_s() -> None:
     """The likelihood ratio averaged over effects that are half-normal, by quadrature."""
-    z, answers = distance(50, 0.05), 50
+    z, answers = bound_distance(50, 0.05), 50
     rho = 6 / 100  # variance of the prior of the drift, in the unit of one answer's
     sum_ = z * np.sqrt(answers)
 
@@ -290,7 +290,7 @@ def test_the_bound_of_people_is_the_mixture_s() -> None:
 
 
 def test_losses_are_the_integrals_that_define_them() -> None:
-    found = losses(0.03, 0.05)
+    found = expected_losses(0.03, 0.05)
     theta = stats.norm(0.03, 0.05)
     assert found.new == pytest.approx(theta.expect(lambda x: max(-x, 0.0), lb=-1, ub=0))
     assert found.old == pytest.approx(theta.expect(lambda x: max(x, 0.0), lb=0, ub=1))
@@ -305,7 +305,7 @@ def test_the_loss_that_is_allowed_decides() -> None:
     same = voirdire.gate(new[:20], new[:20], loss=0.005)
     assert same["verdict"] == "inconclusive"
     assert same["needed"] > 20
-    assert f"{same['needed'] - 20:,} more items" in sentence(same)
+    assert f"{same['needed'] - 20:,} more items" in verdict_sentence(same)
 
 
 # what is refused
@@ -393,7 +393,7 @@ def releases(kind: str, shift: float, count: int, n: int, seed: int) -> np.ndarr
 
 def refutes(x: np.ndarray[Any, Any], mean: float) -> np.ndarray[Any, Any]:
     """Whether it is refuted, at a look after every 20 items, that the mean is at most ``mean``."""
-    return (log_wealth(x, mean, 0.05, 400)[:, 19::20] >= np.log(20)).any(axis=1)
+    return (log_bet_evidence(x, mean, 0.05, 400)[:, 19::20] >= np.log(20)).any(axis=1)
 
 
 @pytest.mark.parametrize("kind", ["labels", "scores"])
@@ -422,7 +422,7 @@ def test_the_gate_decides_at_a_look_where_the_bets_have_crossed() -> None:
         for n in looks:
             found = voirdire.gate(new[:n], old, levels=[0, 2])
             assert (found["verdict"] == "pass") == (
-                log_wealth((2 * x[:n] + 1) / 4, 0.5, 0.05, 400)[-1] >= np.log(20)
+                log_bet_evidence((2 * x[:n] + 1) / 4, 0.5, 0.05, 400)[-1] >= np.log(20)
             )
             assert found["difference"] == pytest.approx(2 * x[:n].mean() - 1)
             verdicts.append(found["verdict"])
@@ -435,10 +435,10 @@ def test_a_sorted_table_is_not_decided_by_its_beginning() -> None:
     shift = np.where(np.arange(400) < 100, -0.15, 0.05)
     x = x - x.mean(axis=1, keepdims=True) + 0.5 + shift
     for side in (x, 1 - x):
-        wealth = log_wealth(side, 0.5, 0.05, 400)
+        wealth = log_bet_evidence(side, 0.5, 0.05, 400)
         assert (wealth[:, -1] < np.log(20)).all()
     assert (
-        log_wealth(1 - x, 0.5, 0.05, 400).max(axis=1) >= np.log(20)
+        log_bet_evidence(1 - x, 0.5, 0.05, 400).max(axis=1) >= np.log(20)
     ).mean() > 0.5  # intersected it would be
 
 

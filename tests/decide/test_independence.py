@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.decide.alike import shares_of_own
-from voirdire.decide.audit_answers import answers_of
+from voirdire.decide.alike import independence_ratios
+from voirdire.decide.audit_answers import pair_with_reference
 from voirdire.tables.detect import read_table
 
 ITEMS = 300
@@ -92,8 +92,8 @@ def test_an_exact_copy_by_people() -> None:
 def test_the_share_that_is_its_own_is_what_it_is(kind: str, taken: float) -> None:
     """By four judges of whom one takes answers of another: 1 - s, of many answers."""
     table = read_table(panel(kind, taken, seed=3, judges=5, items=8000))
-    answers = answers_of(table, None, None, (), None, None)
-    found = shares_of_own(answers, np.arange(5) < 4, np.ones((5, 5), bool))
+    answers = pair_with_reference(table, None, None, (), None, None)
+    found = independence_ratios(answers, np.arange(5) < 4, np.ones((5, 5), bool))
     assert found[0, 4] == pytest.approx(1.0 - taken, abs=0.05)
     assert found[1, 2] == pytest.approx(1.0, abs=0.05)
 
@@ -105,10 +105,10 @@ def test_by_hand() -> None:
         [(f"j{j}", f"i{i}", float(row[j])) for i, row in enumerate(said) for j in range(4)],
         columns=["judge", "item", "score"],
     )
-    answers = answers_of(read_table(table), None, None, (), None, None)
+    answers = pair_with_reference(read_table(table), None, None, (), None, None)
     y = np.array(said, float)
     y = y - y.mean(axis=0)
     d = ((y[:, :, None] - y[:, None]) ** 2).mean(axis=0)
     noise = (d[0, 2] + d[0, 3] - d[2, 3]) / 2 + (d[1, 2] + d[1, 3] - d[2, 3]) / 2
-    found = shares_of_own(answers, np.ones(4, bool), np.ones((4, 4), bool))
+    found = independence_ratios(answers, np.ones(4, bool), np.ones((4, 4), bool))
     assert found[0, 1] == pytest.approx(min(d[0, 1] / noise, 1.0))

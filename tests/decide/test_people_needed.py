@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.decide.decision import answers_about
+from voirdire.decide.decision import people_preference
 from voirdire.decide.prospects import people_needed
 from voirdire.kinds.preference import Preference
 from voirdire.planning.apart import plan_apart
@@ -90,7 +90,7 @@ def promise(seed: int) -> list[bool]:
     if len(decision.first) < 2 or decision.next[-1]["more"] is None:
         return []
     rng = np.random.default_rng([18, seed])
-    entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
+    entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     code = {name: at for at, name in enumerate(entrants.names)}
     leader = decision.first[0]
     total, reached = 0, []
@@ -101,7 +101,7 @@ def promise(seed: int) -> list[bool]:
             decision.pairs.deviation[place],
             decision.pairs.t,
         )
-        answers = answers_about(fit, (leader, other))
+        answers = people_preference(fit, (leader, other))
         assert answers is not None
         count = int(np.ceil(people_needed(m, s, t, answers) or 0))
         total += count
@@ -147,14 +147,14 @@ def test_people_answer_as_the_model_says() -> None:
     fit = fitted(panel(0, "scores"))
     d = 0.8
     noise = rng.logistic(size=(2, 400_000))
-    found = of_scores.preference(fit.problem, fit.posterior).probability(np.array(d))
+    found = of_scores.people_preference(fit.problem, fit.posterior).probability(np.array(d))
     assert found == pytest.approx(float((d + noise[0] > noise[1]).mean()), abs=0.015)
     votes = fitted(panel(0))
-    coin = votes.kind.preference(votes.problem, votes.posterior).coin
+    coin = votes.kind.people_preference(votes.problem, votes.posterior).coin
     assert coin == pytest.approx(1.0 / (1.0 + np.exp(-3.5)), abs=0.03)  # before anyone has answered
     asked = pd.DataFrame({"first": ["i0", "i1"] * 20, "second": ["i2", "i3"] * 20, "winner": "first"})
     more = fitted(panel(0), anchors=asked, anchor_mode="joint")
-    assert more.kind.preference(more.problem, more.posterior).coin != coin
+    assert more.kind.people_preference(more.problem, more.posterior).coin != coin
 
 
 def test_answers_in_contexts_of_their_own_say_less() -> None:

@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 from typer.testing import CliRunner
 
 from voirdire.cli import app
-from voirdire.decide.telling import Told, taus, telling
+from voirdire.decide.telling import Told, kendall_taus, telling
 from voirdire.errors import InputError
 
 PROMPTS, FLAT = 14, 4
@@ -116,7 +116,7 @@ def test_who_holds_its_own_against_the_best_is_worth_more_than_who_does_in_the_m
     first, second = np.tile(first, 20), np.tile(second, 20)
     y, nothing = np.ones(len(first)), np.zeros(len(first), dtype=np.int64)
     told = Told(y, nothing, (first, second), nothing, (1, 6))
-    worth = told.worths(np.ones(len(y), dtype=bool)).over(0)
+    worth = told.estimate_worths(np.ones(len(y), dtype=bool)).over(0)
     assert (np.diff(worth[:5]) < 0).all()
     assert worth[5] > worth[1] + 0.1  # as good as the first, or nearly; both won as many as they lost
 
@@ -135,7 +135,7 @@ def test_tau_is_that_of_kendall() -> None:
     rng = np.random.default_rng(3)
     values, target = rng.integers(0, 5, (20, 12)).astype(float), rng.integers(0, 5, 12).astype(float)
     expected = [kendalltau(value, target).statistic for value in values]
-    assert taus(values, target) == pytest.approx(expected)
+    assert kendall_taus(values, target) == pytest.approx(expected)
 
 
 def test_what_is_wrong_is_named() -> None:

@@ -13,10 +13,10 @@ from voirdire import fit
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode, find_modes
 from voirdire.kinds.joint import JOINT
-from voirdire.kinds.scores.bootstrap import resampled
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.bootstrap import resample_scores
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.votes import bootstrap as refit
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
@@ -34,7 +34,7 @@ def table(size: int, items: int = 6, seed: int = 2, apart: bool = False) -> pd.D
 
 
 def posed(votes: pd.DataFrame, **how: Any) -> VotesProblem:
-    return pose(load_model("bradley-terry"), read_votes(votes), **how)
+    return encode_votes(load_model("bradley-terry"), read_votes(votes), **how)
 
 
 def searched(problem: VotesProblem, drawn: np.ndarray) -> np.ndarray:
@@ -47,7 +47,7 @@ def searched(problem: VotesProblem, drawn: np.ndarray) -> np.ndarray:
 def test_refits_are_the_searched_modes_of_their_counts(size: int, apart: bool) -> None:
     problem = posed(table(size, apart=apart))
     mode = find_mode(problem).x
-    drawn = refit._redrawn(problem.data["votes"], 30, np.random.default_rng(0))
+    drawn = refit._resample_weights(problem.data["votes"], 30, np.random.default_rng(0))
     assert (drawn.sum(axis=1) == size).all()
     np.testing.assert_allclose(
         refit._bradley_terry(problem, mode, drawn), searched(problem, drawn), atol=2e-5
@@ -57,7 +57,7 @@ def test_refits_are_the_searched_modes_of_their_counts(size: int, apart: bool) -
 def test_refits_of_many_votes_all_arrive_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = posed(table(4000))
     monkeypatch.setattr(refit, "find_modes", None)
-    monkeypatch.setattr(refit, "refit", None)
+    monkeypatch.setattr(refit, "refit_modes", None)
     found = refit.refit_resampled(problem, find_mode(problem).x, 150, np.random.default_rng(0))
     assert found.shape == (150, 5)
 
@@ -69,7 +69,7 @@ def test_refits_far_from_the_table_are_searched_instead() -> None:
     far, near = np.zeros_like(weight), weight.copy()
     far[problem.data["votes"]["pair"] == 0] = 1e4
     drawn = np.stack([near, far, near])
-    arrived = refit._stepped(
+    arrived = refit._fixed_curvature_steps(
         problem.density, problem.data["votes"], problem.density.values(mode, np)["strength"].ravel(), drawn
     )[1]
     assert arrived.tolist() == [True, False, True]
@@ -94,10 +94,10 @@ def test_refits_of_more_than_one_block_are_those_of_single_ones(monkeypatch: pyt
 )
 def test_other_models_and_weighed_votes_are_searched(model: str, changes: dict[str, Any]) -> None:
     plain = posed(table(40))
-    assert refit._plain(plain)
-    assert not refit._plain(pose(load_model(model), read_votes(table(40)), **changes))
+    assert refit._is_plain(plain)
+    assert not refit._is_plain(encode_votes(load_model(model), read_votes(table(40)), **changes))
     tied = table(40).assign(winner=["tie", "first"] * 20)
-    assert not refit._plain(posed(tied))
+    assert not refit._is_plain(posed(tied))
 
 
 def test_the_spread_of_one_strength_is_that_of_its_share() -> None:
@@ -115,9 +115,9 @@ def test_scores_are_drawn_by_judge_and_item_and_answer_weights_stay() -> None:
     rows = [(judge, item, 1 + n % 3) for judge in "ab" for n, item in enumerate("vwxyz") for _ in range(2)]
     table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
     answer_weight = np.array([1.0, 0.25])
-    problem = pose_scores(load_model("rating-severity"), table, answer_weight=answer_weight)
+    problem = encode_scores(load_model("rating-severity"), table, answer_weight=answer_weight)
     rng = np.random.default_rng(0)
-    weights = np.stack([resampled(problem, rng)["scores"]["weight"] for _ in range(2000)])
+    weights = np.stack([resample_scores(problem, rng)["scores"]["weight"] for _ in range(2000)])
     times = weights / answer_weight[problem.data["scores"]["judge"]]
     assert (times == times.round()).all()
     assert (times.sum(axis=1) == 10).all()

@@ -17,7 +17,7 @@ from voirdire.errors import InputError
 from voirdire.fit.crossval import cross_validate
 from voirdire.fit.verb import fit
 from voirdire.kinds.votes.contexts import by_context
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model, model_names
 from voirdire.tables.votes import read_votes
 
@@ -101,8 +101,8 @@ def test_held_out_votes_leave_no_trace(model: str) -> None:
     counts = np.zeros_like(votes.counts)
     np.add.at(counts, (votes.row_cell[~held], votes.row_outcome[~held]), 1)
     spec = load_model(model)
-    fold = pose(spec, replace(votes, counts=counts), ties=True, keep_empty=True)
-    alone = pose(spec, votes.subset(~held), ties=True)
+    fold = encode_votes(spec, replace(votes, counts=counts), ties=True, keep_empty=True)
+    alone = encode_votes(spec, votes.subset(~held), ties=True)
     assert fold.density == alone.density
     x = np.random.default_rng(0).normal(size=fold.density.size)
     values = fold.density.values(x, np)

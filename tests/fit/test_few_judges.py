@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.posterior import scores
+from voirdire.infer.posterior import integrated_scores
 from voirdire.model.specs import load_model
 from voirdire.typing import Floats
 
@@ -46,9 +46,9 @@ def test_claims_of_a_few_judges_are_right(judges: int) -> None:
         truly_less = truth[:, None] < truth[None, :]
         density, draws = found.problem.density, found.posterior.draws
         assert draws is not None
-        one_orientation = density.fold(draws, found.problem.data)[0]
+        one_orientation = density.fold_orientations(draws, found.problem.data)[0]
         for x, of_fit in ((draws, True), (one_orientation, False)):
-            score = scores(density, density.values(x.reshape(-1, density.size), np))
+            score = integrated_scores(density, density.values(x.reshape(-1, density.size), np))
             claimed = (score[:, :, None] > score[:, None, :]).mean(axis=0) > 0.95
             if of_fit:
                 claims, wrong = claims + claimed.sum(), wrong + (claimed & truly_less).sum()

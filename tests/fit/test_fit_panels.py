@@ -87,7 +87,7 @@ def test_nuts_recovers_every_reliability_and_converges(panel: str) -> None:
     assert checks["divergences"] == 0
     assert_orientation(panel, result)
     # within one orientation; the fit's own intervals hold the mass of the other
-    folded = result.problem.density.fold(result.posterior.draws, result.problem.data)[0]
+    folded = result.problem.density.fold_orientations(result.posterior.draws, result.problem.data)[0]
     judges = replace(result, posterior=replace(result.posterior, draws=folded)).judges()
     low, high = (judges[f"reliability_{end}"].to_numpy() for end in ("low", "high"))
     assert (high - low < 0.05).all()

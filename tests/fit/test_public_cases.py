@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.model.specs import locate
+from voirdire.model.specs import specification_folder
 
 
 def fitted(*words: str | Path) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def levels(found: dict[str, Any]) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def flat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Bradley-Terry with priors so wide that the mode is the maximum of the likelihood."""
-    text = (locate("models") / "bradley-terry.toml").read_text(encoding="utf-8")
+    text = (specification_folder("models") / "bradley-terry.toml").read_text(encoding="utf-8")
     for name, wide in (("sd = 4.0", "sd = 1000.0"), ("sd = 2.0", "sd = 1000.0")):
         assert text.count(name) == 1
         text = text.replace(name, wide)

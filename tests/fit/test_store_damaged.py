@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError, agreement, fit, load
-from voirdire.layouts import sealed
+from voirdire.layouts import with_seal
 from voirdire.report.sources import Rows, read_run, save_rows
 
 VOTES = pd.DataFrame(
@@ -82,7 +82,7 @@ def test_five_hundred_mutated_runs_are_refused_with_a_message(tmp_path: Path) ->
 
 
 def test_arrays_that_unpack_to_more_than_a_fit_are_not_unpacked(tmp_path: Path) -> None:
-    from voirdire.fit.store import _arrays
+    from voirdire.fit.store import _read_arrays
 
     with (
         zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive,
@@ -91,13 +91,13 @@ def test_arrays_that_unpack_to_more_than_a_fit_are_not_unpacked(tmp_path: Path) 
         for _ in range(40):
             file.write(bytes(2**23))
     with pytest.raises(ValueError, match="unpacks to 320 MB"):
-        _arrays(tmp_path / "a.npz")
+        _read_arrays(tmp_path / "a.npz")
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (2**40,)})
     with zipfile.ZipFile(tmp_path / "b.npz", "w") as archive:
         archive.writestr("centre.npy", header.getvalue() + bytes(80))
     with pytest.raises(ValueError, match=r"array 'centre\.npy' is not what its header says"):
-        _arrays(tmp_path / "b.npz")
+        _read_arrays(tmp_path / "b.npz")
 
 
 def test_a_tampered_number_is_noticed(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_sealed_arrays_that_are_not_of_the_tables(tmp_path: Path, name: str, cha
     else:
         arrays[name] = change(arrays[name])
     np.savez_compressed(place / "arrays.npz", **arrays)
-    (place / "run.json").write_text(json.dumps(sealed(run, place / "arrays.npz")))
+    (place / "run.json").write_text(json.dumps(with_seal(run, place / "arrays.npz")))
     with pytest.raises(
         InputError, match=rf"run: the saved fit is damaged \(arrays.npz: {said}\); save it again$"
     ):
@@ -160,6 +160,6 @@ def test_known_classes_are_those_of_every_item_and_criterion(tmp_path: Path) -> 
     arrays = dict(np.load(place / "arrays.npz"))
     arrays["known"] = arrays["known"][:8]
     np.savez_compressed(place / "arrays.npz", **arrays)
-    (place / "run.json").write_text(json.dumps(sealed(run, place / "arrays.npz")))
+    (place / "run.json").write_text(json.dumps(with_seal(run, place / "arrays.npz")))
     with pytest.raises(InputError, match="known has 8 entries, of 16 items"):
         load(place)

@@ -12,8 +12,8 @@ import pytest
 from voirdire import fit, load
 from voirdire.errors import InputError
 from voirdire.simulate import TwoCoin, simulate_votes
-from voirdire.tables.counts import counted
-from voirdire.tables.joined import joined
+from voirdire.tables.counts import without_order
+from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
 
 
@@ -150,7 +150,11 @@ def test_intervals_of_an_updated_fit_are_those_of_the_whole(votes: pd.DataFrame)
 def test_counted_votes_join_with_others(votes: pd.DataFrame) -> None:
     one, other = read_votes(votes[:150]), read_votes(votes[150:])
     expected = read_votes(votes)
-    for both in (joined(one, other), joined(counted(one), other), joined(counted(one), counted(other))):
+    for both in (
+        joined_table(one, other),
+        joined_table(without_order(one), other),
+        joined_table(without_order(one), without_order(other)),
+    ):
         for name in ("judge", "criterion", "first", "second", "counts"):
             np.testing.assert_array_equal(getattr(both, name), getattr(expected, name))
 

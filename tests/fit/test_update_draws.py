@@ -128,7 +128,7 @@ def test_draws_without_new_answers_stay_where_they_are() -> None:
     _, old = old_fit()
     problem, draws = old.problem, old.posterior.draws
     assert draws is not None
-    some = problem.density.fold(draws[:, ::5].reshape(-1, draws.shape[2]), problem.data)[0]
+    some = problem.density.fold_orientations(draws[:, ::5].reshape(-1, draws.shape[2]), problem.data)[0]
     carried = carry_draws(problem, some, problem, np.random.default_rng(0))
     assert carried is not None
     assert carried.share_new == 0.0
@@ -147,10 +147,10 @@ def test_values_of_new_judges_are_draws_of_their_prior() -> None:
     _, old = old_fit()
     kind, rng = old.kind, np.random.default_rng(0)
     new = pd.DataFrame({"judge": ["z"], "first": ["i01"], "second": ["new"], "winner": ["first"]})
-    posed = kind.reposed(old.problem, table=kind.join(old.problem, new))
+    posed = kind.with_data(old.problem, table=kind.join(old.problem, new))
     draws = old.posterior.draws
     assert draws is not None
-    flat = old.problem.density.fold(draws.reshape(-1, draws.shape[2]), old.problem.data)[0]
+    flat = old.problem.density.fold_orientations(draws.reshape(-1, draws.shape[2]), old.problem.data)[0]
     carried = carry_draws(old.problem, flat, posed, rng)
     assert carried is not None
     values = posed.density.values(carried.new.flat(carried.x, carried.hyper), np)

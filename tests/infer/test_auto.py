@@ -8,11 +8,11 @@ import pytest
 
 import voirdire
 from voirdire.infer import hmc_moves
-from voirdire.infer.infer import infer
+from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import scores
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.infer.posterior import integrated_scores
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -36,13 +36,13 @@ def table(items: int, votes: int, spread: float, seed: int = 0) -> pd.DataFrame:
 
 
 def by(problem: VotesProblem, method: str) -> Inferred:
-    return infer(problem, find_mode(problem), Method(method, draws=500))
+    return infer_posterior(problem, find_mode(problem), Method(method, draws=500))
 
 
 def sd(problem: VotesProblem, found: Inferred) -> float:
     """Root mean square standard deviation of the scores."""
     assert found.posterior.values is not None
-    return float(np.sqrt(scores(problem.density, found.posterior.values).var(axis=0).mean()))
+    return float(np.sqrt(integrated_scores(problem.density, found.posterior.values).var(axis=0).mean()))
 
 
 def test_where_laplace_holds_nothing_else_is_done() -> None:
@@ -56,7 +56,7 @@ def test_where_laplace_holds_nothing_else_is_done() -> None:
 @pytest.mark.slow
 def test_where_it_does_not_its_draws_are_moved_until_they_are_the_posteriors() -> None:
     """A sparse table of 79 scores and 20 coins: a third to a half is missing of Laplace's standard deviations."""
-    problem = pose(load_model("crowd-bt-position"), read_votes(table(80, 600, 4.0)))
+    problem = encode_votes(load_model("crowd-bt-position"), read_votes(table(80, 600, 4.0)))
     laplace, auto, nuts = (by(problem, method) for method in ("laplace", "auto", "nuts"))
     assert auto.method in ("hmc", "nuts")
     assert len(auto.notes) == 1
@@ -70,7 +70,7 @@ def test_where_it_does_not_its_draws_are_moved_until_they_are_the_posteriors() -
 @pytest.mark.slow
 def test_where_moves_do_not_arrive_nuts_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hmc_moves, "FORGOTTEN", -1.0)
-    problem = pose(load_model("crowd-bt-position"), read_votes(table(40, 200, 4.0)))
+    problem = encode_votes(load_model("crowd-bt-position"), read_votes(table(40, 200, 4.0)))
     found = by(problem, "auto")
     assert found.method == "nuts"
     assert "without arriving: NUTS drew from the posterior itself" in found.notes[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.convergence import convergence
+from voirdire.infer.convergence import convergence_diagnostics
 from voirdire.infer.diagnose import to_arviz
 
 
@@ -34,7 +34,7 @@ def arviz(draws: np.ndarray) -> list[np.ndarray]:
 @pytest.mark.parametrize("rho", [-0.9, 0.0, 0.5, 0.99])
 def test_they_are_those_of_arviz(chains: int, length: int, rho: float) -> None:
     draws = series(chains, length, rho)
-    for ours, theirs in zip(convergence(draws), arviz(draws), strict=True):
+    for ours, theirs in zip(convergence_diagnostics(draws), arviz(draws), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
@@ -49,13 +49,13 @@ def test_they_are_those_of_arviz_of_odd_draws(kind: str) -> None:
         "another width": draws * (1.0 + apart),
         "heavy tails": draws**5,
     }[kind]
-    for ours, theirs in zip(convergence(draws), arviz(draws), strict=True):
+    for ours, theirs in zip(convergence_diagnostics(draws), arviz(draws), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
 def test_many_values_are_worked_on_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     draws = series(4, 50, 0.3)
-    whole = convergence(draws)
+    whole = convergence_diagnostics(draws)
     monkeypatch.setattr("voirdire.infer.convergence.TOGETHER", 1)
-    for part, all_ in zip(convergence(draws), whole, strict=True):
+    for part, all_ in zip(convergence_diagnostics(draws), whole, strict=True):
         np.testing.assert_array_equal(part, all_)

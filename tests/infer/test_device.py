@@ -71,7 +71,7 @@ def test_steps_of_spreads_are_those_of_the_processor(kind: str) -> None:
     wanted = z.copy()
     wanted[gone] = where.from_values(ended[0][gone], ended[1][gone])
     assert gone.mean() > 0.1
-    assert bool(where.nests) == (kind in (TOLD, CONTINUOUS))
+    assert bool(where.parent_child_nests) == (kind in (TOLD, CONTINUOUS))
     alike = np.abs(found - wanted).max(axis=1) < 0.02
     assert alike.mean() > 0.9  # a step whose chance is just enough may go in the one and not in the other
 
@@ -81,7 +81,7 @@ def test_a_whole_matrix_is_the_product_of_the_sparse_ones() -> None:
     where = placed(MANY)
     on = device(MANY)
     z = np.random.default_rng(6).normal(size=(4, where.size)).astype(np.float32)
-    with on.here():
+    with on.device_context():
         both: list[Any] = [arrays_of(where, whole=whole) for whole in (False, True)]
         values = [on.to_values(there, z)[0] for there in both]
         back = [on.from_values(there, *on.to_values(there, z)[:2]) for there in both]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from voirdire.infer import checks
-from voirdire.infer.diagnose import diagnose, to_arviz
+from voirdire.infer.diagnose import diagnose_draws, to_arviz
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.model.specs import load_model
 
@@ -45,7 +45,7 @@ def split_rhat(draws: np.ndarray) -> float:
 def test_the_worst_rhat_is_that_of_the_definition() -> None:
     draws = free()
     draws[0, :, 2] += 0.4  # one chain of the first judge's coin sits apart
-    found = diagnose(PROGRAM, draws, STILL, energies())
+    found = diagnose_draws(PROGRAM, draws, STILL, energies())
     assert found["rhat_of"] == "reliability"
     assert found["rhat"] == pytest.approx(split_rhat(draws[:, :, 2]), rel=1e-9)
     assert found["rhat"] > 1.01
@@ -54,7 +54,7 @@ def test_the_worst_rhat_is_that_of_the_definition() -> None:
 def test_a_chain_of_another_width_is_seen() -> None:
     draws = free()
     draws[0, :, 3] *= 2.0
-    found = diagnose(PROGRAM, draws, STILL, energies())
+    found = diagnose_draws(PROGRAM, draws, STILL, energies())
     assert found["rhat"] == pytest.approx(split_rhat(draws[:, :, 3]), rel=1e-9)
     assert found["rhat"] > 1.01
 
@@ -63,7 +63,7 @@ def test_effective_draws_of_an_autoregressive_chain() -> None:
     """n (1 - rho) / (1 + rho); the estimate of one series is within 20% at this length."""
     draws = np.random.default_rng(0).normal(size=(CHAINS, 4000, PROGRAM.size))
     draws[:, :, 3] = energies(rho=0.9, draws=4000)
-    found = diagnose(PROGRAM, draws, np.zeros((CHAINS, 4000), dtype=bool), energies())
+    found = diagnose_draws(PROGRAM, draws, np.zeros((CHAINS, 4000), dtype=bool), energies())
     assert found["ess_bulk_of"] == "reliability"
     assert found["ess_bulk"] == pytest.approx(CHAINS * 4000 * 0.1 / 1.9, rel=0.2)
     assert found["ess_tail"] > found["ess_bulk"]
@@ -72,14 +72,14 @@ def test_effective_draws_of_an_autoregressive_chain() -> None:
 @pytest.mark.parametrize("rho", [0.0, 0.9])
 def test_ebfmi_of_an_autoregressive_energy(rho: float) -> None:
     """E[(E_t - E_t-1)^2] / Var E = 2 (1 - rho); the smallest of four chains is a little lower."""
-    found = diagnose(PROGRAM, free(), STILL, energies(rho, draws=20_000))
+    found = diagnose_draws(PROGRAM, free(), STILL, energies(rho, draws=20_000))
     assert found["ebfmi"] == pytest.approx(2 * (1 - rho), rel=0.05)
 
 
 def test_divergences_are_counted() -> None:
     diverging = STILL.copy()
     diverging[1, 3] = diverging[3, 7] = True
-    assert diagnose(PROGRAM, free(), diverging, energies())["divergences"] == 2.0
+    assert diagnose_draws(PROGRAM, free(), diverging, energies())["divergences"] == 2.0
 
 
 @pytest.mark.parametrize(
@@ -97,10 +97,10 @@ def test_draws_that_do_not_move_are_never_fine(stuck: str) -> None:
         draws[2, 3, 2] = np.nan
     else:
         draws[:], energy[:] = 1.0, 0.0
-    found = diagnose(PROGRAM, draws, STILL, energy)
+    found = diagnose_draws(PROGRAM, draws, STILL, energy)
     assert found["rhat"] == np.inf
     assert found["ess_bulk"] == found["ess_tail"] == 0.0
-    level = {check.check: (check.level, check.value) for check in checks.sampling(found)}
+    level = {check.check: (check.level, check.value) for check in checks.check_sampling(found)}
     assert level["rhat"] == ("fail", None)
     assert level["ess_bulk"][0] == "warn"
 
@@ -109,18 +109,18 @@ def test_two_values_as_far_from_the_median_are_no_reason_to_be_silent() -> None:
     """Their distances from the median are all alike, so that folded draws have no R-hat."""
     draws = free()
     draws[:, :, 2] = np.random.default_rng(1).choice([-1.0, 1.0], (CHAINS, DRAWS))
-    fine = diagnose(PROGRAM, draws, STILL, energies())
+    fine = diagnose_draws(PROGRAM, draws, STILL, energies())
     assert fine["rhat"] < 1.01
     draws[0, 10:, 2] = 1.0
     draws[1, 10:, 2] = -1.0
-    assert diagnose(PROGRAM, draws, STILL, energies())["rhat"] > 1.1
+    assert diagnose_draws(PROGRAM, draws, STILL, energies())["rhat"] > 1.1
 
 
 def test_a_value_that_is_zero_by_definition_is_left_out() -> None:
     """One judge's log discrimination sums to zero, so it is zero."""
     density = VotesDensity(load_model("bt-sigma"), judges=1, criteria=1, items=3, ties=False)
     draws = np.random.default_rng(0).normal(size=(CHAINS, DRAWS, density.size))
-    found = diagnose(density, draws, STILL, energies())
+    found = diagnose_draws(density, draws, STILL, energies())
     assert found["rhat"] < 1.01
     assert found["ess_bulk"] > 1000
 
@@ -128,7 +128,7 @@ def test_a_value_that_is_zero_by_definition_is_left_out() -> None:
 def test_thresholds_are_those_of_the_literature() -> None:
     fine = {"rhat": 1.01, "ess_bulk": 400.0, "ess_tail": 400.0, "divergences": 0.0, "ebfmi": 0.3}
     names = {f"{key}_of": "strength" for key in ("rhat", "ess_bulk", "ess_tail")}
-    assert {check.level for check in checks.sampling(fine | names)} == {"ok"}
+    assert {check.level for check in checks.check_sampling(fine | names)} == {"ok"}
     for key, value in {
         "rhat": 1.0101,
         "ess_bulk": 399,
@@ -136,7 +136,7 @@ def test_thresholds_are_those_of_the_literature() -> None:
         "divergences": 1,
         "ebfmi": 0.29,
     }.items():
-        bad = {check.check: check.level for check in checks.sampling(fine | names | {key: value})}
+        bad = {check.check: check.level for check in checks.check_sampling(fine | names | {key: value})}
         assert bad.pop(key) == ("fail" if key in ("rhat", "divergences") else "warn")
         assert set(bad.values()) == {"ok"}
 
@@ -164,7 +164,7 @@ def test_the_container_has_names_and_statistics() -> None:
 def test_the_container_of_arviz_1_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     from types import SimpleNamespace
 
-    monkeypatch.setattr("voirdire.infer.diagnose._arviz", lambda: SimpleNamespace(__version__="1.2.0"))
+    monkeypatch.setattr("voirdire.infer.diagnose._import_arviz", lambda: SimpleNamespace(__version__="1.2.0"))
     groups = {
         "posterior": {"x": (("judge",), np.zeros((2, 3, 2)))},
         "observed_data": {"y": (("row",), np.ones(4))},

@@ -9,9 +9,9 @@ import pytest
 from voirdire.infer import derivatives
 from voirdire.infer.autodiff import TAPED, Node
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.hessian import hessian
-from voirdire.kinds.labels.problem import pose_labels
-from voirdire.kinds.votes.problem import pose
+from voirdire.infer.hessian import hessian_matrix
+from voirdire.kinds.labels.problem import encode_labels
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.problem import Problem
 from voirdire.model.specs import load_model
 from voirdire.simulate import simulate_votes
@@ -23,7 +23,7 @@ from voirdire.tables.votes import read_votes
 def votes() -> Problem:
     judges = {f"j{k}": TwoCoin(0.9 - 0.05 * k, 0.6 + 0.04 * k) for k in range(6)}
     table = simulate_votes(judges, 14, 2, seed=3).votes
-    return pose(load_model("maple-position"), read_votes(table))
+    return encode_votes(load_model("maple-position"), read_votes(table))
 
 
 def labels() -> Problem:
@@ -31,7 +31,7 @@ def labels() -> Problem:
     rows = [
         (f"j{k}", f"i{n}", "abc"[(n + (rng.random() < 0.3)) % 3]) for k in range(4) for n in range(12)
     ] + [("j4", "i0", "a")]
-    return pose_labels(
+    return encode_labels(
         load_model("hierarchical-dawid-skene"),
         read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])),
     )
@@ -77,11 +77,11 @@ def test_what_the_models_do_not_use_together() -> None:
         ]
         for v in steps
     ]
-    np.testing.assert_allclose(hessian(function, x), expected, rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(hessian_matrix(function, x), expected, rtol=2e-6, atol=2e-6)
 
 
 def test_no_part_of_a_sum_has_a_share_where_both_are_impossible() -> None:
-    found = hessian(
+    found = hessian_matrix(
         lambda x: TAPED.exp(TAPED.logaddexp(x - np.inf, -np.inf)).sum() + (x * x).sum(), np.ones(2)
     )
     np.testing.assert_array_equal(found, 2.0 * np.eye(2))
@@ -92,7 +92,7 @@ def test_ties_at_equal_strengths(uncompiled: float, monkeypatch: pytest.MonkeyPa
     """Davidson's ties depend on the size of a difference alone, smoothly: also where it is exactly zero."""
     rows = [("ann", "x", "y", winner) for winner in ("x", "y", "tie", "tie")] + [("bob", "y", "z", "tie")]
     table = read_votes(pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]))
-    problem = pose(load_model("bradley-terry-judge-ties"), table)
+    problem = encode_votes(load_model("bradley-terry-judge-ties"), table)
     x = np.zeros(problem.density.size)
     monkeypatch.setattr(derivatives, "UNCOMPILED_HESSIAN", uncompiled)
     found = Derivatives(problem.density, problem.data)

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import engine, mirror
-from voirdire.infer.hmc_cost import affordable
-from voirdire.infer.hmc_moves import CHAINS, FORGOTTEN, moved
-from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.hmc_cost import moves_affordable
+from voirdire.infer.hmc_moves import CHAINS, FORGOTTEN, rejuvenate_draws
+from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import laplace_draws
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
@@ -27,12 +27,12 @@ def posed() -> LabelsProblem:
         (f"j{k}", f"i{item:02d}", label) for item, labels in enumerate(said) for k, label in enumerate(labels)
     ]
     table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    return pose_labels(load_model("dawid-skene-pooled"), table)
+    return encode_labels(load_model("dawid-skene-pooled"), table)
 
 
 @pytest.fixture(scope="module")
 def approximation(posed: LabelsProblem) -> Laplace:
-    return laplace(posed, find_mode(posed))
+    return laplace_approximation(posed, find_mode(posed))
 
 
 def shown(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ def exact(posed: LabelsProblem) -> tuple[np.ndarray, np.ndarray]:
     weight = np.exp(log - log.max())
     weight /= weight.sum()
     assert 1.0 / (weight**2).sum() > 10_000  # as good as that many draws of the posterior
-    return shown(posed, mirror.fold(density, points, posed.data)[0]), weight
+    return shown(posed, mirror.fold_draws(density, points, posed.data)[0]), weight
 
 
 def worst_gap(found: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> float:
@@ -87,7 +87,7 @@ def test_moved_draws_are_those_of_the_posterior(
     assert worst_gap(shown(posed, draws), exact) < band
     # negative control: the bands see that the approximation itself is off
     plain = approximation.draws(COUNT, np.random.default_rng(0))
-    plain = mirror.fold(posed.density, plain, posed.data)[0]
+    plain = mirror.fold_draws(posed.density, plain, posed.data)[0]
     assert worst_gap(shown(posed, plain), exact) > 1.5 * band
 
 
@@ -96,10 +96,10 @@ def test_moves_forget_a_poor_start(
     posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:
     far = approximation.mean + 0.1 * np.random.default_rng(1).standard_normal((50, posed.density.size))
-    found = moved(posed, approximation, far, CHAINS, np.random.default_rng(2))
-    assert found.arrived
+    found = rejuvenate_draws(posed, approximation, far, CHAINS, np.random.default_rng(2))
+    assert found.has_converged
     assert worst_gap(shown(posed, found.draws), exact) < 4 * np.sqrt(0.25 / CHAINS)
-    again = moved(posed, approximation, far, CHAINS, np.random.default_rng(2))
+    again = rejuvenate_draws(posed, approximation, far, CHAINS, np.random.default_rng(2))
     np.testing.assert_array_equal(again.draws, found.draws)
 
 
@@ -109,25 +109,25 @@ def test_two_separate_peaks_are_remembered() -> None:
     rows = [(judge, f"i{n:02d}", "abc"[(n + d) % 3]) for n in range(45) for judge, d in (("x", 0), ("y", 1))]
     rows += [("z", f"i{n:02d}", "abc"[n % 3]) for n in range(4)]  # so that the mode takes a side
     table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    problem = pose_labels(load_model("one-coin-label"), table)
-    approximation = laplace(problem, find_mode(problem))
+    problem = encode_labels(load_model("one-coin-label"), table)
+    approximation = laplace_approximation(problem, find_mode(problem))
     one = approximation.mean
     other = one.copy()
-    coins = problem.density.slices["reliability"]
+    coins = problem.density.parameter_slices["reliability"]
     other[coins] = one[coins][[1, 0, 2]]
     assert abs(other[coins] - one[coins]).max() > 2
     starts = np.repeat([one, other], CHAINS // 2, axis=0)
-    found = moved(problem, approximation, starts, CHAINS, np.random.default_rng(0))
+    found = rejuvenate_draws(problem, approximation, starts, CHAINS, np.random.default_rng(0))
     assert found.memory > FORGOTTEN
-    assert not found.arrived
+    assert not found.has_converged
 
 
 def test_large_tables_are_not_moved(posed: LabelsProblem) -> None:
-    assert affordable(posed)
+    assert moves_affordable(posed)
     wide = read_labels(
         pd.DataFrame(
             [(f"j{k:03d}", f"i{i:03d}", "ab"[(i + k) % 2]) for k in range(120) for i in range(60)],
             columns=["judge", "item", "label"],
         )
     )
-    assert not affordable(pose_labels(load_model("hierarchical-dawid-skene"), wide))
+    assert not moves_affordable(encode_labels(load_model("hierarchical-dawid-skene"), wide))

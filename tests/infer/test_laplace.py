@@ -16,9 +16,9 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer import laplace as module
 from voirdire.infer import method
-from voirdire.infer.laplace import Laplace, _inverse_root, laplace
+from voirdire.infer.laplace import Laplace, _inverse_root, laplace_approximation
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -33,8 +33,8 @@ def test_two_items_by_hand() -> None:
     sd = 1.5
     model = load_model("bradley-terry").with_priors({"strength": {"sd": sd}})
     table = read_votes(votes(("ann", "x", "y", "x", 7), ("ann", "x", "y", "y", 3)))
-    problem = pose(model, table)
-    found = laplace(problem, find_mode(problem))
+    problem = encode_votes(model, table)
+    found = laplace_approximation(problem, find_mode(problem))
 
     def p(d: float) -> float:
         return 1.0 / (1.0 + np.exp(-d))
@@ -55,7 +55,7 @@ def without_votes(name: str, priors: dict[str, dict[str, float]] | None = None) 
     table = read_votes(
         votes(("ann", "x", "y", "x", 1), ("bob", "y", "z", "tie", 1), ("bob", "x", "z", "z", 1))
     )
-    problem = pose(load_model(name).with_priors(priors), table)
+    problem = encode_votes(load_model(name).with_priors(priors), table)
     none = {
         key: column * 0 if key in ("weight", "tied", "decided") else column
         for key, column in problem.data["votes"].items()
@@ -67,7 +67,7 @@ def test_a_normal_posterior_is_exact() -> None:
     """Without votes strengths, discriminations, shifts and ties are normal: mean 0, the files' standard deviations."""
     problem = without_votes("bt-sigma-position")
     model = problem.model
-    found = laplace(problem, find_mode(problem))
+    found = laplace_approximation(problem, find_mode(problem))
     sd = {
         "strength": model.strength.numbers["sd"],
         "log_discrimination": model.reliability.numbers["sd"],
@@ -76,7 +76,10 @@ def test_a_normal_posterior_is_exact() -> None:
         "tie_judge": model.ties.numbers["judge_sd"],
     }
     expected = np.concatenate(
-        [np.full(part.stop - part.start, sd[name] ** 2) for name, part in problem.density.slices.items()]
+        [
+            np.full(part.stop - part.start, sd[name] ** 2)
+            for name, part in problem.density.parameter_slices.items()
+        ]
     )
     np.testing.assert_allclose(found.root @ found.root.T, np.diag(expected), atol=1e-9)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-9)
@@ -89,8 +92,8 @@ def test_a_normal_posterior_is_exact() -> None:
 def test_a_coin_by_hand() -> None:
     """The log-odds density a log p + b log(1 - p) has its mode at p = a / (a + b) and curvature (a + b) p (1 - p)."""
     problem = without_votes("crowd-bt", {"reliability": {"a": 2.0, "b": 1.0, "reversed": 0.0}})
-    found = laplace(problem, find_mode(problem))
-    part = problem.density.slices["reliability"]
+    found = laplace_approximation(problem, find_mode(problem))
+    part = problem.density.parameter_slices["reliability"]
     np.testing.assert_allclose(found.mean[part], np.log(2.0), atol=1e-8)
     covariance = (found.root @ found.root.T)[part, part]
     np.testing.assert_allclose(covariance, np.eye(2) / (3 * 2 / 3 * 1 / 3), atol=1e-7)
@@ -98,9 +101,11 @@ def test_a_coin_by_hand() -> None:
 
 def test_newton_steps_finish_a_loose_search() -> None:
     table = votes(("ann", "x", "y", "x", 7), ("ann", "x", "y", "y", 3))
-    problem = pose(load_model("bradley-terry").with_priors({"strength": {"sd": 1.5}}), read_votes(table))
+    problem = encode_votes(
+        load_model("bradley-terry").with_priors({"strength": {"sd": 1.5}}), read_votes(table)
+    )
     mode = find_mode(problem)
-    exact, polished = (laplace(problem, replace(mode, x=mode.x + off)) for off in (0.0, 1e-3))
+    exact, polished = (laplace_approximation(problem, replace(mode, x=mode.x + off)) for off in (0.0, 1e-3))
     assert polished.gradient < 1e-9
     np.testing.assert_allclose(polished.mean, exact.mean, atol=1e-9)
     np.testing.assert_allclose(polished.root, exact.root, rtol=1e-9)
@@ -115,8 +120,8 @@ def test_the_covariance_is_the_inverse_hessian() -> None:
         ("bob", "z", "y", "y", 5),
     ]
     ties = [("ann", "x", "z", "tie", 2), ("bob", "y", "x", "tie", 1), ("bob", "x", "y", "x", 4)]
-    problem = pose(load_model("crowd-bt-position"), read_votes(votes(*groups, *ties)))
-    found = laplace(problem, find_mode(problem))
+    problem = encode_votes(load_model("crowd-bt-position"), read_votes(votes(*groups, *ties)))
+    found = laplace_approximation(problem, find_mode(problem))
     size, h = problem.density.size, 1e-3
 
     def density(x: np.ndarray) -> float:
@@ -135,7 +140,7 @@ def test_the_covariance_is_the_inverse_hessian() -> None:
 
 def test_draws_have_the_stated_covariance_and_seed() -> None:
     problem = without_votes("crowd-bt")
-    found = laplace(problem, find_mode(problem))
+    found = laplace_approximation(problem, find_mode(problem))
     one, again, other = (found.draws(1000, np.random.default_rng(seed)) for seed in (3, 3, 4))
     np.testing.assert_array_equal(one, again)
     assert (one != other).all()
@@ -166,14 +171,14 @@ def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
 ) -> None:
     """3 items, sum to zero, and one judge's reliability: 3 parameters, 72 bytes."""
     table = votes(("ann", "x", "y", "x", 4), ("ann", "y", "z", "y", 3), ("ann", "z", "x", "z", 1))
-    problem = pose(load_model("crowd-bt"), read_votes(table))
+    problem = encode_votes(load_model("crowd-bt"), read_votes(table))
     mode = find_mode(problem)
     assert len(mode.x) == 3
     monkeypatch.setattr(module, "LARGEST", 72)
-    assert laplace(problem, mode).root.shape == (3, 3)
+    assert laplace_approximation(problem, mode).root.shape == (3, 3)
     monkeypatch.setattr(module, "LARGEST", 71)
     with pytest.raises(InputError, match=r"^3 parameters: .*; use method='map'"):
-        laplace(problem, mode)
+        laplace_approximation(problem, mode)
     fitted = voirdire.fit(table, model="crowd-bt", method="map")
     assert fitted.bootstrap(20)["low"].notna().all()
     monkeypatch.setattr(importlib.import_module("voirdire.fit.answer_weight"), "find_mode", None)
@@ -203,7 +208,7 @@ import re
 from pathlib import Path
 import numpy as np, pandas as pd
 import voirdire
-from voirdire.infer.laplace import memory
+from voirdire.infer.laplace import memory_bytes
 
 def table(judges, items, votes):
     rng = np.random.default_rng(0)
@@ -219,7 +224,7 @@ voirdire.fit(table(20, 30, 500), model="crowd-bt-position")
 large = table(10, 1100, 6000)
 before = peak()
 size = voirdire.fit(large, model="crowd-bt-position").problem.density.size
-print(size, peak() - before, memory(size, 4000))
+print(size, peak() - before, memory_bytes(size, 4000))
 """
 
 

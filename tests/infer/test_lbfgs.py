@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import minimize
 
 from voirdire.infer.engine import double_precision
-from voirdire.infer.lbfgs import SHORTEST, Minimum, minimise
+from voirdire.infer.lbfgs import SHORTEST, Minimum, minimise_lbfgs
 
 RNG = np.random.default_rng(0)
 DESIGN = RNG.normal(size=(60, 8))
@@ -52,7 +52,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any], Any], int]] = {
 
 @lru_cache
 def compiled(function: Callable[[Any], Any], **options: Any) -> Callable[[Any], Minimum]:
-    return jax.jit(lambda x: minimise(function, x, **options))
+    return jax.jit(lambda x: minimise_lbfgs(function, x, **options))
 
 
 def run(function: Callable[[Any], Any], start: np.ndarray, **options: Any) -> Minimum:
@@ -107,7 +107,7 @@ def test_the_minimum_of_a_quadratic_is_exact() -> None:
 def test_a_batch_takes_the_same_steps_as_its_members() -> None:
     starts = np.random.default_rng(2).normal(size=(5, 10)) * np.array([[0.1], [0.5], [1.0], [2.0], [4.0]])
     with double_precision():
-        batch = jax.jit(jax.vmap(lambda x: minimise(rosenbrock, x)))(jnp.asarray(starts))
+        batch = jax.jit(jax.vmap(lambda x: minimise_lbfgs(rosenbrock, x)))(jnp.asarray(starts))
     for index, start in enumerate(starts):
         alone = run(rosenbrock, start)
         assert np.abs(batch.gradient[index]).max() <= 1e-6

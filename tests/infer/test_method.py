@@ -6,19 +6,19 @@ import numpy as np
 import pandas as pd
 
 import voirdire
-from voirdire.infer.by_laplace import _centre
+from voirdire.infer.by_laplace import _posterior_centre
 from voirdire.kinds.registry import kind_of
 
 
 def test_a_typical_mode_is_shown() -> None:
     draws = np.random.default_rng(0).normal([1.0, -2.0], [1.0, 0.1], (1, 4000, 2))
     mode = np.array([1.5, -2.05])  # half a standard deviation off each
-    assert _centre(mode, draws) is mode
+    assert _posterior_centre(mode, draws) is mode
 
 
 def test_one_in_a_corner_gives_way_to_the_mean() -> None:
     draws = np.random.default_rng(0).normal([1.0, -2.0], [1.0, 0.1], (1, 4000, 2))
-    found = _centre(np.array([1.0, -2.2]), draws)  # two standard deviations off
+    found = _posterior_centre(np.array([1.0, -2.2]), draws)  # two standard deviations off
     np.testing.assert_allclose(found, draws.mean(axis=(0, 1)))
 
 

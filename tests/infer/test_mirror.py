@@ -120,7 +120,7 @@ def test_mass_by_nuts_is_the_integral(panel: str) -> None:
 
     model, table, likelihood, coins = PANELS[panel]
     result = fit(table, model=model, method="nuts", seed=1, draws=2000, priors=PRIORS)
-    _, ratio, turned = mirror.fold(result.problem.density, result.posterior.draws, result.problem.data)
+    _, ratio, turned = mirror.fold_draws(result.problem.density, result.posterior.draws, result.problem.data)
     assert turned.mean() == pytest.approx(
         check_value(result), abs=1 / turned.size
     )  # it keeps both orientations
@@ -150,7 +150,7 @@ def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         load_model("crowd-bt").with_priors(BETA_ALONE), judges=1, criteria=1, items=2, ties=False
     )
     draws = np.stack([np.zeros_like(eta), np.log(eta) - np.log1p(-eta)], axis=1)
-    folded, ratio, turned = mirror.fold(density, draws, {})
+    folded, ratio, turned = mirror.fold_draws(density, draws, {})
     # beyond the midpoint one ratio is another's inverse, up to rounding
     np.testing.assert_allclose(s(folded[:, 1]), np.maximum(eta, 1 - eta), rtol=1e-9)
     return ratio, turned
@@ -192,14 +192,14 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     model = load_model(name)
     density = VotesDensity(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
     draws = np.random.default_rng(0).normal(size=(2, 50, density.size))
-    folded, ratio, turned = mirror.fold(density, draws, {})
-    here, there = density.log_prior(draws, np), density.log_prior(density.mirror(draws, np), np)
+    folded, ratio, turned = mirror.fold_draws(density, draws, {})
+    here, there = density.log_prior(draws, np), density.log_prior(density.mirror_values(draws, np), np)
     np.testing.assert_array_equal(turned, there > here)
     assert 0.2 < turned.mean() < 0.8
     np.testing.assert_allclose(np.log(ratio), -np.abs(here - there), rtol=1e-9)
-    kept = np.where(turned[..., None], density.mirror(draws, np), draws)
+    kept = np.where(turned[..., None], density.mirror_values(draws, np), draws)
     np.testing.assert_array_equal(folded, kept)
-    assert not mirror.fold(density, folded, {})[2].any()
+    assert not mirror.fold_draws(density, folded, {})[2].any()
     # the deviations of single criteria have a symmetric prior
     values = density.values(folded, np)
     coins = [s(values[key]) for key in ("reliability", "coin_first", "coin_second") if key in values]

@@ -14,7 +14,7 @@ from voirdire.infer import engine
 from voirdire.infer import mode as modes
 from voirdire.infer.mode import find_mode, find_modes
 from voirdire.infer.posterior_mode import Mode
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, simulate_votes
 from voirdire.tables.votes import read_votes
@@ -51,7 +51,7 @@ def ten_to_hundred() -> VotesProblem:
     """Judges who are right in 10%, 20%, ..., 100% of their answers."""
     panel = {f"m{share:03d}": Accuracy(share / 100) for share in range(10, 101, 10)}
     made = simulate_votes(panel, items=8, criteria=2, design={"kind": "all-pairs", "order": "random"}, seed=0)
-    return pose(load_model("maple-position"), read_votes(made.votes), read_votes(made.criteria_votes))
+    return encode_votes(load_model("maple-position"), read_votes(made.votes), read_votes(made.criteria_votes))
 
 
 def loud_minority() -> VotesProblem:
@@ -67,7 +67,7 @@ def loud_minority() -> VotesProblem:
                     winner = high if rng.random() < right else low
                     rows.append((judge, *(f"i{item}" for item in (*shown, winner))))
     votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
-    return pose(load_model("crowd-bt").with_priors({"strength": {"sd": 3.0}}), read_votes(votes))
+    return encode_votes(load_model("crowd-bt").with_priors({"strength": {"sd": 3.0}}), read_votes(votes))
 
 
 @pytest.fixture(scope="module", params=[ten_to_hundred, loud_minority], ids=lambda make: make.__name__)
@@ -119,7 +119,7 @@ def test_a_prior_that_expects_contrarians_turns_the_panel_over() -> None:
     contrary = replace(problem, density=replace(problem.density, model=model))
     ours, theirs = find_mode(problem), find_mode(contrary)
     assert theirs.log_density == pytest.approx(ours.log_density, abs=1e-8)
-    np.testing.assert_allclose(theirs.x, problem.density.mirror(ours.x, np), atol=1e-4)
+    np.testing.assert_allclose(theirs.x, problem.density.mirror_values(ours.x, np), atol=1e-4)
 
 
 def test_a_search_cut_short_says_so() -> None:

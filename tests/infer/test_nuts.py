@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from voirdire.infer import mirror, nuts
-from voirdire.infer.diagnose import diagnose
-from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.diagnose import diagnose_draws
+from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.mode import find_mode
-from voirdire.infer.nuts import BLOCK, Draws, sample
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.infer.nuts import BLOCK, Draws, sample_nuts
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -38,22 +38,22 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def problem() -> VotesProblem:
-    return pose(load_model("crowd-bt"), read_votes(table()))
+    return encode_votes(load_model("crowd-bt"), read_votes(table()))
 
 
 @pytest.fixture(scope="module")
 def approximation(problem: VotesProblem) -> Laplace:
-    return laplace(problem, find_mode(problem))
+    return laplace_approximation(problem, find_mode(problem))
 
 
 @pytest.fixture(scope="module")
 def run(problem: VotesProblem, approximation: Laplace) -> Draws:
-    return sample(problem, approximation, seed=1, chains=CHAINS, warmup=WARMUP, draws=COUNT)
+    return sample_nuts(problem, approximation, seed=1, chains=CHAINS, warmup=WARMUP, draws=COUNT)
 
 
 def diagnosed(problem: VotesProblem, run: Draws) -> dict[str, float | str]:
-    folded = mirror.fold(problem.density, run.x, problem.data)[0]
-    return diagnose(problem.density, folded, run.diverging, run.energy)
+    folded = mirror.fold_draws(problem.density, run.x, problem.data)[0]
+    return diagnose_draws(problem.density, folded, run.diverging, run.energy)
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_with_many_votes_it_agrees_with_laplace(
 ) -> None:
     """On 4,050 votes they differ by the posterior's skewness: measured 0.56 sd in the means, 9 to 16% in the sd."""
     density = problem.density
-    exact = density.values(mirror.fold(density, run.x, {})[0].reshape(-1, density.size), np)
+    exact = density.values(mirror.fold_draws(density, run.x, {})[0].reshape(-1, density.size), np)
     normal = density.values(approximation.draws(20_000, np.random.default_rng(0)), np)
     for name in ("strength", "reliability"):
         sd = exact[name].std(axis=0)
@@ -95,11 +95,11 @@ def test_without_votes_it_draws_from_the_prior(problem: VotesProblem, approximat
     """
     votes = {**problem.data["votes"], "weight": problem.data["votes"]["weight"] * 0.0}
     empty = replace(problem, data={"votes": votes})
-    drawn = sample(empty, approximation, seed=2, chains=CHAINS, warmup=WARMUP, draws=2 * COUNT)
+    drawn = sample_nuts(empty, approximation, seed=2, chains=CHAINS, warmup=WARMUP, draws=2 * COUNT)
     density = problem.density
     ess = float(diagnosed(empty, drawn)["ess_bulk"])
     assert ess > 400
-    free = drawn.x[..., density.slices["strength"]].reshape(-1, 9)
+    free = drawn.x[..., density.parameter_slices["strength"]].reshape(-1, 9)
     sd = problem.model.strength.numbers["sd"]
     band = 4 * np.sqrt(0.25 / ess)  # four standard errors of a share
     for probability in (0.1, 0.5, 0.9):
@@ -111,8 +111,8 @@ def test_without_votes_it_draws_from_the_prior(problem: VotesProblem, approximat
     eta = np.where(rng.random(eta.shape) < numbers["reversed"], 1 - eta, eta)
     logit = np.log(eta) - np.log1p(-eta)
     simulated = np.concatenate([np.zeros((len(logit), 9)), logit], axis=1)
-    logit = density.values(mirror.fold(density, simulated, {})[0], np)["reliability"]
-    coins = density.values(mirror.fold(density, drawn.x, {})[0], np)["reliability"].reshape(-1, 3)
+    logit = density.values(mirror.fold_draws(density, simulated, {})[0], np)["reliability"]
+    coins = density.values(mirror.fold_draws(density, drawn.x, {})[0], np)["reliability"].reshape(-1, 3)
     for edge in (-1.0, 0.0, 1.0, 2.0):
         np.testing.assert_allclose((coins < edge).mean(axis=0), (logit < edge).mean(axis=0), atol=band)
     # negative control: the same bands tell a standard deviation from one 15% larger
@@ -122,9 +122,9 @@ def test_without_votes_it_draws_from_the_prior(problem: VotesProblem, approximat
 
 def test_the_seed_decides_every_draw(problem: VotesProblem, approximation: Laplace, run: Draws) -> None:
     again, other = (
-        sample(problem, approximation, seed=seed, chains=2, warmup=WARMUP, draws=30) for seed in (5, 6)
+        sample_nuts(problem, approximation, seed=seed, chains=2, warmup=WARMUP, draws=30) for seed in (5, 6)
     )
-    repeated = sample(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=30)
+    repeated = sample_nuts(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=30)
     np.testing.assert_array_equal(again.x, repeated.x)
     assert (again.x != other.x).any(axis=(0, 1)).all()
     assert (again.x[0] != again.x[1]).any()
@@ -133,8 +133,10 @@ def test_the_seed_decides_every_draw(problem: VotesProblem, approximation: Lapla
 def test_draws_do_not_depend_on_how_many_are_asked_for(problem: VotesProblem, approximation: Laplace) -> None:
     """30 draws, not a multiple of a block, are the first 30 of 120; warmup stays out of all of them."""
     told: list[int] = []
-    short = sample(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=30, progress=told.append)
-    long = sample(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=120)
+    short = sample_nuts(
+        problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=30, progress=told.append
+    )
+    long = sample_nuts(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=120)
     assert short.x.shape == (2, 30, problem.density.size)
     assert short.diverging.shape == short.energy.shape == short.steps.shape == (2, 30)
     np.testing.assert_array_equal(short.x, long.x[:, :30])
@@ -148,10 +150,10 @@ def test_the_length_of_a_block_does_not_matter(
 ) -> None:
     """Warmup ends within a block of 50 and between two of 40: the draws after it are the same."""
     assert WARMUP % BLOCK != 0
-    expected = sample(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
-    nuts._compiled.cache_clear()
+    expected = sample_nuts(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
+    nuts._compiled_programs.cache_clear()
     monkeypatch.setattr(nuts, "BLOCK", 40)
-    found = sample(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
-    nuts._compiled.cache_clear()
+    found = sample_nuts(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
+    nuts._compiled_programs.cache_clear()
     # two compilations may round differently
     np.testing.assert_allclose(found.x[:, :3], expected.x[:, :3], rtol=1e-3, atol=1e-3)

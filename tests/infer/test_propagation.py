@@ -8,7 +8,7 @@ from scipy import integrate
 from scipy.special import expit, log_expit
 from scipy.stats import norm
 
-from voirdire.infer.propagation import _moments, logistic_mean, propagate
+from voirdire.infer.propagation import _sigmoid_moments, logistic_mean, propagate_expectations
 
 RNG = np.random.default_rng(3)
 
@@ -32,7 +32,7 @@ def test_evidence_and_predictions_are_those_of_quadrature(data: int) -> None:
     new = np.array([[1.0, -1.0], [0.5, 1.0]])
     for scale, error in ((0.25, 2e-4), (0.5, 1.2e-3), (1.0, 1e-2)):  # posteriors grow skew
         b, root = np.array([0.7, -0.2]), scale * np.array([[1.0, 0.0], [0.4, 0.8]])
-        found = propagate(x, y, b[None], root[None])
+        found = propagate_expectations(x, y, b[None], root[None])
         evidence, mean = plane(x, y, b, root)
         assert found.converged.all()
         assert found.log_evidence[0] == pytest.approx(evidence, abs=error)
@@ -49,7 +49,7 @@ def test_predictions_are_those_of_a_long_run_of_elliptical_slices() -> None:
     x = RNG.normal(size=(8, 6))
     y, root = np.where(x[:, 0] + x[:, 1] > -0.5, 1.0, -1.0), 0.4 * np.eye(6)
     new = RNG.choice([-1.0, 1.0], (10, 6))
-    found = propagate(x, y, np.zeros((1, 6)), root[None])
+    found = propagate_expectations(x, y, np.zeros((1, 6)), root[None])
     rng, chains = np.random.default_rng(0), 400
     beta, total, kept = rng.normal(size=(chains, 6)) @ root.T, np.zeros(10), 0
     for step in range(150):
@@ -86,7 +86,10 @@ def test_moments_are_those_of_quadrature(mean: float, variance: float) -> None:
     answers, gap = np.array([1.0, -1.0]), 1e-4
     log, slope, bend = (
         np.array(
-            [_moments(answers, np.full(2, mean + shift), np.full(2, variance)) for shift in (-gap, 0.0, gap)]
+            [
+                _sigmoid_moments(answers, np.full(2, mean + shift), np.full(2, variance))
+                for shift in (-gap, 0.0, gap)
+            ]
         )
     ).swapaxes(0, 1)
     np.testing.assert_allclose(slope[1], (log[2] - log[0]) / (2 * gap), rtol=1e-6, atol=1e-8)
@@ -97,10 +100,10 @@ def test_separable_answers_and_wide_priors_converge() -> None:
     """Answers that a weight separates, copies of judges, and none at all."""
     x = np.repeat(RNG.choice([-1.0, 1.0], (40, 3)), 4, axis=1)
     factor = np.stack([spread * np.eye(12) for spread in (0.1, 1.0, 10.0, 100.0)])
-    found = propagate(x, x[:, 0], np.zeros((4, 12)), factor)
+    found = propagate_expectations(x, x[:, 0], np.zeros((4, 12)), factor)
     assert found.converged.all()
     assert (found.left_out > 0.5).all()
     assert (np.diff(found.log_evidence) > 0).all()
-    nothing = propagate(np.zeros((0, 12)), np.zeros(0), np.zeros((4, 12)), factor)
+    nothing = propagate_expectations(np.zeros((0, 12)), np.zeros(0), np.zeros((4, 12)), factor)
     np.testing.assert_allclose(nothing.log_evidence, 0.0, atol=1e-12)
     np.testing.assert_allclose(nothing.probabilities(x), 0.5, atol=1e-12)

@@ -15,10 +15,10 @@ import voirdire
 from voirdire.infer.posterior import some_draws
 from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds.registry import kind_of
-from voirdire.kinds.votes.chances import probabilities
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.density import LogDensity
-from voirdire.model.prior_draws import prior_draw
+from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -51,7 +51,9 @@ def votes(names: list[str], count: int, seed: int) -> pd.DataFrame:
 def of_several_criteria() -> Any:
     table = votes(ITEMS, 60, 1)
     table["criterion"] = np.random.default_rng(2).choice(CRITERIA, len(table))
-    return pose(load_model("learned-maple-position"), read_votes(table), read_votes(votes(CRITERIA, 20, 3)))
+    return encode_votes(
+        load_model("learned-maple-position"), read_votes(table), read_votes(votes(CRITERIA, 20, 3))
+    )
 
 
 def model_of(problem: Any) -> Any:
@@ -67,7 +69,7 @@ def test_prior_predictive_draws_are_those_of_the_prior() -> None:
     with model_of(problem):
         prior = pm.sample_prior_predictive(1000, random_seed=1)
     rng = np.random.default_rng(2)
-    ours = density.values(np.stack([prior_draw(density, rng) for _ in range(1000)]), np)
+    ours = density.values(np.stack([draw_from_prior(density, rng) for _ in range(1000)]), np)
     names = {"spread": "log_spread", "log_general_spread": "log_general_spread", "log_weight": "weight"}
     names |= {"strength": "strength", "logit_coin_first": "coin_first", "coin_mean": "log_coin_mean"}
     for theirs, own in names.items():
@@ -85,15 +87,15 @@ def test_answers_are_drawn_by_their_probabilities() -> None:
 
     problem = of_several_criteria()
     density = problem.density
-    x = np.tile(prior_draw(density, np.random.default_rng(5)), (1, 2000, 1))
+    x = np.tile(draw_from_prior(density, np.random.default_rng(5)), (1, 2000, 1))
     fit = voirdire.fit(votes(ITEMS, 60, 1), model="crowd-bt", method="laplace")
     draws = fit.pymc_draws
     assert set(draws["posterior"].data_vars) == {of.name for of in fit.pymc_model.free_RVs}
     outcomes = {one.name: one for one in kind_of(problem).outcomes(problem)}
     from voirdire.infer.diagnose import to_arviz
-    from voirdire.infer.pymc_model import trace
+    from voirdire.infer.pymc_model import variable_draws
 
-    given = trace(density, x)
+    given = variable_draws(density, x)
     with model_of(problem):
         drawn = pm.sample_posterior_predictive(
             to_arviz({"posterior": given}, problem.coords), random_seed=1, progressbar=False
@@ -124,7 +126,7 @@ def test_a_fit_generates_in_pymc() -> None:
     observed = np.asarray(again.observed_data["votes"])
     assert counts.shape[:2] == (4, 1000)
     assert (counts.sum(axis=-1) == observed.sum(axis=-1)).all()
-    chance = probabilities(
+    chance = cell_probabilities(
         fit.model, fit.problem.density, some_draws(fit.posterior, 4000), fit.problem.coded_votes
     )
     total = observed.sum(axis=-1)
@@ -139,7 +141,7 @@ def test_a_fit_generates_in_pymc() -> None:
 def test_interventions_change_what_is_generated() -> None:
     import pymc as pm
 
-    problem = pose(load_model("crowd-bt"), read_votes(votes(ITEMS, 60, 1)))
+    problem = encode_votes(load_model("crowd-bt"), read_votes(votes(ITEMS, 60, 1)))
     perfect = pm.do(
         model_of(problem), {"reliability": np.full(3, 1 - 1e-9), "strength": [[9.0, 3.0, -3.0, -9.0]]}
     )

@@ -12,8 +12,8 @@ import pytest
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.infer import pymc_samplers
-from voirdire.infer.pymc_model import free_draws, point, pymc_model, trace
-from voirdire.kinds.votes.problem import pose
+from voirdire.infer.pymc_model import free_draws, pymc_model, value_point, variable_draws
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -63,13 +63,13 @@ def test_they_draw_from_the_same_posterior(sampler: str) -> None:
 
 
 def test_points_and_draws_are_inverse_to_each_other() -> None:
-    problem = pose(load_model("crowd-bt-position"), read_votes(table()))
+    problem = encode_votes(load_model("crowd-bt-position"), read_votes(table()))
     density = problem.density
     rng = np.random.default_rng(0)
     x = rng.normal(size=density.size)
     model = pymc_model(problem)
-    assert {variable.name for variable in model.value_vars} == set(point(density, x))
-    posterior = {name: value for name, (_, value) in trace(density, np.tile(x, (2, 3, 1))).items()}
+    assert {variable.name for variable in model.value_vars} == set(value_point(density, x))
+    posterior = {name: value for name, (_, value) in variable_draws(density, np.tile(x, (2, 3, 1))).items()}
     assert set(posterior) == {variable.name for variable in model.free_RVs}
     coin = density.values(x, np)["coin_first"]
     np.testing.assert_allclose(posterior["coin_first"][1, 2], 1 / (1 + np.exp(-coin)))
@@ -79,7 +79,7 @@ def test_points_and_draws_are_inverse_to_each_other() -> None:
 
 
 def test_the_model_has_the_names_of_the_table() -> None:
-    problem = pose(load_model("crowd-bt-position"), read_votes(table()))
+    problem = encode_votes(load_model("crowd-bt-position"), read_votes(table()))
     model = pymc_model(problem)
     assert list(model.coords["item"]) == [f"item {place}" for place in range(6)]
     assert list(model.coords["judge"]) == ["ann", "bob", "cem"]
@@ -92,6 +92,6 @@ def test_a_sampler_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nutpie" else real(name))
-    problem = pose(load_model("bradley-terry"), read_votes(table()))
+    problem = encode_votes(load_model("bradley-terry"), read_votes(table()))
     with pytest.raises(InputError, match="sampler 'nutpie' is not installed; pip install nutpie"):
         pymc_samplers.sample_pymc(problem, "nutpie", 0, 1, 20, 4)

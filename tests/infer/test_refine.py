@@ -12,12 +12,12 @@ from scipy import stats
 
 from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic
-from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic_resample
+from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import laplace_draws
-from voirdire.infer.skew import Skewed, skewed
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.infer.skew import Skewed, skewed_approximation
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -28,7 +28,7 @@ SD = 2.0
 def two_items(wins: int, losses: int) -> VotesProblem:
     rows = [("ann", "x", "y", "x")] * wins + [("ann", "x", "y", "y")] * losses
     table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
-    return pose(load_model("bradley-terry").with_priors({"strength": {"sd": SD}}), read_votes(table))
+    return encode_votes(load_model("bradley-terry").with_priors({"strength": {"sd": SD}}), read_votes(table))
 
 
 def exact(wins: int, losses: int) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +48,7 @@ def gaps(problem: VotesProblem, draws: np.ndarray) -> np.ndarray:
 def test_draws_are_those_of_the_posterior(wins: int, losses: int) -> None:
     """Also of an item that won every vote, whose posterior leans: quantiles within four standard errors."""
     problem = two_items(wins, losses)
-    approximation = laplace(problem, find_mode(problem))
+    approximation = laplace_approximation(problem, find_mode(problem))
     draws, k = laplace_draws(problem, approximation, COUNT, np.random.default_rng(0))
     assert k < LARGEST_K
     d, weight = exact(wins, losses)
@@ -71,7 +71,7 @@ def test_draws_of_large_tables_count_as_they_are_where_a_few_weights_are_even(
 ) -> None:
     """Then few densities are asked for; where they are not (a lean posterior), all draws are weighed as ever."""
     problem = two_items(wins, losses)
-    approximation = laplace(problem, find_mode(problem))
+    approximation = laplace_approximation(problem, find_mode(problem))
     asked = 0
     given = Derivatives.log_densities
 
@@ -98,7 +98,7 @@ def test_tables_of_which_one_point_is_more_than_a_block_are_computed_point_by_po
 ) -> None:
     """Blocks without points ended fits of a million votes with an error."""
     votes = two_items(7, 3).votes
-    posed = pose(load_model("crowd-bt"), votes)
+    posed = encode_votes(load_model("crowd-bt"), votes)
     x = np.random.default_rng(2).normal(size=(3, posed.density.size))
     derivatives = Derivatives(posed.density, posed.data, symmetric=True)
     together = derivatives.log_densities(x)
@@ -109,7 +109,7 @@ def test_tables_of_which_one_point_is_more_than_a_block_are_computed_point_by_po
 def test_proposals_move_to_where_the_weights_say_the_posterior_is() -> None:
     """A normal distribution 2 sd off and a third as wide: at first its weights cannot be trusted, matched they can."""
     problem = two_items(7, 3)
-    right = laplace(problem, find_mode(problem))
+    right = laplace_approximation(problem, find_mode(problem))
     off = replace(right, mean=right.mean + 2.0 * right.root[:, 0], root=0.3 * right.root)
     draws, k = laplace_draws(problem, off, COUNT, np.random.default_rng(0))
     plain, plain_k = laplace_draws(problem, off, COUNT, np.random.default_rng(0), rounds=0)
@@ -125,8 +125,8 @@ def test_proposals_move_to_where_the_weights_say_the_posterior_is() -> None:
 def test_the_third_order_correction_alone_finds_mean_and_lean() -> None:
     """Of seven votes against three: the normal mean misses by a tenth of a sd, the corrected one by a hundredth."""
     problem = two_items(7, 3)
-    approximation = laplace(problem, find_mode(problem))
-    corrected = skewed(problem, approximation)
+    approximation = laplace_approximation(problem, find_mode(problem))
+    corrected = skewed_approximation(problem, approximation)
     d, weight = exact(7, 3)
     mean = float((d * weight).sum())
     sd = float(np.sqrt(((d - mean) ** 2 * weight).sum()))
@@ -146,8 +146,8 @@ def test_a_normal_posterior_is_left_alone() -> None:
     problem = two_items(1, 1)
     data = {"votes": {**problem.data["votes"], "weight": problem.data["votes"]["weight"] * 0.0}}
     empty = VotesProblem(**{**problem.__dict__, "data": data})
-    approximation = laplace(empty, find_mode(empty))
-    corrected = skewed(empty, approximation)
+    approximation = laplace_approximation(empty, find_mode(empty))
+    corrected = skewed_approximation(empty, approximation)
     np.testing.assert_allclose([corrected.shift, corrected.skewness], 0.0, atol=1e-9)
     ours = corrected.draws(50, np.random.default_rng(1))
     np.testing.assert_allclose(ours, approximation.draws(50, np.random.default_rng(1)), atol=1e-4)
@@ -203,7 +203,7 @@ def test_even_ratios_stay_even_and_impossible_draws_weigh_nothing() -> None:
 
 def test_systematic_resampling_gives_every_draw_its_share() -> None:
     weights = np.random.default_rng(0).dirichlet(np.ones(300))
-    chosen = systematic(weights, 5000, np.random.default_rng(1))
+    chosen = systematic_resample(weights, 5000, np.random.default_rng(1))
     times = np.bincount(chosen, minlength=300)
     # never off by a whole copy, whatever the seed
     assert np.abs(times - 5000 * weights).max() < 1.0 + 1e-9

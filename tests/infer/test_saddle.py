@@ -10,11 +10,11 @@ import pytest
 
 import voirdire
 from voirdire.infer.by_laplace import MODES
-from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.mode import find_mode
 from voirdire.infer.saddle import draw_about_modes, modes_beside
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
-from voirdire.model.prior_draws import prior_draw
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
+from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 from voirdire.typing import Floats
@@ -37,11 +37,11 @@ TABLES = {"three": each_its_own(items=2), "two": pd.DataFrame(HALF, columns=["ju
 @cache
 def posed(name: str) -> tuple[LabelsProblem, Laplace, Floats, Floats]:
     """A problem with its saddle, and draws of the prior with their log likelihoods, which are exact."""
-    problem = pose_labels(load_model("hierarchical-dawid-skene"), read_labels(TABLES[name]))
+    problem = encode_labels(load_model("hierarchical-dawid-skene"), read_labels(TABLES[name]))
     density, rng = problem.density, np.random.default_rng(0)
-    prior = np.stack([prior_draw(density, rng) for _ in range(COUNT)])
+    prior = np.stack([draw_from_prior(density, rng) for _ in range(COUNT)])
     log = [float(density.log_likelihood(density.values(x, np), problem.data, np)) for x in prior]
-    return problem, laplace(problem, find_mode(problem)), prior, np.array(log)
+    return problem, laplace_approximation(problem, find_mode(problem)), prior, np.array(log)
 
 
 @pytest.mark.slow

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire.infer import derivatives, engine, mode
-from voirdire.infer.autodiff import TAPED, gradient
-from voirdire.infer.search import _inverse_curvatures, search
-from voirdire.kinds.votes.problem import pose
+from voirdire.infer.autodiff import TAPED, value_and_gradient
+from voirdire.infer.search import _inverse_curvatures, search_minimum
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.simulate import TwoCoin, simulate_votes
 from voirdire.tables.votes import read_votes
@@ -51,7 +51,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_gradients_are_those_of_jax(name: str) -> None:
     x = np.array([0.3, -1.2, 2.0, 0.7, -0.4, 1.1])
-    value, slope = gradient(lambda node: FUNCTIONS[name](node, TAPED), x)
+    value, slope = value_and_gradient(lambda node: FUNCTIONS[name](node, TAPED), x)
     with engine.double_precision():
         expected, by_jax = jax.value_and_grad(lambda y: FUNCTIONS[name](y, jnp))(x)
     assert value == pytest.approx(float(expected), rel=1e-14)
@@ -59,7 +59,7 @@ def test_gradients_are_those_of_jax(name: str) -> None:
 
 
 def test_a_function_of_nothing_has_no_slope() -> None:
-    assert gradient(lambda x: TAPED.exp(x[:0]).sum(), np.ones(2))[1].tolist() == [0.0, 0.0]
+    assert value_and_gradient(lambda x: TAPED.exp(x[:0]).sum(), np.ones(2))[1].tolist() == [0.0, 0.0]
 
 
 def test_logaddexp_is_numpys_at_infinities() -> None:
@@ -75,7 +75,7 @@ def test_the_minimum_of_a_quadratic_is_the_solution_of_its_equations(seed: int, 
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(size, size))
     matrix, target = root @ root.T + np.eye(size), rng.normal(size=size)
-    found = search(
+    found = search_minimum(
         lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target),
         rng.normal(size=size),
         tolerance=1e-9,
@@ -90,7 +90,7 @@ def test_scales_far_apart_take_few_evaluations() -> None:
     root = 0.02 * rng.normal(size=(120, 120))
     matrix = scale[:, None] * (np.eye(120) + root @ root.T) * scale
     target = matrix @ rng.normal(size=120)
-    found = search(
+    found = search_minimum(
         lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target),
         np.zeros(120),
         tolerance=1e-6,
@@ -108,13 +108,13 @@ def test_a_diagonal_hessian_is_found_exactly() -> None:
 
 
 def test_a_search_that_cannot_start_says_so() -> None:
-    found = search(lambda x: (float("nan"), x), np.ones(2))
+    found = search_minimum(lambda x: (float("nan"), x), np.ones(2))
     assert found.value == np.inf
     assert not np.isfinite(found.gradient).any()
 
 
 def test_a_wrong_gradient_ends_the_search_without_a_false_minimum() -> None:
-    found = search(lambda x: (float((x**2).sum()), -2.0 * x), np.array([1.0, 2.0]))
+    found = search_minimum(lambda x: (float((x**2).sum()), -2.0 * x), np.array([1.0, 2.0]))
     assert np.abs(found.gradient).max() > 1.0
 
 
@@ -127,7 +127,7 @@ def test_a_search_ends_where_rounding_alone_is_left() -> None:
         rounded = 1.0 + 0.5 * float(scale @ (x - 1.0) ** 2)
         return round(rounded, 12), scale * (x - 1.0) + 2e-6 * rng.choice([-1.0, 1.0], size)
 
-    found = search(both, np.zeros(size), max_iterations=5000)
+    found = search_minimum(both, np.zeros(size), max_iterations=5000)
     assert found.evaluations < 3000
     np.testing.assert_allclose(found.x, 1.0, atol=1e-5)
     assert np.abs(found.gradient).max() < 1e-5
@@ -143,10 +143,10 @@ def test_a_trial_point_without_a_gradient_is_no_step() -> None:
             (-1.0, np.full(1, np.nan)) if below[-1] else (10.0 * float((x[0] - 0.5) ** 2), 20.0 * (x - 0.5))
         )
 
-    found = search(both, np.array([0.9]))
+    found = search_minimum(both, np.array([0.9]))
     assert any(below)
     assert found.x[0] == pytest.approx(0.5, abs=1e-7)
-    assert not np.isfinite(search(both, np.array([-1.0])).gradient).any()
+    assert not np.isfinite(search_minimum(both, np.array([-1.0])).gradient).any()
 
 
 def votes() -> pd.DataFrame:
@@ -160,7 +160,7 @@ def votes() -> pd.DataFrame:
     + [pytest.param(name, marks=pytest.mark.slow) for name in ("crowd-bt-position", "maple-position")],
 )
 def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = pose(load_model(model), read_votes(votes()))
+    problem = encode_votes(load_model(model), read_votes(votes()))
     plain = mode.find_mode(problem)
     monkeypatch.setattr(derivatives, "UNCOMPILED", -1)
     compiled = mode.find_mode(problem)
@@ -175,10 +175,10 @@ def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.M
 def test_a_mode_needs_no_compiler() -> None:
     code = (
         "import sys, voirdire, numpy as np, pandas as pd\n"
-        "from voirdire.infer.mode import find_mode; from voirdire.kinds.votes.problem import pose\n"
+        "from voirdire.infer.mode import find_mode; from voirdire.kinds.votes.problem import encode_votes\n"
         "from voirdire.model.specs import load_model; from voirdire.tables.votes import read_votes\n"
         "t = pd.DataFrame({'judge': 'a', 'first': ['x'] * 3, 'second': 'y', 'winner': ['x', 'x', 'y']})\n"
-        "assert find_mode(pose(load_model('crowd-bt-position'), read_votes(t))).converged\n"
+        "assert find_mode(encode_votes(load_model('crowd-bt-position'), read_votes(t))).converged\n"
         "assert 'jax' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.stopping import listening
+from voirdire.infer.stopping import listen_for_interrupt
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_another_program_keeps_its_own_ctrl_c() -> None:
     heard: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     try:
-        with listening() as stop:
+        with listen_for_interrupt() as stop:
             signal.raise_signal(signal.SIGINT)
             assert not stop()
     finally:
@@ -100,8 +100,8 @@ def test_at_the_command_line_the_second_signal_ends_the_process(number: str, cod
     program = (
         "import os, signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from voirdire.cli import signals\n"
-        "from voirdire.infer.stopping import listening\n"
-        "with signals.handle_signals(), signals.keeping_draws(), listening() as stop:\n"
+        "from voirdire.infer.stopping import listen_for_interrupt\n"
+        "with signals.handle_signals(), signals.keeping_draws(), listen_for_interrupt() as stop:\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.3)\n    print(stop(), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n    time.sleep(20)\n"
     )

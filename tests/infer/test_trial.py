@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.infer.infer import infer
-from voirdire.infer.laplace import laplace
+from voirdire.infer.infer import infer_posterior
+from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.method import Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import RESAMPLED_SIZE, laplace_draws
-from voirdire.infer.trial import trial
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.infer.trial import validate_by_hmc
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -33,11 +33,11 @@ def voted(items: int, votes: int, spread: float, seed: int = 0) -> VotesProblem:
             "winner": np.where(better == right, "first", "second"),
         }
     )
-    return pose(load_model("crowd-bt-position"), read_votes(table))
+    return encode_votes(load_model("crowd-bt-position"), read_votes(table))
 
 
 def approximation_checks(problem: VotesProblem) -> list[str]:
-    found = infer(problem, find_mode(problem), Method("laplace")).checks
+    found = infer_posterior(problem, find_mode(problem), Method("laplace")).checks
     return [check.level for check in found if check.check == "approximation"]
 
 
@@ -57,10 +57,10 @@ def test_a_table_with_many_votes_does_not_warn() -> None:
 
 def test_the_same_seed_finds_the_same() -> None:
     problem = voted(100, 2000, 4.0)
-    approximation = laplace(problem, find_mode(problem))
+    approximation = laplace_approximation(problem, find_mode(problem))
     draws, k = laplace_draws(problem, approximation, 1000, np.random.default_rng(0))
     assert k is None
-    one, two = (trial(problem, approximation, draws, np.random.default_rng(1)) for _ in range(2))
+    one, two = (validate_by_hmc(problem, approximation, draws, np.random.default_rng(1)) for _ in range(2))
     assert one == two
     assert one.of == "strength"
     assert one.share < 0.85

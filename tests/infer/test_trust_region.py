@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.trust_region import minimise, with_directions
+from voirdire.infer.trust_region import minimise_trust_region, with_directions
 from voirdire.model.density import Curvature
 from voirdire.typing import Floats
 
@@ -27,11 +27,13 @@ def bent(x: Floats) -> Curvature:
 
 
 def test_a_curved_valley_is_followed_to_its_end() -> None:
-    found = minimise(rosenbrock, bent, np.full(10, -1.2), tolerance=1e-9)
+    found = minimise_trust_region(rosenbrock, bent, np.full(10, -1.2), tolerance=1e-9)
     # from here the function has a local minimum beside the one at ones (Shang and Qiu 2006): either is a minimum
     assert np.abs(found.gradient).max() <= 1e-9
     start = np.linspace(0.0, 2.0, 10)
-    np.testing.assert_allclose(minimise(rosenbrock, bent, start, tolerance=1e-9).x, 1.0, atol=1e-8)
+    np.testing.assert_allclose(
+        minimise_trust_region(rosenbrock, bent, start, tolerance=1e-9).x, 1.0, atol=1e-8
+    )
 
 
 def test_a_saddle_is_left_though_its_second_derivatives_point_nowhere() -> None:
@@ -42,7 +44,7 @@ def test_a_saddle_is_left_though_its_second_derivatives_point_nowhere() -> None:
         second = np.array([12.0 * x[0] ** 2 - 2.0, 2.0])
         return Curvature(lambda v: second * v, lambda v: v)
 
-    found = minimise(saddle, curvature, np.array([1e-6, 3.0]))
+    found = minimise_trust_region(saddle, curvature, np.array([1e-6, 3.0]))
     np.testing.assert_allclose(found.x, [np.sqrt(0.5), 0.0], atol=1e-6)
 
 
@@ -50,18 +52,20 @@ def test_points_where_the_objective_is_no_number_are_too_far_away() -> None:
     def barrier(x: Floats) -> tuple[float, Floats]:
         return float((x - np.log(x)).sum()), 1.0 - 1.0 / x
 
-    found = minimise(barrier, lambda x: Curvature(lambda v: v / x**2, lambda v: 1e3 * v), np.full(3, 0.01))
+    found = minimise_trust_region(
+        barrier, lambda x: Curvature(lambda v: v / x**2, lambda v: 1e3 * v), np.full(3, 0.01)
+    )
     np.testing.assert_allclose(found.x, 1.0, atol=1e-6)
-    nowhere = minimise(barrier, lambda x: Curvature(lambda v: v, lambda v: v), np.full(3, -1.0))
+    nowhere = minimise_trust_region(barrier, lambda x: Curvature(lambda v: v, lambda v: v), np.full(3, -1.0))
     assert nowhere.value == np.inf
     assert nowhere.iterations == 0
 
 
 def test_a_search_stops_where_the_next_step_gains_little() -> None:
     start = np.linspace(0.0, 2.0, 10)
-    rough = minimise(rosenbrock, bent, start, gain=1e-2)
+    rough = minimise_trust_region(rosenbrock, bent, start, gain=1e-2)
     assert 0.0 < rough.value < 1e-2
-    assert rough.iterations < minimise(rosenbrock, bent, start).iterations
+    assert rough.iterations < minimise_trust_region(rosenbrock, bent, start).iterations
 
 
 def test_directions_make_up_for_a_preconditioner_that_takes_them_for_steep() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.whiten import Whitening, whitening
+from voirdire.infer.whiten import Whitening, whitening_map
 
 
 def spread(white: Whitening) -> np.ndarray:
@@ -23,7 +23,7 @@ def approximation(hessian: np.ndarray) -> Laplace:
 
 def test_a_dense_covariance_is_exact() -> None:
     hessian = np.array([[2.0, 1.2, 0.8], [1.2, 3.0, -0.9], [0.8, -0.9, 1.5]])
-    found = whitening(approximation(hessian))
+    found = whitening_map(approximation(hessian))
     assert len(found.gain) == 3
     np.testing.assert_allclose(spread(found), np.linalg.inv(hessian), rtol=1e-8)
 
@@ -35,7 +35,7 @@ def test_items_tied_by_a_few_parameters_take_thin_matrices() -> None:
     tied = rng.uniform(0.1, 0.3, (300, 3))
     hessian[:300, 300:], hessian[300:, :300] = tied, tied.T
     hessian[300:, 300:] = np.diag([30.0, 40.0, 50.0])
-    found = whitening(approximation(hessian))
+    found = whitening_map(approximation(hessian))
     assert found.across.shape == (303, len(found.gain))
     assert 1 <= len(found.gain) <= 6
     exact = np.linalg.cholesky(hessian)
@@ -46,6 +46,6 @@ def test_items_tied_by_a_few_parameters_take_thin_matrices() -> None:
 
 
 def test_draws_keep_their_leading_axes() -> None:
-    found = whitening(approximation(np.diag([1.0, 4.0])))
+    found = whitening_map(approximation(np.diag([1.0, 4.0])))
     z = np.random.default_rng(2).normal(size=(3, 5, 2))
     assert found.free(z)[1, 2] == pytest.approx(found.mean + z[1, 2] * [1.0, 0.5])

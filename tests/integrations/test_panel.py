@@ -8,7 +8,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError
-from voirdire.integrations.panel import quality, verdict
+from voirdire.integrations.panel import fit_quality, verdict
 from voirdire.kinds.labels.predict import classify_draws
 
 
@@ -69,7 +69,7 @@ def test_a_fit_with_answers_of_people_has_no_interval() -> None:
 
 
 def test_the_quality_of_a_panel_is_that_of_its_fit() -> None:
-    found = quality(rows())
+    found = fit_quality(rows())
     fit = voirdire.fit(pd.DataFrame(rows(), columns=["judge", "item", "label"]), levels=["pass", "fail"])
     share = fit.shares().set_index("class").loc["pass"]
     assert [found[name] for name in ("good", "good_low", "good_high")] == [
@@ -110,4 +110,4 @@ def test_wrong_answers_are_refused_by_name(answers, settings, says: str) -> None
 
 def test_no_rows_are_refused() -> None:
     with pytest.raises(InputError, match="no sample has answers of a panel"):
-        quality([])
+        fit_quality([])

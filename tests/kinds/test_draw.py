@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from voirdire.kinds.registry import kind_of
-from voirdire.model.prior_draws import prior_draw
+from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.specs import load_model
 from voirdire_studies.prior_panels import panel_of
 
@@ -29,7 +29,7 @@ def test_draws_have_the_probabilities_of_the_kind(name: str) -> None:
     panel = panel_of(load_model(name), {"judges": 2, "items": 4, "criteria": 1}, False)
     rng = np.random.default_rng(1)
     _, problem = panel.draw_problem(panel.model, rng)
-    values = problem.density.values(prior_draw(problem.density, rng), np)
+    values = problem.density.values(draw_from_prior(problem.density, rng), np)
     kind: Any = kind_of(problem)
     tables = [kind.draw(problem, values, rng) for _ in range(DRAWS)]
     for of in ("votes", "scores"):

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.joint_problem import JointProblem, pose_joint
-from voirdire.kinds.scores.problem import pose_scores
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.joint_problem import JointProblem, encode_joint
+from voirdire.kinds.scores.problem import encode_scores
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
@@ -85,12 +85,12 @@ def test_without_scores_it_is_the_model_of_votes(panel: Any) -> None:
     votes, scores, _ = panel
     for name, simple in (("joint-discrimination", "bt-sigma"), ("joint-position", "bt-sigma-position")):
         model = replace(load_model(name), strength=load_model(simple).strength).with_priors(LIKE)
-        problem = silenced(pose_joint(model, read_votes_and_scores([votes, scores])), "scores")
+        problem = silenced(encode_joint(model, read_votes_and_scores([votes, scores])), "scores")
         found = problem.density.values(find_mode(problem).x, np)
         numbers = model.reliability.numbers
         same = {key: numbers[key] for key in load_model(simple).reliability.numbers}
         plain = load_model(simple).with_priors({"reliability": same})
-        alone = pose(plain, read_votes(votes))
+        alone = encode_votes(plain, read_votes(votes))
         expected = alone.density.values(find_mode(alone).x, np)
         assert set(expected) <= set(found)
         for parameter, value in expected.items():
@@ -101,10 +101,12 @@ def test_without_votes_it_is_the_model_of_scores(panel: Any) -> None:
     votes, scores, _ = panel
     for name in ("joint-severity", "joint-discrimination"):
         model = replace(load_model(name), strength=load_model("rating-severity").strength)
-        problem = silenced(pose_joint(model, read_votes_and_scores([votes, scores]), levels=LEVELS), "votes")
+        problem = silenced(
+            encode_joint(model, read_votes_and_scores([votes, scores]), levels=LEVELS), "votes"
+        )
         found = problem.density.values(find_mode(problem).x, np)
         alike = load_model("rating-severity") if name == "joint-severity" else model.part("scores")
-        alone = pose_scores(alike, read_scores(scores), levels=LEVELS)
+        alone = encode_scores(alike, read_scores(scores), levels=LEVELS)
         expected = alone.density.values(find_mode(alone).x, np)
         for parameter, value in expected.items():
             np.testing.assert_allclose(found[parameter], value, atol=2e-5, err_msg=parameter)

@@ -17,7 +17,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.gap_posterior import GapPosterior
 from voirdire.kinds.panel_gap import Gap, shown_draws
-from voirdire.model.target_answers import ComparedByPeople, ScoredByPeople, TargetAnswers, answers_from
+from voirdire.model.target_answers import ComparedByPeople, ScoredByPeople, TargetAnswers, read_target_answers
 
 PRIOR = 0.01, 0.64
 NAMES = [f"i{k:02}" for k in range(30)]
@@ -280,10 +280,10 @@ def test_answers_are_read_again_as_they_were() -> None:
         ComparedByPeople(("x",), ("y",), (1.0,), (0.5,)),
         ScoredByPeople(("x", "y"), (1.0, 2.0)),
     ):
-        again = answers_from(known.as_dict())
+        again = read_target_answers(known.as_dict())
         assert type(again) is type(known)
         assert again.as_dict() == known.as_dict()
-    assert answers_from(None) is None
+    assert read_target_answers(None) is None
 
 
 @pytest.mark.long

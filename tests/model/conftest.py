@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.kinds.joint_problem import pose_joint
+from voirdire.kinds.joint_problem import encode_joint
 from voirdire.kinds.kind import Request
-from voirdire.kinds.labels.problem import pose_labels
-from voirdire.kinds.rankings.problem import pose_rankings
-from voirdire.kinds.scores.problem import pose_scores
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.labels.problem import encode_labels
+from voirdire.kinds.rankings.problem import encode_rankings
+from voirdire.kinds.scores.problem import encode_scores
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.kinds.votes.terms import with_terms
 from voirdire.model.specs import load_model, model_names
 from voirdire.tables.covariates import columns_of
@@ -71,7 +71,7 @@ class Case:
         votes = read_votes(self.votes, keep=columns_of(["length", "lists"]))
         asked = Request(covariates="length,lists" if self.covariates else None)
         votes, model, _ = with_terms(votes, self.model, asked)
-        self.problem = pose(model, votes, given)
+        self.problem = encode_votes(model, votes, given)
         self.density = self.problem.density
         rng = np.random.default_rng(3)
         # two ordinary points, a wide one with near-certain coins, and the origin
@@ -105,7 +105,7 @@ class LabelCase(Case):
         self.classes = LABELS[:2] if ties else LABELS
         anchors = read_labels(self.known, levels=LABELS, judge="people") if ties else None
         self.families = {"ann": "old", "bob": "old", "cem": "cem"} if ties else {}
-        self.problem = pose_labels(
+        self.problem = encode_labels(
             self.model, table, classes=self.classes, anchors=anchors, families=self.families
         )
         self.density = self.problem.density
@@ -149,7 +149,7 @@ class ScoreCase(Case):
         self.people = self.scores.iloc[:10].assign(score=self.scores["score"].iloc[::-1].iloc[:10].to_numpy())
         self.people = self.people.drop(columns=["judge", *{"group"} & set(self.people)])
         self.people = self.people if anchored else self.people.iloc[:0]
-        self.problem = pose_scores(
+        self.problem = encode_scores(
             self.model,
             read_scores(self.scores),
             levels=[1, 2, 3, 4],
@@ -186,7 +186,7 @@ class JointCase(Case):
         criteria = self.on_criteria if learned and not ties else None
         if criteria is None:
             self.on_criteria = self.on_criteria.head(0)
-        self.problem = pose_joint(self.model, tables, levels=[1, 2, 3, 4], criteria=criteria)
+        self.problem = encode_joint(self.model, tables, levels=[1, 2, 3, 4], criteria=criteria)
         self.density = self.problem.density
         rng = np.random.default_rng(3)
         self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
@@ -207,7 +207,7 @@ class RankingCase(Case):
             ranks = patterns[run % len(patterns)]
             rows += [(*about, item, rank) for item, rank in zip(rng.permutation(ITEMS), ranks, strict=False)]
         self.rankings = pd.DataFrame(rows, columns=["judge", "criterion", "context", "run", "item", "rank"])
-        self.problem = pose_rankings(self.model, read_rankings(self.rankings))
+        self.problem = encode_rankings(self.model, read_rankings(self.rankings))
         self.density = self.problem.density
         rng = np.random.default_rng(3)
         self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]

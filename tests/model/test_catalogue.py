@@ -19,7 +19,7 @@ def test_the_models_are_the_files_in_the_folder(project: Path) -> None:
 @pytest.mark.parametrize("name", sorted(models()))
 def test_a_card_says_what_the_file_says(project: Path, name: str) -> None:
     content = tomllib.loads((project / "models" / f"{name}.toml").read_text(encoding="utf-8"))
-    card = catalogue.card(models()[name])
+    card = catalogue.model_card(models()[name])
     for key in ("name", "title", "data", "criteria", "identifiability", "source"):
         assert card[key] == content[key]
     assert card["equation"] == content["equation"].strip()
@@ -37,4 +37,4 @@ def test_a_model_reduces_to_models_that_exist(name: str) -> None:
 
 def test_the_readme_of_the_models_is_current(project: Path) -> None:
     text = (project / "models" / "README.md").read_text(encoding="utf-8")
-    assert text == catalogue.readme(), "run make models-table"
+    assert text == catalogue.models_readme(), "run make models-table"

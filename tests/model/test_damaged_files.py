@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.model.specs import load_model, locate
+from voirdire.model.specs import load_model, specification_folder
 from voirdire_studies import load_study
 
 VALUES = (
@@ -73,7 +73,7 @@ def damaged(text: str, rng: random.Random) -> bytes:
 def test_a_damaged_file_is_read_or_refused(
     kind: str, pattern: str, load: Callable[[Path], Any], count: int, tmp_path: Path
 ) -> None:
-    files = sorted(locate(kind).glob(pattern))
+    files = sorted(specification_folder(kind).glob(pattern))
     rng = random.Random(11)
     read = 0
     for number in range(count):

@@ -106,7 +106,7 @@ def posed(data: str, table: str) -> list[Any]:
     for model in map(load_model, model_names()):
         if model.data == data:
             with suppress(InputError):  # a model that has no section for what the table has
-                found.append(KINDS[data].pose(model, read, request)[0])
+                found.append(KINDS[data].encode_table(model, read, request)[0])
     return [problem for problem in found if problem.density.is_nested]
 
 
@@ -116,7 +116,7 @@ def test_its_likelihood_is_that_of_the_density(data: str, table: str) -> None:
     assert len(problems) >= 2
     for problem in problems:
         density, given = problem.density, problem.data
-        field, rng = density.field(given), np.random.default_rng(1)
+        field, rng = density.latent_model(given), np.random.default_rng(1)
         latent, hyper = rng.normal(size=(3, field.size)), rng.normal(-0.5, 0.3, (3, len(field.hypers)))
         for x, h in zip(latent, hyper, strict=True):
             flat, where = field.flat(x, h), problem.model.name

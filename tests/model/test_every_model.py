@@ -21,15 +21,15 @@ from scipy import stats
 
 from voirdire.infer import autodiff, engine
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.hessian import hessian
-from voirdire.infer.pymc_model import point, pymc_model
-from voirdire.kinds.further_terms import resolved
+from voirdire.infer.hessian import hessian_matrix
+from voirdire.infer.pymc_model import pymc_model, value_point
+from voirdire.kinds.further_terms import resolve_terms
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import kind_of
-from voirdire.kinds.votes.chances import probabilities
-from voirdire.kinds.votes.contexts import by_context, context_of, split
+from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.contexts import by_context, cell_contexts, split_by_terms
 from voirdire.kinds.votes.terms import with_terms
-from voirdire.model.specs import load_model, locate
+from voirdire.model.specs import load_model, specification_folder
 from voirdire.tables.covariates import columns_of
 from voirdire.tables.vote_rows import VoteRows
 from voirdire.tables.votes import read_votes
@@ -211,7 +211,7 @@ def shared_errors(case: Any, v: dict[str, Any]) -> float:
     """Families of judges, each summed over its effect given the item's class or value."""
     problem, rates = case.problem, SHARED_EQUATIONS[case.name]
     names, graded = list(problem.labels), case.name == "ordered-labels"
-    prior = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())["reliability"]
+    prior = tomllib.loads((specification_folder("models") / f"{case.name}.toml").read_text())["reliability"]
     known = {(i, c): label for c, i, label in case.known.itertuples(index=False)} if case.ties else {}
     judges, total = problem.judges, 0.0
     states = hermite(17) if graded else [(j, 1.0) for j in range(problem.classes)]
@@ -262,7 +262,7 @@ def label_by_label(case: Any, v: dict[str, Any]) -> float:
         return shared_errors(case, v)
     problem, rates = case.problem, LABEL_EQUATIONS[case.name]
     names = list(problem.labels)
-    prior = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())["reliability"]
+    prior = tomllib.loads((specification_folder("models") / f"{case.name}.toml").read_text())["reliability"]
     known = {(i, c): label for c, i, label in case.known.itertuples(index=False)} if case.ties else {}
     total = 0.0
     for (item, criterion), rows in case.labels.groupby(["item", "criterion"]):
@@ -633,7 +633,7 @@ def standardised(table: Any) -> list[tuple[list[float], list[float]]]:
 
 
 def test_every_file_has_its_equation_here() -> None:
-    files = {path.stem for path in locate("models").glob("*.toml")}
+    files = {path.stem for path in specification_folder("models").glob("*.toml")}
     assert files == {
         *EQUATIONS,
         *LABEL_EQUATIONS,
@@ -655,7 +655,7 @@ def test_fields_of_latent_values_have_the_likelihood_of_the_density(case: Any) -
     """Of models whose spreads are found by their marginal likelihood: written out as sums of latent values."""
     if not case.density.is_nested:
         return
-    model = case.density.field(case.problem.data)
+    model = case.density.latent_model(case.problem.data)
     for x in case.points:
         latent, hyper = model.latent(x)
         found = model.answers.log_likelihood(model.predictors(latent, hyper), np)
@@ -664,7 +664,7 @@ def test_fields_of_latent_values_have_the_likelihood_of_the_density(case: Any) -
 
 
 def test_the_prior_has_the_files_numbers(case: Any) -> None:
-    file = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())
+    file = tomllib.loads((specification_folder("models") / f"{case.name}.toml").read_text())
     strength, coin = file.get("strength", {}), file.get("reliability", {})
     level = strength.get("kind") == "level"
 
@@ -873,9 +873,9 @@ def test_pymc_has_the_density(case: Any, as_written: Any) -> None:
     assert len(model.value_vars) == len(density.parameters)
     for x in case.points:
         reference = float(density.log_density(x, case.problem.data, np))
-        found = float(pymc(point(density, x)))
+        found = float(pymc(value_point(density, x)))
         if not np.isfinite(found):  # exp of more than 709, which rewriting, as PyMC does it, never takes
-            found = float(model.compile_logp()(point(density, x)))
+            found = float(model.compile_logp()(value_point(density, x)))
         # PyMC's own constants carry a few 1e-8
         assert found == pytest.approx(reference, rel=1e-12, abs=1e-6)
 
@@ -890,7 +890,7 @@ def test_the_generating_model_has_the_density(case: Any, as_written: Any) -> Non
     if not outcomes:
         return
     pymc = pymc_model(case.problem, outcomes).compile_logp(mode=as_written)
-    found = float(pymc(point(density, case.points[0])))
+    found = float(pymc(value_point(density, case.points[0])))
     assert found == pytest.approx(
         float(density.log_density(case.points[0], case.problem.data, np)), rel=1e-9, abs=1e-6
     )
@@ -913,11 +913,11 @@ def test_numpy_and_jax_agree_and_derivatives_are_right(case: Any) -> None:
             value, gradient = engine.value_and_gradient(density)(x, data)
             value, gradient = float(value), np.asarray(gradient)
         assert -value == pytest.approx(reference, rel=1e-12)
-        taped, slope = autodiff.gradient(taped_density, x)
+        taped, slope = autodiff.value_and_gradient(taped_density, x)
         assert taped == pytest.approx(reference, rel=1e-12)
         np.testing.assert_allclose(slope, -gradient, rtol=1e-9, atol=1e-10 * np.abs(gradient).max())
-        taped_gradient = lambda y: autodiff.gradient(taped_density, y)[1]  # noqa: E731
-        curvature = hessian(taped_density, x)
+        taped_gradient = lambda y: autodiff.value_and_gradient(taped_density, y)[1]  # noqa: E731
+        curvature = hessian_matrix(taped_density, x)
         np.testing.assert_allclose(curvature, curvature.T, rtol=1e-9, atol=1e-12 * np.abs(curvature).max())
         for u in rng.normal(size=(4, density.size)):
             one, two = (taped_gradient(x + h * u) - taped_gradient(x - h * u) for h in (1e-5, 2e-5))
@@ -950,15 +950,17 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
     votes = read_votes(case.new_votes, **known, keep=columns_of(COVARIATES))
     if case.covariates:
         votes, model, _ = with_terms(votes, case.model, Request(covariates=COVARIATES))
-        votes = split(votes, votes.row_context is not None, resolved(model, VoteRows(votes), {}))
+        votes = split_by_terms(
+            votes, votes.row_context is not None, resolve_terms(model, VoteRows(votes), {})
+        )
     votes = by_context(votes) if case.model.context is not None else votes
     separate = case.model.criteria == "separate"
     for one in case.points:
         values = case.values(one)
-        got = probabilities(case.model, case.density, [values], votes)
+        got = cell_probabilities(case.model, case.density, [values], votes)
         assert (got >= 0).all()
         np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-13)
-        context, sides = context_of(votes), getattr(votes, "numbers", None)
+        context, sides = cell_contexts(votes), getattr(votes, "numbers", None)
         cells = zip(votes.judge, votes.criterion, votes.first, votes.second, strict=True)
         for n, (row, (k, c, first, second)) in enumerate(zip(got, cells, strict=True)):
             theta, more, habit = values["strength"][c if separate else 0], 0.0, 0.0

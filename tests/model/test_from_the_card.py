@@ -227,4 +227,6 @@ def test_a_card_names_every_parameter_of_a_fit() -> None:
     people = pd.DataFrame({"first": ["i0"], "second": ["i1"], "winner": ["first"]})
     for name in ("crowd-bt-position", "learned-crowd-bt-position", "bt-sigma-position"):
         found = voirdire.fit(votes(), model=name, method="map", anchors=people)
-        assert {one["name"] for one in card_of(name)["parameters"]} == set(found.problem.density.slices)
+        assert {one["name"] for one in card_of(name)["parameters"]} == set(
+            found.problem.density.parameter_slices
+        )

@@ -11,7 +11,7 @@ from scipy import stats
 
 from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds.registry import kind_of
-from voirdire.model.prior_draws import prior_draw
+from voirdire.model.prior_draws import draw_from_prior
 
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 
@@ -50,7 +50,7 @@ def test_ranks_of_what_pymc_generates_are_uniform(case: Any) -> None:
     rng = np.random.default_rng(3)
     ours = []
     for _ in range(5 * DRAWS):
-        values = density.values(prior_draw(density, rng), np)
+        values = density.values(draw_from_prior(density, rng), np)
         ours.append(statistics({one.name: one.draw(values, rng) for one in outcomes}))
     for group in (theirs.prior_predictive, again.posterior_predictive):
         found = [

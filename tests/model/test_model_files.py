@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voirdire.model.specs import SECTIONS, load_model, locate
+from voirdire.model.specs import SECTIONS, load_model, specification_folder
 
 MIRRORED = {
     *("crowd-bt", "crowd-bt-position", "learned-crowd-bt-position", "learned-maple-position"),
@@ -85,7 +85,9 @@ def test_the_files_say_what_they_reduce_to(name: str, simpler: str) -> None:
     assert simpler in {reduction.model for reduction in load_model(name).reduces_to}
 
 
-@pytest.mark.parametrize("path", sorted(locate("models").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(specification_folder("models").glob("*.toml")), ids=lambda path: path.stem
+)
 def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
     content = tomllib.loads(path.read_text())
     for section in (
@@ -128,11 +130,11 @@ def test_the_mirror_keeps_the_likelihood_and_is_its_own_inverse(case: Any) -> No
     assert density.has_mirror == (case.name in MIRRORED)
     if not density.has_mirror:
         with pytest.raises(ValueError, match="no mirror"):
-            density.mirror(case.points[0], np)
+            density.mirror_values(case.points[0], np)
         return
     for x in case.points:
-        twin = density.mirror(x, np)
-        np.testing.assert_allclose(density.mirror(twin, np), x, atol=1e-13)
+        twin = density.mirror_values(x, np)
+        np.testing.assert_allclose(density.mirror_values(twin, np), x, atol=1e-13)
         # human answers keep their direction
         ours, theirs = (float(density.log_panel(case.values(y), case.problem.data, np)) for y in (x, twin))
         assert theirs == pytest.approx(ours, rel=1e-12)
@@ -142,15 +144,15 @@ def test_the_mirror_keeps_the_likelihood_and_is_its_own_inverse(case: Any) -> No
         expected = turned(case.values(x))
         for name, value in case.values(twin).items():
             np.testing.assert_allclose(value, expected[name], atol=1e-12, err_msg=name)
-    matrix = density.mirror(np.eye(density.size), np)
+    matrix = density.mirror_values(np.eye(density.size), np)
     if (
-        "log_coin_mean" in density.slices
+        "log_coin_mean" in density.parameter_slices
     ):  # judges are turned about a mean that stays: no linear map, but of volume 1
         x, step = case.points[0], 1e-5 * np.eye(density.size)
-        matrix = (density.mirror(x + step, np) - density.mirror(x - step, np)) / 2e-5
+        matrix = (density.mirror_values(x + step, np) - density.mirror_values(x - step, np)) / 2e-5
         assert abs(np.linalg.det(matrix)) == pytest.approx(1.0, abs=1e-6)
         return
-    np.testing.assert_allclose(density.mirror(case.points[2], np), case.points[2] @ matrix, atol=1e-12)
+    np.testing.assert_allclose(density.mirror_values(case.points[2], np), case.points[2] @ matrix, atol=1e-12)
     assert abs(np.linalg.det(matrix)) == pytest.approx(1.0)
 
 

@@ -12,8 +12,8 @@ from voirdire.infer import engine
 from voirdire.infer.nested.panel import panel_field
 from voirdire.model.design import Cells, Scale, Term
 from voirdire.model.family.family import Family
-from voirdire.model.family.ordinal import ordinal
-from voirdire.model.family.ranking import ranking
+from voirdire.model.family.ordinal import ordinal_family
+from voirdire.model.family.ranking import ranking_family
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.specs import load_model
 
@@ -67,7 +67,7 @@ def scored() -> tuple[PanelDensity, Any, Any]:
             total += np.log(above[level[n]] - above[level[n] + 1])
         return float(total)
 
-    found = posed((STRENGTH, TASTE, SEVERITY, GAP), ordinal(3), 1, counts)
+    found = posed((STRENGTH, TASTE, SEVERITY, GAP), ordinal_family(3), 1, counts)
     return *found, log_likelihood
 
 
@@ -85,7 +85,7 @@ def ranked() -> tuple[PanelDensity, Any, Any]:
             total += sum(np.log(w[p] / w[p:].sum()) for p in range(len(w)))
         return float(total)
 
-    return *posed((STRENGTH, TASTE), ranking(3), 3, answers), log_likelihood
+    return *posed((STRENGTH, TASTE), ranking_family(3), 3, answers), log_likelihood
 
 
 def log_prior(v: dict[str, Any]) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.model.specs import load_model, locate, model_names
+from voirdire.model.specs import load_model, model_names, specification_folder
 
 SHIPPED = [
     *("bradley-terry", "bradley-terry-judge-ties", "bt-sigma", "bt-sigma-position"),
@@ -28,7 +28,7 @@ def changed(tmp_path: Path) -> Any:
     """A copy of a shipped file with some text replaced."""
 
     def make(old: str, new: str, name: str = "crowd-bt-position") -> Path:
-        text = (locate("models") / f"{name}.toml").read_text()
+        text = (specification_folder("models") / f"{name}.toml").read_text()
         assert text.count(old) == 1, old
         path = tmp_path / "changed.toml"
         path.write_text(text.replace(old, new))

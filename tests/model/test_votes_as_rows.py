@@ -11,8 +11,8 @@ import pytest
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.vote_terms import vote_terms
 from voirdire.model.design import Cells, Scale, Term
-from voirdire.model.family.sharpness import sharpness
-from voirdire.model.family.two_coin import two_coin
+from voirdire.model.family.sharpness import sharpness_family
+from voirdire.model.family.two_coin import two_coin_family
 from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.specs import load_model, model_names
@@ -114,7 +114,7 @@ def posed(density: VotesDensity, data: dict[str, Any]) -> tuple[PanelDensity, An
         numbers[:, : given[0].shape[1]] = given[0]
     items = factors.pop("first"), factors.pop("second")
     sizes = {**density.sizes, **dict.fromkeys(("one", "other", "own"), density.criteria)}
-    family = (two_coin if density.coins else sharpness)(density.ties)
+    family = (two_coin_family if density.coin_names else sharpness_family)(density.ties)
     shape = density.judges, density.criteria, density.items
     panel = PanelDensity(density.model, *shape, tuple(rows_of(density)), family, 2, tuple(sizes.items()))
     counts = np.concatenate([counts for _, counts in tables], axis=-1)

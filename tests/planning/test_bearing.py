@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.planning.bearing import _draw_answers, bearing, read_added
+from voirdire.planning.bearing import _draw_answers, ranking_robustness, read_added
 from voirdire.tables.votes import read_votes
 
 
@@ -29,7 +29,7 @@ def panel(judges: int = 6, items: int = 8, right: float = 0.85) -> pd.DataFrame:
 
 
 def test_judges_that_take_the_first_are_borne_by_position_and_as_a_family_and_not_by_a_majority() -> None:
-    found = bearing(panel(8, 14, 0.9), ["position-first:1,6"], replicates=1)
+    found = ranking_robustness(panel(8, 14, 0.9), ["position-first:1,6"], replicates=1)
     bears = found.bears.set_index("model")["bears"]
     assert bears.to_dict() == {"majority-vote": 1, "crowd-bt": 6, "crowd-bt-position": 6}
     table = found.table.set_index(["model", "count"])["concordance"]
@@ -40,9 +40,9 @@ def test_judges_that_take_the_first_are_borne_by_position_and_as_a_family_and_no
 
 def test_the_same_judges_are_added_to_every_count_and_by_their_seed() -> None:
     table = panel(4, 5)
-    one = bearing(table, ["random:1..3"], models=["majority-vote"], replicates=2)
-    again = bearing(table, ["random:3"], models=["majority-vote"], replicates=2)
-    other = bearing(table, ["random:3"], models=["majority-vote"], replicates=2, seed=1)
+    one = ranking_robustness(table, ["random:1..3"], models=["majority-vote"], replicates=2)
+    again = ranking_robustness(table, ["random:3"], models=["majority-vote"], replicates=2)
+    other = ranking_robustness(table, ["random:3"], models=["majority-vote"], replicates=2, seed=1)
     last = one.table[one.table["count"] == 3].reset_index(drop=True)
     pd.testing.assert_frame_equal(last, again.table)
     assert not last.equals(other.table)
@@ -63,14 +63,14 @@ def test_an_added_judge_answers_what_one_of_the_panel_was_asked() -> None:
 
 
 def test_adversaries_take_the_panels_own_ranking_for_the_truth() -> None:
-    found = bearing(panel(4, 6), ["adversarial:20"], models=["majority-vote"], replicates=1)
+    found = ranking_robustness(panel(4, 6), ["adversarial:20"], models=["majority-vote"], replicates=1)
     assert found.table["concordance"].item() < 0.3
     assert found.bears[["bears", "most"]].values.tolist() == [[0, 20]]
 
 
 def test_criteria_are_kept() -> None:
     table = pd.concat([panel(3, 5).assign(criterion=name) for name in ("style", "facts")])
-    found = bearing(table, ["random:1"], replicates=1)
+    found = ranking_robustness(table, ["random:1"], replicates=1)
     assert found.table["model"].tolist() == ["majority-vote", "maple", "maple-position"]
 
 
@@ -92,10 +92,10 @@ def test_what_cannot_be_added_says_why(text: str, says: str) -> None:
 
 def test_all_that_is_wrong_is_said_at_once() -> None:
     with pytest.raises(InputError) as caught:
-        bearing(panel(2, 3), ["random", "noise:1"], replicates=0, least=0.2)
+        ranking_robustness(panel(2, 3), ["random", "noise:1"], replicates=0, least=0.2)
     assert len(caught.value.problems) == 4
     with pytest.raises(InputError, match="model rating-severity is not of votes"):
-        bearing(panel(2, 3), ["random:1"], models=["rating-severity"])
+        ranking_robustness(panel(2, 3), ["random:1"], models=["rating-severity"])
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from voirdire import Fit, agreement, fit
-from voirdire.report.compare import Comparison, compare
+from voirdire.report.compare import Comparison, compare_fits
 from voirdire.report.sources import save_rows
 
 HOSTILE = (
@@ -261,4 +261,4 @@ def compared(hostile: Fit) -> Comparison:
     every = {"first": [*HOSTILE] * 3, "second": [*HOSTILE[1:], HOSTILE[0]] * 3}
     table = {"judge": HOSTILE[2], **every, "winner": rng.choice(["first", "second"], 3 * len(HOSTILE))}
     other = fit(pd.DataFrame(table), model="crowd-bt", method="map")
-    return compare({HOSTILE[0]: one, HOSTILE[6]: hostile, "=cmd()": other})
+    return compare_fits({HOSTILE[0]: one, HOSTILE[6]: hostile, "=cmd()": other})

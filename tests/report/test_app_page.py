@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voirdire.app.server import serving
+from voirdire.app.server import serve_page
 
 pytestmark = pytest.mark.slow
 VIEWS = {"light": (1280, False), "dark": (1280, True), "phone": (400, False)}
@@ -100,7 +100,7 @@ def faults(browser: Any, axe: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving() as guard:
+    with serve_page() as guard:
         yield guard.address
 
 
@@ -236,7 +236,7 @@ def test_focus_goes_through_the_page_in_order_and_is_seen(browser: Any, address:
 
 
 def test_without_the_app_the_page_says_so(browser: Any) -> None:
-    with serving() as guard:
+    with serve_page() as guard:
         browser.open(guard.address_once())
         shows(browser, "Drop a file")
     browser.run(

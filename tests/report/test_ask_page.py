@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire import InputError
 from voirdire.cli import app
-from voirdire.collect.ask.page import ask, page
+from voirdire.collect.ask.page import page_text, write_page
 from voirdire.collect.ask.questions import read_questions
 
 HOSTILE = (
@@ -46,7 +46,7 @@ PAIRS = pd.DataFrame(
 @pytest.fixture
 def made(tmp_path: Path) -> Callable[..., Path]:
     def make(questions: pd.DataFrame = PAIRS, name: str = "ask.html", **more: Any) -> Path:
-        return ask(questions, ITEMS, tmp_path / name, **more)
+        return write_page(questions, ITEMS, tmp_path / name, **more)
 
     return make
 
@@ -215,7 +215,7 @@ def test_scores_and_labels_are_asked_too(browser: Any, made: Callable[..., Path]
 
 
 def test_names_and_worth_of_answers_are_not_shown() -> None:
-    text = page(read_questions(PAIRS, ITEMS))
+    text = page_text(read_questions(PAIRS, ITEMS))
     assert "0.7" not in text
     assert text.count("<script") == 2
     data = json.loads(text.partition('id="data">')[2].partition("</script>")[0])

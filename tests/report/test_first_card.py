@@ -12,7 +12,7 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.model.check import Check
-from voirdire.report.compare import compare
+from voirdire.report.compare import compare_fits
 from voirdire.report.compare_page import compare_page
 from voirdire.report.figures.beside import rows_beside
 from voirdire.report.fit_page import fit_page
@@ -21,7 +21,7 @@ from voirdire.report.rows_page import rows_page
 from voirdire.report.sections.judges import standing_sentence
 from voirdire.report.sources import read_run, save_rows
 from voirdire.report.table import Table
-from voirdire.report.verb import render
+from voirdire.report.verb import render_page
 
 VOTES = pd.DataFrame(
     [(j, a, b, min(a, b)) for j in "abc" for a, b in itertools.permutations("uvwx", 2)],
@@ -78,7 +78,7 @@ def test_what_may_be_turned_round_is_said_where_it_is_claimed(table: pd.DataFram
 
 def test_titles_name_the_data(tmp_path: Path) -> None:
     one, two = (voirdire.fit(VOTES, model=name, method="map") for name in ("bradley-terry", "crowd-bt"))
-    title = compare_page(compare({"one": one, "two": two})).title
+    title = compare_page(compare_fits({"one": one, "two": two})).title
     assert plain(title) == "Comparison of fits: u, v, w and 1 more items"
     rows = voirdire.agreement(VOTES, resamples=50)
     for settings, about in (({"table": "votes.csv"}, "votes.csv"), ({}, "a, b, c")):
@@ -105,7 +105,7 @@ def test_no_position_bias_is_claimed_where_one_item_is_always_first() -> None:
     table["winner"] = np.where(table["winner"], "first", "second")
     fit = voirdire.fit(table, model="crowd-bt-position", method="laplace")
     page = fit_page(fit)
-    assert "swayed" not in render(page, "md")
+    assert "swayed" not in render_page(page, "md")
     judges = next(section for section in page.sections if section.name == "judges")
     assert "position" not in [block.name for block in judges.blocks if isinstance(block, Figure)]
     shown = next(block for block in judges.blocks if isinstance(block, Table))

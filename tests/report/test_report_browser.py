@@ -20,7 +20,7 @@ from voirdire.folders import write_file
 from voirdire.report.compare import Comparison
 from voirdire.report.compare_page import compare_page
 from voirdire.report.sources import save_rows
-from voirdire.report.verb import check_format, render, report
+from voirdire.report.verb import check_format, render_page, report
 
 FITS = ("llmfao", "many", "one_judge", "hostile", "scored", "hostile_scores")
 PAGES = (*FITS, "labelled", "hostile_labels", "study", "metaeval", "hostile_rows", "compared")
@@ -77,7 +77,7 @@ def made(run: Any, path: Path) -> Path:
     """The page of a run, or of a comparison."""
     if not isinstance(run, Comparison):
         return report(run, path)
-    write_file(path, render(compare_page(run), check_format(path, None)))
+    write_file(path, render_page(compare_page(run), check_format(path, None)))
     return path
 
 

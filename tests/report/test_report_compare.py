@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 from voirdire import Fit, InputError, fit
 from voirdire.cli import app
 from voirdire.report import loo
-from voirdire.report.compare import compare, read_fits
+from voirdire.report.compare import compare_fits, read_fits
 from voirdire.report.compare_page import compare_page
 from voirdire.report.page import Figure
-from voirdire.report.verb import render
+from voirdire.report.verb import render_page
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def direct(fitted: Fit) -> Any:
     """ArviZ on one row per vote, written out anew."""
     import arviz as az
 
-    from voirdire.kinds.votes.chances import probabilities
+    from voirdire.kinds.votes.chances import cell_probabilities
 
     draws = fitted.posterior.draws
     assert draws is not None
@@ -40,7 +40,7 @@ def direct(fitted: Fit) -> Any:
     density = fitted.problem.density
     log, some = [], draws[0, :: -(-draws.shape[1] // loo.DRAWS)]
     for x in some:
-        chance = probabilities(fitted.model, density, [density.values(x, np)], votes)
+        chance = cell_probabilities(fitted.model, density, [density.values(x, np)], votes)
         log.append(np.log(chance[votes.row_cell, votes.row_outcome]))
     # the strengths, from which ArviZ takes the effective number of draws
     posterior = {"strength": density.values(some[None], np)["strength"]}
@@ -76,7 +76,7 @@ def test_loo_is_that_of_arviz_on_single_votes(small: Fit, plain: Fit) -> None:
 
 
 def test_ranks_shifts_and_correlations(small: Fit, plain: Fit) -> None:
-    found = compare({"a": small, "b": plain})
+    found = compare_fits({"a": small, "b": plain})
     one, two = (fitted.ranking().set_index("item") for fitted in (small, plain))
     for row in found.items:
         places = one.loc[row["item"], "rank"], two.loc[row["item"], "rank"]
@@ -95,11 +95,11 @@ def test_ranks_shifts_and_correlations(small: Fit, plain: Fit) -> None:
 
 
 def test_a_fit_against_itself_does_not_differ(small: Fit) -> None:
-    found = compare({"one": small, "two": replace(small)})
+    found = compare_fits({"one": small, "two": replace(small)})
     assert all(row["shift"] == 0 for row in found.items)
     assert [row["difference"] for row in found.loo] == [0.0, 0.0]
     assert found.correlations[0]["spearman"] == 1.0
-    assert "All 6 items stand in the same order." in render(compare_page(found), "md")
+    assert "All 6 items stand in the same order." in render_page(compare_page(found), "md")
     (drawn,) = [block for block in compare_page(found).sections[2].blocks if isinstance(block, Figure)]
     (figure,) = drawn.draw()
     first, second = figure.axes[0].lines[:2]
@@ -113,7 +113,7 @@ def test_what_cannot_be_compared_is_said(small: Fit, mode: Fit) -> None:
     other = pd.DataFrame(
         {"judge": "z", "first": ["item 00"] * 3, "second": ["item 01"] * 3, "winner": "first"}
     )
-    found = compare({"small": small, "mode": mode, "other": fit(other, model="bradley-terry")})
+    found = compare_fits({"small": small, "mode": mode, "other": fit(other, model="bradley-terry")})
     assert found.loo == []
     text = " ".join(found.notes)
     assert "mode: no leave-one-out prediction, method 'map' has no draws" in text
@@ -121,22 +121,22 @@ def test_what_cannot_be_compared_is_said(small: Fit, mode: Fit) -> None:
     assert "4 items are not in all runs: ranks and shifts are among the 2 that are." in text
     assert found.correlations[1]["spearman"] is None
     json.dumps(found.as_dict(), allow_nan=False)
-    assert "undefined: fewer than 3 items in common" in render(compare_page(found), "md")
+    assert "undefined: fewer than 3 items in common" in render_page(compare_page(found), "md")
 
 
 def test_fits_without_a_common_item_are_refused(small: Fit) -> None:
     table = pd.DataFrame({"judge": "z", "first": ["x"] * 3, "second": "y", "winner": "first"})
     with pytest.raises(InputError, match="a and b have no item in common"):
-        compare({"a": small, "b": fit(table, model="bradley-terry", method="map")})
+        compare_fits({"a": small, "b": fit(table, model="bradley-terry", method="map")})
     with pytest.raises(InputError, match="two fits or more"):
-        compare({"a": small})
+        compare_fits({"a": small})
 
 
 def test_fits_of_labels_are_refused(small: Fit) -> None:
     labels = pd.DataFrame({"judge": ["a", "b"] * 2, "item": ["i", "i", "j", "j"], "label": list("yyny")})
     said = r"^labels: a fit of labels has no scores of items, by which fits are compared; leave it out, or compare "
     with pytest.raises(InputError, match=said):
-        compare({"votes": small, "labels": fit(labels, method="map")})
+        compare_fits({"votes": small, "labels": fit(labels, method="map")})
 
 
 @pytest.mark.slow

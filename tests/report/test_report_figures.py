@@ -284,7 +284,7 @@ def test_a_trace_names_the_value_that_mixes_worst(small: Fit) -> None:
     """Draws laid out as four chains, one of which is elsewhere in one item's strength."""
     assert small.posterior.draws is not None
     chains = small.posterior.draws.reshape(4, 1000, -1).copy()
-    place = small.problem.density.slices["strength"].start
+    place = small.problem.density.parameter_slices["strength"].start
     chains[2, :, place] += 5.0
     moved = replace(small, posterior=replace(small.posterior, draws=chains), method="nuts", sampler="numpyro")
     _, ax = plt.subplots()

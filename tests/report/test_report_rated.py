@@ -12,10 +12,10 @@ import pytest
 
 from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds.labels.influence import units
+from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.left_out import left_out as labels_left_out
 from voirdire.kinds.registry import KINDS
-from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.left_out import left_out as scores_left_out
 from voirdire.report.figure_blocks import calibration_blocks, predictive_shares
 from voirdire.report.figures import predictive
@@ -86,10 +86,10 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
         if name == "labelled":
             joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
             of = np.exp(joint - joint.max(axis=1, keepdims=True))
-            of = (of / of.sum(axis=1, keepdims=True))[units(problem)]
+            of = (of / of.sum(axis=1, keepdims=True))[label_units(problem)]
             rows = np.einsum("rj,rjl->rl", of, np.exp(problem.density.rates(values, np))[table.judge])
         else:
-            rows = chances(problem, values, (table.judge, table.criterion, table.item))
+            rows = score_probabilities(problem, values, (table.judge, table.criterion, table.item))
         expected += np.stack([rows[table.judge == k].mean(axis=0) for k in range(len(problem.judges))])
     drawn = replicated_shares(found)[1].share
     error = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
@@ -104,9 +104,9 @@ def test_a_judge_with_limits_of_its_own_stands_out_and_is_explained() -> None:
     judge = missed.rows.index("shuns")
     assert missed.columns == ["1", "2", "3", "4", "5"]
     # it gives too many 1 and 5, too few of what lies between
-    assert missed.outside[judge].all()
+    assert missed.is_outside[judge].all()
     assert (missed.observed > missed.high)[judge, [0, 4]].all()
-    assert not predictive.predicted_shares(right).outside.any()
+    assert not predictive.predicted_shares(right).is_outside.any()
     (drawn,) = predictive_shares(wrong)
     assert isinstance(drawn, Figure)
     assert "the model misses something about these judges." in drawn.caption
@@ -128,7 +128,7 @@ def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
     draws = some_draws(found.posterior, 1000)
     counts, chance = scores_left_out(problem, draws)
     table = problem.table
-    seen = np.mean([chances(problem, values, _cells(problem)) for values in draws], axis=0)
+    seen = np.mean([score_probabilities(problem, values, _cells(problem)) for values in draws], axis=0)
     cell = 7
     judge, item = np.unravel_index(cell, (len(problem.judges), len(problem.items)))
     keep = ~((table.judge == judge) & (table.item == item))
@@ -231,7 +231,7 @@ def test_of_many_judges_those_furthest_off_are_shown() -> None:
     shown = predictive._furthest_rows(found)
     assert len(shown.rows) == 40
     assert {"j3", "j50"} <= set(shown.rows)
-    assert shown.outside.sum() == found.outside.sum() == 2
+    assert shown.is_outside.sum() == found.is_outside.sum() == 2
 
 
 def test_figures_show_the_shares(scored: Fit) -> None:
@@ -297,7 +297,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
     levels = pd.crosstab(np.array(scores.judges)[scores.table.judge], scores.table.score, normalize="index")
     np.testing.assert_allclose(said.observed, levels.loc[said.rows].to_numpy())
     # the fit is of answers that are as its model says
-    assert won.outside.sum() + said.outside.sum() <= 5
+    assert won.is_outside.sum() + said.is_outside.sum() <= 5
     bins = calibration_bins(both, "scores")
     assert bins["n"].sum() == 4 * 12 * 3
     for name, of in (("calibration", "votes"), ("calibration-scores", "scores")):
@@ -331,6 +331,6 @@ def test_a_score_left_out_of_both_tables_is_predicted_as_a_fit_without_it_does(b
         again = fit(tables, levels=list(scores.scale.levels), families={})
         values = some_draws(again.posterior, 1000)
         place = [getattr(scores.table, name)[order[[row]]] for name in ("judge", "criterion", "item")]
-        expected = np.mean([chances(scores, one, place)[0] for one in values], axis=0)
+        expected = np.mean([score_probabilities(scores, one, place)[0] for one in values], axis=0)
         assert counts[row].sum() == 1
         np.testing.assert_allclose(chance[row], expected, atol=0.03)

@@ -16,7 +16,7 @@ from voirdire.agreement.experts.phases import phase_change
 from voirdire.agreement.experts.runs import run_deviation
 from voirdire.cli import app
 from voirdire.report.sources import Rows, read_run, save_rows
-from voirdire.report.verb import page_of, render, report
+from voirdire.report.verb import page_of, render_page, report
 from voirdire_studies.study import load_study
 
 
@@ -53,7 +53,7 @@ def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
         "people",
         "made",
     ]
-    text = render(page, "md")
+    text = render_page(page, "md")
     assert "| judge | answers | reliability | accuracy | sensitivity | specificity |" in text
     assert "not safe → \\<unsure\\>" in text
     items = labelled.classes().sort_values("probability", kind="stable")["item"].tolist()
@@ -61,7 +61,7 @@ def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
     assert re.findall(r"^\| (item \d\d) \|", part, flags=re.MULTILINE) == items
     settled = int((labelled.classes()["probability"] >= 0.95).sum())
     assert f"{settled} of 50 are settled" in text
-    drawn = re.findall(r'<figure id="f-([a-z-]+)"', render(page, "html"))
+    drawn = re.findall(r'<figure id="f-([a-z-]+)"', render_page(page, "html"))
     assert [name for name in drawn if name != "mirror"] == [
         "classes",
         "calibration",
@@ -76,12 +76,12 @@ def test_the_page_of_scores_has_severity_and_groups(scored: Fit) -> None:
     page = page_of(scored)
     names = [section.name for section in page.sections]
     assert names == ["best", "trust", "judges", "criteria", "groups", "people", "made"]
-    text = render(page, "md")
+    text = render_page(page, "md")
     assert "judge 3 is the most severe, judge 0 the mildest." in text
     assert re.search(r"^\| judge 3 \| severe \| 30 \| .*\d\.\d+ \[", text, flags=re.MULTILINE)
     means = scored.groups().set_index("group")["mean"]
     assert f"mild gives the highest scores, {means['mild']:.2f} on average" in text
-    drawn = re.findall(r'<figure id="f-([a-z-]+)"', render(page, "html"))
+    drawn = re.findall(r'<figure id="f-([a-z-]+)"', render_page(page, "html"))
     assert drawn == ["ranking", "rank-probability", "calibration", "ppc", "severity", "strengths"]
     first = scored.ranking()["item"].iloc[0]
     assert re.search(rf"^\| 1 \| {first} \|", text, flags=re.MULTILINE)
@@ -96,7 +96,7 @@ def test_what_is_new_in_a_result_appears_by_itself(small: Fit, monkeypatch: pyte
         {"check": "new", "level": "fail", "value": 1.0, "message": "Look here."},
     ]
     monkeypatch.setattr(Fit, "as_dict", lambda self, leave_out=(): result)
-    text = render(page_of(small), "md")
+    text = render_page(page_of(small), "md")
     assert "| first | second | p first | note |" in text
     assert "| judge | family | votes |" in text
     assert text.index("- **failed** `new`: Look here.") < text.index("`convergence`")
@@ -129,7 +129,7 @@ def test_the_default_file_stands_in_the_current_folder(
 
 
 def test_a_report_is_the_same_each_time(mode: Fit) -> None:
-    one, two = (render(page_of(mode), "html") for _ in range(2))
+    one, two = (render_page(page_of(mode), "html") for _ in range(2))
     assert one == two
 
 
@@ -250,7 +250,7 @@ def test_steadiness_over_runs_and_phases(tmp_path: Path) -> None:
     folder = save_rows(change, tmp_path / "phases", "agree", {})
     page = page_of(folder)
     assert any(getattr(block, "name", "").startswith("phases-") for block in page.sections[0].blocks)
-    assert render(page, "html").count("<svg") >= 2
+    assert render_page(page, "html").count("<svg") >= 2
 
 
 def test_a_study_says_what_it_found(study: Path, tmp_path: Path) -> None:
@@ -268,9 +268,9 @@ def test_a_study_of_ones_own_says_what_it_asked(study: Path, tmp_path: Path) -> 
     assert [block.text for block in page.sections[0].blocks[:1]] == ["To see."]  # type: ignore[union-attr]
     # what the shipped study found is said of a run with its seed and replicates, and of no shorter one
     found = load_study("rq3").settings["finding"]
-    assert found in render(page_of(study), "md").replace("\\", "")
+    assert found in render_page(page_of(study), "md").replace("\\", "")
     (tmp_path / "run.json").write_text(json.dumps(mine | {"study": "rq3", "replicates": 1, "versions": {}}))
-    assert found not in render(page_of(tmp_path), "md").replace("\\", "")
+    assert found not in render_page(page_of(tmp_path), "md").replace("\\", "")
 
 
 def test_a_calibration_study(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_a_calibration_study(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(
         json.dumps({"study": "mine", "seed": 1, "replicates": 9, "versions": {}})
     )
-    text = render(page_of(tmp_path), "html")
+    text = render_page(page_of(tmp_path), "html")
     assert "2 of 2 models and methods pass." in text
     assert "Coverage of 90% intervals, laplace" in text
 

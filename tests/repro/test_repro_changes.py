@@ -27,7 +27,7 @@ def copy(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     """A copy of claims, tables and kept results, which the checks read."""
     for kind in ("paper_repro", "simulations"):
         shutil.copytree(project / kind, tmp_path / kind)
-    monkeypatch.setattr(studies, "locate", lambda kind: tmp_path / kind)
+    monkeypatch.setattr(studies, "specification_folder", lambda kind: tmp_path / kind)
     return tmp_path
 
 
@@ -153,7 +153,7 @@ def test_strict_passes_as_it_is_and_not_after_a_change(copy: Path, monkeypatch: 
     assert run(app, ["repro", "maple", "--offline", "--strict"]).exit_code == 0
     from voirdire_repro import claims as loading
 
-    monkeypatch.setattr(loading, "locate", lambda kind: copy / kind)
+    monkeypatch.setattr(loading, "specification_folder", lambda kind: copy / kind)
     result(copy)
     found = run(app, ["repro", "maple", "--offline", "--strict"])
     assert found.exit_code == 1

@@ -35,7 +35,7 @@ def test_without_a_network_a_path_can_be_given(tmp_path: Path, monkeypatch: pyte
     def fetch(name: str, files: object) -> list[Path]:
         raise InputError(f"data set {name!r}: no network")
 
-    monkeypatch.setattr(loaders, "fetch", fetch)
+    monkeypatch.setattr(loaders, "fetch_files", fetch)
     for load in (summeval, mslr_cochrane, topical_chat):
         with pytest.raises(InputError, match="no network; or give --data PATH"):
             load(None)

@@ -16,8 +16,8 @@ from scipy.stats import kendalltau, spearmanr
 
 from voirdire import datasets
 from voirdire.datasets import registry
-from voirdire.datasets.cache import RemoteFile, fetch
-from voirdire.datasets.convert import mslr_cochrane
+from voirdire.datasets.cache import RemoteFile, fetch_files
+from voirdire.datasets.convert import convert_mslr_cochrane
 from voirdire.errors import InputError
 from voirdire_repro import judge_claims, load_system
 from voirdire_repro.checks import public
@@ -114,17 +114,17 @@ def test_bytes_of_a_commit_are_noted_and_must_stay(
     address, folder, asked = served
     (folder / "data.json").write_text("[1]", encoding="utf-8")
     file = RemoteFile(f"{address}/data.json")
-    (path,) = fetch("own", [file])
+    (path,) = fetch_files("own", [file])
     note = path.with_name("data.json.sha256")
     assert note.read_text().strip() == hashlib.sha256(b"[1]").hexdigest()
-    assert fetch("own", [file]) == [path]
+    assert fetch_files("own", [file]) == [path]
     assert len(asked) == 1
     path.write_text("[2]", encoding="utf-8")  # changed here: fetched again
-    assert fetch("own", [file])[0].read_text() == "[1]"
+    assert fetch_files("own", [file])[0].read_text() == "[1]"
     path.unlink()
     (folder / "data.json").write_text("[3]", encoding="utf-8")  # changed there: refused
     with pytest.raises(InputError, match="has changed upstream"):
-        fetch("own", [file])
+        fetch_files("own", [file])
 
 
 def test_annotated_summaries_of_medical_studies(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_annotated_summaries_of_medical_studies(tmp_path: Path) -> None:
     ]  # fmt: skip
     path = tmp_path / "data.json"
     path.write_text("\n".join(map(json.dumps, reviews)) + "\n", encoding="utf-8")
-    table = mslr_cochrane(path)
+    table = convert_mslr_cochrane(path)
     assert set(table["context"]) == {"r1"}
     assert set(table["system"]) == {"A"}
     found = table.set_index(["judge", "criterion"])["score"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voirdire.model.specs import locate
+from voirdire.model.specs import specification_folder
 from voirdire_repro import judge_claims, load_system, system_names
 from voirdire_repro.checks import studies
 from voirdire_studies import load_study, run_study
@@ -75,7 +75,7 @@ class Fresh:
 def path_of(study: str) -> str | Path:
     """A study of ``simulations/`` by its name, one of a paper's runs by its file."""
     system, _, name = study.rpartition("/")
-    return locate("paper_repro") / system / "runs" / name / "study.toml" if system else study
+    return specification_folder("paper_repro") / system / "runs" / name / "study.toml" if system else study
 
 
 FRESH = [

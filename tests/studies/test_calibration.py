@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.model.specs import Model, load_model, locate
+from voirdire.model.specs import Model, load_model, specification_folder
 from voirdire.model.terms import RELIABILITY
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.fixed import Fixed
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire_studies import calibration, load_study, run_study
-from voirdire_studies.prior_panels import PriorPanel, panel_of, prior_draw
+from voirdire_studies.prior_panels import PriorPanel, draw_from_prior, panel_of
 from voirdire_studies.runner import JOURNAL
 from voirdire_studies.study import Study
 
@@ -94,7 +94,7 @@ STUDIES = [
 
 
 def test_every_generative_model_file_is_in_the_study() -> None:
-    shipped = {path.stem for path in locate("models").glob("*.toml")}
+    shipped = {path.stem for path in specification_folder("models").glob("*.toml")}
     studied, by_nuts = (
         [model for study in studies for model in load_study(study).settings["models"]]
         for studies in (STUDIES, BY_NUTS)
@@ -226,7 +226,9 @@ def test_prior_draws_have_the_prior_s_moments() -> None:
     panel = PriorPanel(load_model("crowd-bt"), judges=20_000, items=2, criteria=1, ties=False)
     numbers = panel.model.reliability.numbers
     a, b, r = numbers["a"], numbers["b"], numbers["reversed"]
-    x = prior_draw(panel.density, np.random.default_rng(0))[panel.density.slices["reliability"]]
+    x = draw_from_prior(panel.density, np.random.default_rng(0))[
+        panel.density.parameter_slices["reliability"]
+    ]
     eta = 1 / (1 + np.exp(-x))
     assert eta.mean() == pytest.approx(((1 - r) * a + r * b) / (a + b), abs=4 * eta.std() / np.sqrt(20_000))
     share = (eta < 0.1).mean()
@@ -241,7 +243,7 @@ def test_prior_draws_of_a_learned_population_are_skewed() -> None:
     panel = PriorPanel(
         load_model("learned-crowd-bt-position"), judges=20_000, items=2, criteria=1, ties=False
     )
-    values = panel.density.values(prior_draw(panel.density, np.random.default_rng(1)), np)
+    values = panel.density.values(draw_from_prior(panel.density, np.random.default_rng(1)), np)
     m, t = np.exp(values["log_coin_mean"]), np.exp(values["log_coin_spread"])
     r, x = panel.model.reliability.numbers["reversed"], np.linspace(m - 12 * t, m + 12 * t, 400_001)
     from scipy.stats import norm
@@ -311,7 +313,7 @@ def test_votes_in_contexts_come_from_the_model() -> None:
     panel = panel_of(load_model("crowd-bt-contexts"), shape, False)
     density = panel.density
     assert (density.contexts, int(panel.blank.judge_votes.sum())) == (4, 2 * 6 * 4)
-    values = density.values(prior_draw(density, np.random.default_rng(0)), np)
+    values = density.values(draw_from_prior(density, np.random.default_rng(0)), np)
     there = 300.0 * np.random.default_rng(1).permuted(np.ones((4, 1)) * np.arange(3.0), axis=1).T[None]
     values |= {"context_strength": there, "coin_first": np.full(2, 50.0), "coin_second": np.full(2, 50.0)}
     votes, on_criteria = panel.draw_tables(values, np.random.default_rng(2))

@@ -83,7 +83,7 @@ def test_worths_are_held_against_intervals_counted_by_hand() -> None:
     draws = np.array([[0.0, 1.0, 5.0]] * 50)
 
     class Kind:
-        def entrants(self, *_: object) -> Entrants:
+        def board_entrants(self, *_: object) -> Entrants:
             return Entrants(("x", "y", "z"), draws, rows, 0)
 
     class Found:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from voirdire import InputError, read
-from voirdire.tables.formats.archive import member
+from voirdire.tables.formats.archive import member_bytes
 
 pyarrow = pytest.importorskip("pyarrow")
 
@@ -40,17 +40,17 @@ def test_members_are_unpacked_and_checked(tmp_path: Path) -> None:
     whole = {"a.json": b"{}" * 5000, "b.json": "ä".encode()}
     path = packed(tmp_path / "log.zip", whole)
     with zipfile.ZipFile(path) as archive:
-        assert {name: member(archive, name) for name in whole} == whole
+        assert {name: member_bytes(archive, name) for name in whole} == whole
     data = bytearray(path.read_bytes())
     data[data.index(b"a.json") + 8] ^= 0xFF
     path.write_bytes(data)
     with zipfile.ZipFile(path) as archive, pytest.raises(zipfile.BadZipFile):
-        member(archive, "a.json")
+        member_bytes(archive, "a.json")
     with (
         zipfile.ZipFile(packed(tmp_path / "odd.zip", whole, 97)) as archive,
         pytest.raises(InputError, match="packed by method 97"),
     ):
-        member(archive, "a.json")
+        member_bytes(archive, "a.json")
 
 
 def test_a_log_packed_so_is_read(tmp_path: Path) -> None:

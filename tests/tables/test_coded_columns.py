@@ -112,7 +112,7 @@ def test_csv_is_read_as_by_rows(text: str, tmp_path: Path, monkeypatch: pytest.M
         problems = Problems("labels")
         try:
             cells = read_file(str(path), ["label", "judge"], ["item"], problems)
-            found.append(({name: list(column) for name, column in cells.items()}, problems.sentences))
+            found.append(({name: list(column) for name, column in cells.items()}, problems.table_sentences))
         except InputError as error:
             found.append(({}, error.problems))
     assert found[0] == found[1]

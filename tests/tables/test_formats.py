@@ -21,7 +21,7 @@ from voirdire import InputError, fit, read
 from voirdire.cli import app
 from voirdire.tables.formats import registry
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.source import opened
+from voirdire.tables.formats.source import open_source
 
 TABLES = ("votes", "scores", "labels")
 BY_OPTIONS = ("wide", "long")  # tables of nobody's format
@@ -116,7 +116,7 @@ def test_degrees_of_a_file_reach_the_fit(shared: Path, tmp_path: Path) -> None:
 def test_no_tool_takes_the_file_of_another(shared: Path) -> None:
     for folder, case in cases(shared):
         for name in case["files"]:
-            with opened(folder / name) as source:
+            with open_source(folder / name) as source:
                 heads = [source.head] + ([source.head.as_record()] if source.head.lone else [])
                 takers = {one.name for one in registry.TOOLS for head in heads if one.detect(head)}
             assert takers == (set() if case["tool"] in BY_OPTIONS else {case["tool"]}), (folder, name)
@@ -304,8 +304,8 @@ def test_no_bar_of_progress_goes_to_standard_output(tmp_path: Path) -> None:
     # DuckDB draws one when a query takes longer than two seconds, in processes that it takes for a person's
     code = (
         "import sys\n"
-        "from voirdire.tables.parquet_file import connected\n"
-        "with connected(sys.argv[1]) as connection:\n"
+        "from voirdire.tables.parquet_file import duckdb_connection\n"
+        "with duckdb_connection(sys.argv[1]) as connection:\n"
         "    found = connection.execute(\"select current_setting('enable_progress_bar')\").fetchone()\n"
         "print(found[0])\n"
     )

@@ -23,7 +23,7 @@ from case_options import reading_of
 import voirdire
 from voirdire import InputError
 from voirdire.collect.items import read_items
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.folder import import_files
 from voirdire.tables.formats.registry import FORMATS
@@ -240,7 +240,7 @@ def ways(rng: Rng, folder: Path, files: list[Path]) -> Iterator[Callable[[], obj
 def failure(way: Callable[[], object]) -> str | None:
     """What a way of reading raises that is no error of ours; nothing where it reads, or refuses with a sentence."""
     try:
-        with listening(lambda _: None):
+        with listen_for_notes(lambda _: None):
             way()
     except InputError as error:
         return "" if str(error) else "an error that says nothing"

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from voirdire import InputError, read
 from voirdire.cli import app
 from voirdire.tables.formats import registry
-from voirdire.tables.formats.source import opened
+from voirdire.tables.formats.source import open_source
 
 RUN = CliRunner()
 Files = dict[str, list[tuple[str, str]]]
@@ -23,7 +23,7 @@ def test_exactly_one_tool_takes_a_file_whatever_its_name(tool_files: Files, tmp_
         for _, text in files:
             path = tmp_path / "file"
             path.write_text(text, encoding="utf-8")
-            with opened(path) as source:
+            with open_source(path) as source:
                 heads = [source.head] + ([source.head.as_record()] if source.head.lone else [])
                 takers = {one.name for one in registry.TOOLS for head in heads if one.detect(head)}
             assert takers == {tool}, (tool, text)
@@ -34,7 +34,7 @@ def test_no_new_tool_takes_the_files_of_the_others(shared: Path) -> None:
     for folder in ("wide", "long"):
         for path in sorted((shared / "formats" / folder).glob("*/*.*")):
             if path.name != "case.json" and path.suffix in (".csv", ".tsv", ".jsonl", ".json"):
-                with opened(path) as source:
+                with open_source(path) as source:
                     assert registry.tool_of(source.head) is None, path
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from voirdire import InputError, read
 from voirdire.collect.items import read_items
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.formats import json_text
-from voirdire.tables.formats.source import opened
+from voirdire.tables.formats.source import open_source
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
@@ -128,7 +128,7 @@ def test_columns_that_appear_late_are_read(tmp_path: Path, wrapping: str) -> Non
     ]
     rows[2] |= {"context": "p", "criterion": "tone", "order": "unknown", "run": 2, "time": "2026-01-31"}
     path = wrapped(tmp_path, rows, wrapping)
-    with opened(path) as source:
+    with open_source(path) as source:
         assert set(source.columns()) == {*rows[0], "context", "criterion", "order", "run", "time"}
     with pytest.raises(InputError, match="context is empty"):  # and not: there are no contexts
         read_votes(path)
@@ -156,7 +156,7 @@ def test_items_keep_the_context_that_only_some_have(tmp_path: Path, wrapping: st
 def test_columns_are_bounded(tmp_path: Path) -> None:
     rows = [{f"{at}-{key}": 1 for key in range(50)} for at in range(500)]
     path = wrapped(tmp_path, rows, "json")
-    with opened(path) as source, pytest.raises(InputError, match="more than 20,000 columns"):
+    with open_source(path) as source, pytest.raises(InputError, match="more than 20,000 columns"):
         source.columns()
 
 
@@ -184,7 +184,10 @@ def test_lists_that_are_no_table_are_refused(tmp_path: Path) -> None:
         "2 fields, where the header has 3",
         "a dict instead of a list",
     ]
-    with listening(lambda _: None), pytest.raises(InputError, match="2 fields, where the header has 3"):
+    with (
+        listen_for_notes(lambda _: None),
+        pytest.raises(InputError, match="2 fields, where the header has 3"),
+    ):
         read_labels(path)
     path.write_text(f"[{RECORD}]\n[{RECORD}]\n")
     with pytest.raises(InputError, match="after the list of 1"):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError, read
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.detect import read_table
 from voirdire.tables.reading import BESIDE
 
@@ -134,7 +134,7 @@ def test_places_that_are_empty_stay_empty(tmp_path: Path) -> None:
 def test_rankings_as_votes_say_which_hold_none_and_which_are_two(tmp_path: Path) -> None:
     head = "judge,context,item,rank\n"
     heard: list[str] = []
-    with listening(heard.append):
+    with listen_for_notes(heard.append):
         votes = read_table(read(written(tmp_path, head + "a,c,x,1\nb,c,x,1\nb,c,y,2\n"), table="votes"))
     assert votes.judges == ("b",)
     assert any("1 rankings of a single item hold no votes" in note for note in heard)
@@ -216,7 +216,7 @@ def test_a_file_beside_a_table_that_is_not_as_it_should_be(tmp_path: Path, kept:
 def test_a_text_names_one_person_and_not_its_letters(tmp_path: Path) -> None:
     path = written(tmp_path, SCORES.replace("a,i", "ann,i"))
     Path(f"{path}{BESIDE}").write_text('people = "ann"')
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         assert read(path).people == ("ann",)
 
 
@@ -242,7 +242,7 @@ def test_a_file_beside_one_of_several_tables_is_not_passed_over(tmp_path: Path) 
 )
 def test_what_import_reads_a_fit_reads(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
     path = written(tmp_path, text)
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         found = read(path, **options)
         table = read_table(found if options else path)
     assert found.kinds == [table.data]

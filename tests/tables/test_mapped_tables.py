@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError, read
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 
@@ -50,7 +50,7 @@ def random_table(rng: np.random.Generator) -> tuple[str, pd.DataFrame]:
 def codes(source: object) -> Any:
     """What a table is read as, or that it is refused."""
     try:
-        with listening(lambda _: None):
+        with listen_for_notes(lambda _: None):
             table = read_table(source)
     except InputError:
         return None
@@ -93,7 +93,7 @@ def test_rows_are_those_of_the_plain_table_or_refused_as_it_is(wrapping: str, tm
         renamed = {name: f"the {name}" for name in frame if name != "topic" and rng.random() < 0.6}
         source = wrapped(frame.rename(columns=renamed), wrapping, tmp_path)
         try:
-            with listening(lambda _: None):
+            with listen_for_notes(lambda _: None):
                 found = codes(read(source, map=renamed, table=kind))
         except InputError:
             found = None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from voirdire import read
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.detect import read_table
 
 
@@ -19,7 +19,7 @@ def ranks(path: Path) -> dict[str, dict[str, int]]:
     assert found.faults == ()
     frame = found.rankings
     assert frame is not None
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         assert read_table(read(path, table="votes")).data == "votes"
     return {
         str(judge): dict(zip(rows["item"], map(int, rows["rank"]), strict=True))

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from voirdire import InputError
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables import grouped
-from voirdire.tables.counts import CountedVotes, Votes, counted
+from voirdire.tables.counts import CountedVotes, Votes, without_order
 from voirdire.tables.detect import read_table
 from voirdire.tables.votes import read_votes
 
@@ -33,7 +33,7 @@ def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Votes | None, Vot
     for large in (2**60, 1):
         monkeypatch.setattr(grouped, "LARGE", large)
         try:
-            with listening(lambda _: None):  # what a column is taken for
+            with listen_for_notes(lambda _: None):  # what a column is taken for
                 found.append(read_votes(path, rows=False))
         except InputError as error:
             found.append(None)
@@ -207,7 +207,7 @@ def through_both_doors(tmp_path: Path, number: int) -> None:
             path = tmp_path / name
             path.write_bytes(content)
             try:
-                with listening(lambda _: None):
+                with listen_for_notes(lambda _: None):
                     found.append(read_votes(path))
             except InputError:
                 found.append(None)
@@ -300,7 +300,7 @@ def test_a_relation_is_counted_as_it_is_read() -> None:
             "SELECT date '2026-01-31' AS judge, 1.50::DECIMAL(9, 2) AS first, true AS second, 'first' AS winner, "
             "0.1::FLOAT AS criterion FROM range(3)"
         )
-        large, small = read_votes(relation, rows=False), counted(read_votes(relation))
+        large, small = read_votes(relation, rows=False), without_order(read_votes(relation))
     assert isinstance(large, CountedVotes)
     assert large.judges == small.judges == ("2026-01-31",)
     assert large.items == small.items == ("1.50", "True")

@@ -11,7 +11,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError, read
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.folder import import_files
 from voirdire.tables.reading import BESIDE, Reading
@@ -29,7 +29,7 @@ def rows(frame: pd.DataFrame | None) -> list[list[Any]]:
 
 
 def quietly(source: object) -> Any:
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         return read_table(source)
 
 
@@ -349,7 +349,7 @@ def test_a_file_beside_the_table_says_how_it_is_read(tmp_path: Path) -> None:
         'map = {first = "m1", second = "m2", winner = "pick"}\nwinners = {A = "first", B = "second"}\n'
         'set = {judge = "ann"}\n'
     )
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         for source in (path, read(path)):
             votes = read_table(source)
             assert (votes.judges, votes.row_outcome.tolist()) == (("ann",), [0, 1])  # type: ignore[union-attr]

@@ -17,7 +17,7 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
 from voirdire import InputError, read
-from voirdire.tables.formats.source import opened
+from voirdire.tables.formats.source import open_source
 from voirdire.tables.scores import read_scores
 
 HEADER = ["judge", "item", "score"]
@@ -37,7 +37,7 @@ def book(path: Path, **sheets: list[list[Any]]) -> openpyxl.Workbook:
 
 
 def records(path: Path, **how: Any) -> list[dict[str, Any]]:
-    with opened(path, **how) as source:
+    with open_source(path, **how) as source:
         return [record if isinstance(record, dict) else {"refused": record} for _, record in source.records()]
 
 
@@ -52,7 +52,7 @@ def test_the_only_sheet_with_cells_is_read_and_the_others_are_named(tmp_path: Pa
     made = book(path, Empty=[], Old=[HEADER, ["z", "z", 9]], Scores=[HEADER, *ROWS])
     made["Old"].sheet_state = "hidden"
     made.save(path)
-    with opened(path) as source:
+    with open_source(path) as source:
         assert source.notes == ["scores.xlsx: sheet 'Scores' is read; 'Empty' is empty, 'Old' is hidden"]
     found = read(path)
     assert found.table["judge"].tolist() == ["a", "b"]

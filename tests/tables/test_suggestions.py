@@ -12,7 +12,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError, read
-from voirdire.tables.doctor import examine
+from voirdire.tables.doctor import examine_file
 from voirdire.tables.formats.imported import Imported
 
 
@@ -24,7 +24,7 @@ def written(folder: Path, text: str, name: str = "t.csv") -> Path:
 
 def proposed(path: Path) -> dict[str, Any]:
     """The options of the command that doctor proposes, as :func:`read` takes them."""
-    found = examine(path)
+    found = examine_file(path)
     assert found.error is not None
     words = shlex.split(found.command)[3:]
     options: dict[str, Any] = {}
@@ -150,7 +150,7 @@ def test_winners_by_known_words_are_proposed(tmp_path: Path) -> None:
 
 
 def test_doctor_names_no_part_of_columns_in_a_table_that_is_not_read(tmp_path: Path) -> None:
-    found = examine(written(tmp_path, "prompt,response,help,truth\np,r,4,4\np,s,2,1\n"))
+    found = examine_file(written(tmp_path, "prompt,response,help,truth\np,r,4,4\np,s,2,1\n"))
     assert [column.read_as for column in found.columns] == ["context", None, None, None]
 
 

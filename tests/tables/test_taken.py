@@ -11,7 +11,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats import streams
 from voirdire.tables.votes import read_votes
@@ -19,7 +19,7 @@ from voirdire.tables.votes import read_votes
 
 def heard(path: Path, **how: object) -> tuple[object, list[str]]:
     said: list[str] = []
-    with listening(said.append):
+    with listen_for_notes(said.append):
         found = read_table(path, **how)  # type: ignore[arg-type]
     return found, said
 
@@ -122,7 +122,7 @@ def test_large_files_of_tools_are_counted(tmp_path: Path, monkeypatch: pytest.Mo
 
     path = alpaca(tmp_path / "annotations.json", [1, 2, 1.5, None])
     monkeypatch.setattr(grouped, "LARGE", 10)
-    with listening(lambda _: None):
+    with listen_for_notes(lambda _: None):
         votes = read_votes(path, rows=False)
     assert votes.counts.tolist() == [[1, 1, 1]]
     assert votes.order_unknown

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from voirdire import InputError, read
 from voirdire.cli import app
 from voirdire.collect.items import read_items
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
 
@@ -23,7 +23,7 @@ TABLE = "judge,item,score\na,x,1\nb,x,2\n"
 
 
 def said_by(door: Callable[[object], object], table: object) -> str:
-    with listening(lambda _: None), pytest.raises(InputError) as caught:
+    with listen_for_notes(lambda _: None), pytest.raises(InputError) as caught:
         door(table)
     return str(caught.value)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from voirdire.tables.counts import Votes
-from voirdire.tables.graph import Connectivity, components, connectivity
+from voirdire.tables.graph import Connectivity, graph_components, graph_connectivity
 from voirdire.tables.votes import read_votes
 
 ITEMS = tuple("abcdef")
@@ -52,7 +52,7 @@ def splits(items: tuple[str, ...]) -> list[set[str]]:
 def test_against_every_split_of_the_items(rows: object) -> None:
     votes = read(rows)
     edges = beats(votes)
-    (found,) = connectivity(votes)
+    (found,) = graph_connectivity(votes)
     assert found.criterion == "overall"
 
     def crosses(part: set[str]) -> bool:
@@ -108,13 +108,13 @@ def test_the_maximum_likelihood_estimate_exists_where_the_graph_is_strongly_conn
         return float(np.ptp(best.x))
 
     cycle = read([("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"), ("a", "c", "first")])
-    (found,) = connectivity(cycle)
+    (found,) = graph_connectivity(cycle)
     assert found.strongly_connected
     assert widest(cycle, 5) < 5
     assert abs(widest(cycle, 10) - widest(cycle, 5)) < 1e-3
 
     chained = read([("a", "b", "first"), ("b", "c", "first"), ("c", "b", "first")])
-    (found,) = connectivity(chained)
+    (found,) = graph_connectivity(chained)
     assert not found.strongly_connected
     assert (found.always_win, found.always_lose) == (("a",), ())
     assert widest(chained, 10) - widest(chained, 5) > 1
@@ -122,17 +122,17 @@ def test_the_maximum_likelihood_estimate_exists_where_the_graph_is_strongly_conn
 
 def test_groups_that_win_or_lose_everything() -> None:
     body = [("a", "b", "tie"), ("b", "c", "tie"), ("c", "d", "tie")]
-    (found,) = connectivity(read(body))
+    (found,) = graph_connectivity(read(body))
     assert found == Connectivity("overall", (("a", "b", "c", "d"),), True, (), ())
-    (found,) = connectivity(read([*body, ("e", "a", "second"), ("b", "e", "first")]))
+    (found,) = graph_connectivity(read([*body, ("e", "a", "second"), ("b", "e", "first")]))
     assert (found.always_win, found.always_lose) == ((), ("e",))
-    (found,) = connectivity(read([*body, ("e", "a", "first"), ("f", "d", "second")]))
+    (found,) = graph_connectivity(read([*body, ("e", "a", "first"), ("f", "d", "second")]))
     assert (found.always_win, found.always_lose) == (("e",), ("f",))
     # Two halves, one of which beats the other, are both named.
-    (found,) = connectivity(read([("a", "b", "tie"), ("c", "d", "tie"), ("a", "d", "first")]))
+    (found,) = graph_connectivity(read([("a", "b", "tie"), ("c", "d", "tie"), ("a", "d", "first")]))
     assert (found.always_win, found.always_lose) == (("a", "b"), ("c", "d"))
     # A tie with the outside is enough not to win everything.
-    (found,) = connectivity(
+    (found,) = graph_connectivity(
         read([("a", "b", "tie"), ("c", "d", "tie"), ("a", "d", "first"), ("b", "c", "tie")])
     )
     assert found.strongly_connected
@@ -149,20 +149,20 @@ def test_each_criterion_has_its_own_graph() -> None:
         }
     )
     votes = read_votes(frame, criteria=["clear", "true", "brief"])
-    assert connectivity(votes) == [
+    assert graph_connectivity(votes) == [
         Connectivity("brief", (("a",), ("b",), ("c",)), False, (), ()),
         Connectivity("clear", (("a", "b"), ("c",)), False, (), ()),
         Connectivity("true", (("a", "c"), ("b",)), False, ("a",), ("c",)),
     ]
-    assert components(votes) == [found.components for found in connectivity(votes)]
+    assert graph_components(votes) == [found.components for found in graph_connectivity(votes)]
 
 
 def test_the_published_crowd_votes_are_strongly_connected(shared: Path) -> None:
-    (found,) = connectivity(read_votes(shared / "data" / "llmfao_votes.csv"))
+    (found,) = graph_connectivity(read_votes(shared / "data" / "llmfao_votes.csv"))
     assert found.strongly_connected
     assert len(found.components) == 1
     # Here each pair of answers stands alone.
-    (found,) = connectivity(read_votes(shared / "data" / "llmbar_votes.csv"))
+    (found,) = graph_connectivity(read_votes(shared / "data" / "llmbar_votes.csv"))
     assert {len(group) for group in found.components} == {2}
 
 
@@ -171,9 +171,12 @@ def test_a_vote_that_is_not_sure_separates_nothing() -> None:
         {"judge": "a", "first": ["x", "y", "x"], "second": ["y", "z", "z"], "winner": "first"}
     )
     sure, unsure = (read_votes(table.assign(degree=degree)) for degree in (1.0, 0.7))
-    assert (connectivity(sure)[0].always_win, connectivity(sure)[0].always_lose) == (("x",), ("z",))
-    assert (connectivity(unsure)[0].always_win, connectivity(unsure)[0].always_lose) == ((), ())
+    assert (graph_connectivity(sure)[0].always_win, graph_connectivity(sure)[0].always_lose) == (
+        ("x",),
+        ("z",),
+    )
+    assert (graph_connectivity(unsure)[0].always_win, graph_connectivity(unsure)[0].always_lose) == ((), ())
     mixed = read_votes(
         table.assign(degree=[0.7, 1.0, 1.0])
     )  # x and y are better than z surely, each other not
-    assert connectivity(mixed)[0].always_lose == ("z",)
+    assert graph_connectivity(mixed)[0].always_lose == ("z",)

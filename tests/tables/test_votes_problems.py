@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from voirdire import InputError
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.votes import read_votes
 
 HEADER = "judge,first,second,winner\n"
@@ -66,7 +66,7 @@ def test_the_right_spelling_of_a_winner_is_suggested(winner: str, meant: str) ->
 )
 def test_other_words_of_outcomes_are_taken_after_a_note(winner: str, counts: list[int]) -> None:
     said: list[str] = []
-    with listening(said.append):
+    with listen_for_notes(said.append):
         votes = read_votes(frame(winner=winner))
     assert votes.counts.tolist() == [[3 * count for count in counts]]
     assert [note.startswith(f"Winners are taken so: {winner!r} is") for note in said] == [True]

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from voirdire import InputError
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
@@ -191,7 +191,7 @@ def wrappings(folder: Path, rows: Rows) -> Iterator[tuple[str, object]]:
 def codes(kind: str, table: object) -> dict[str, Any] | str:
     """What a reader makes of a table, or what it says against it."""
     try:
-        with listening(lambda _: None):
+        with listen_for_notes(lambda _: None):
             found = READERS[kind](table)
     except InputError as error:
         return str(error)

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from voirdire.infer import mirror
-from voirdire.infer.laplace import laplace
+from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.checks import all_checks
-from voirdire.kinds.votes.problem import pose
-from voirdire.kinds.votes.results import judges
+from voirdire.kinds.votes.problem import encode_votes
+from voirdire.kinds.votes.results import judge_table
 from voirdire.model.specs import load_model
 from voirdire.simulate import AllPairs, Judge, NormalTruth, OneCoin, simulate_votes
 from voirdire.tables.votes import read_votes
@@ -33,16 +33,16 @@ def fired(
         simulate_votes(panel, ITEMS, 1, AllPairs(order="swap"), truth=NormalTruth(sd=1.0), seed=seed)
         for seed in range(count)
     ]
-    problems = [pose(load_model(model), read_votes(one.votes), keep_empty=True) for one in made]
+    problems = [encode_votes(load_model(model), read_votes(one.votes), keep_empty=True) for one in made]
     modes = find_modes(problems[0].density, [problem.data for problem in problems])
     levels: Counter[tuple[str, str]] = Counter()
     for seed, (problem, mode) in enumerate(zip(problems, modes, strict=True)):
-        found = laplace(problem, mode)
+        found = laplace_approximation(problem, mode)
         draws = found.draws(400, np.random.default_rng(seed))[None]
         if problem.density.has_mirror:
-            draws = mirror.fold(problem.density, draws, problem.data)[0]
+            draws = mirror.fold_draws(problem.density, draws, problem.data)[0]
         posterior = Posterior(problem.density, found.mean, draws)
-        summary = judges(problem, posterior, 0.9)
+        summary = judge_table(problem, posterior, 0.9)
         entries = all_checks(problem, posterior, summary, [], seed=0)
         levels.update((entry.check, entry.level) for entry in entries)
     return levels, Counter({check: levels[check, "warn"] + levels[check, "fail"] for check, _ in levels})

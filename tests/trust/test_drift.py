@@ -13,7 +13,14 @@ from scipy import stats
 import voirdire
 from voirdire.errors import InputError
 from voirdire.fit.store import load, save
-from voirdire.trust.drift import ALPHA, OverTime, bets, drift, largest_wealth, wealth_so_far
+from voirdire.trust.drift import (
+    ALPHA,
+    OverTime,
+    check_drift,
+    largest_evidence,
+    log_evidence_steps,
+    running_log_evidence,
+)
 
 
 def voted(rng: np.random.Generator, rows: int = 900, late: Any = None) -> pd.DataFrame:
@@ -46,10 +53,10 @@ def orders(size: int, ones: int) -> list[Any]:
 
 
 def test_expected_wealth_at_a_look_is_exactly_one_where_every_order_is_as_likely() -> None:
-    paths = np.array([wealth_so_far(x) for x in orders(20, 3)])
+    paths = np.array([running_log_evidence(x) for x in orders(20, 3)])
     assert np.exp(paths[:, -1]).mean() == pytest.approx(1.0, abs=1e-9)
     assert np.ptp(paths[:, -1]) > 1.0
-    three = np.array([np.prod(np.exp(bets(x)[0, 4:])) for x in orders(8, 3)])
+    three = np.array([np.prod(np.exp(log_evidence_steps(x)[0, 4:])) for x in orders(8, 3)])
     assert three.mean() == pytest.approx(1.0, abs=1e-9)
 
 
@@ -57,10 +64,12 @@ def test_bet_is_the_values_own_share_of_the_tilted_bag() -> None:
     x = np.array([0.0, 0.0, 1.0, 0.0, 1.0, 0.0])
     w = (x - x.mean()) / x.std()  # none is beyond 2
     tilted = np.exp(0.5 * w)
-    assert bets(x)[-2, -1] == pytest.approx(np.log(tilted[-1] / tilted.mean()), abs=1e-9)
+    assert log_evidence_steps(x)[-2, -1] == pytest.approx(np.log(tilted[-1] / tilted.mean()), abs=1e-9)
     rare = np.zeros(40)
     rare[7] = 1.0
-    assert bets(rare)[-1, 7] == pytest.approx(0.8 * 2.0 - np.log(np.exp(1.6) / 8 + 7 / 8 * np.exp(-1.6 / 7)))
+    assert log_evidence_steps(rare)[-1, 7] == pytest.approx(
+        0.8 * 2.0 - np.log(np.exp(1.6) / 8 + 7 / 8 * np.exp(-1.6 / 7))
+    )
 
 
 @pytest.mark.slow
@@ -73,7 +82,7 @@ def test_false_alarms_within_alpha_over_all_looks_and_not_without_the_bound(shar
     wolf, naive = [], []
     for seed in range(500):
         x = (np.random.default_rng(seed).random(400) < share) - share
-        wolf.append(largest_wealth(x).log > np.log(1.0 / ALPHA))
+        wolf.append(largest_evidence(x).log > np.log(1.0 / ALPHA))
         half = np.arange(20, 401, 10)
         sd = 2.0 * np.sqrt(share * (1.0 - share))
         z = [np.diff([part.mean() for part in np.split(x[:n], [n // 2])])[0] * np.sqrt(n) / sd for n in half]
@@ -89,7 +98,7 @@ def test_a_judge_at_random_is_found() -> None:
         rng = np.random.default_rng([seed, 5])
         t = np.tanh(0.5 * rng.choice([0.6, 1.2, 1.8, 2.4, 3.0], 300, p=np.array([5, 4, 3, 2, 1]) / 15))
         says = np.where(rng.random(300) < 0.5 * (1.0 + t * (np.arange(300) < 150)), 1.0, -1.0)
-        told.append(largest_wealth((says - 0.5 * t) * t).log > np.log(4 / (ALPHA * 0.75)))
+        told.append(largest_evidence((says - 0.5 * t) * t).log > np.log(4 / (ALPHA * 0.75)))
     assert np.mean(told) >= 0.88  # standard error 0.02
 
 
@@ -147,10 +156,10 @@ def test_criteria_of_one_question_are_one_witness() -> None:
     x = np.repeat(rng.normal(size=60), 10)
     zero = np.zeros(600, dtype=np.int64)
     seen = OverTime(("a",), zero, np.arange(600.0), np.repeat(np.arange(60), 10), {("up", "down"): x})
-    assert drift(seen)[0].level == "ok"
+    assert check_drift(seen)[0].level == "ok"
     alone = OverTime(("a",), zero, np.arange(600.0), np.arange(600), {("up", "down"): x})
-    assert largest_wealth(x).log > largest_wealth(x[::10]).log + 3.0
-    assert drift(alone)[0].value is not None
+    assert largest_evidence(x).log > largest_evidence(x[::10]).log + 3.0
+    assert check_drift(alone)[0].value is not None
 
 
 def test_new_votes_bring_their_times() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import voirdire
 from voirdire.fit.answer_weight import unnamed_families
-from voirdire.trust.families import divided
+from voirdire.trust.families import divide_into_families
 
 JUDGES = 7
 
@@ -89,7 +89,7 @@ def correlated(load: np.ndarray, questions: int, seed: int) -> tuple[np.ndarray,
 )
 @pytest.mark.parametrize("questions", [30, 100])
 def test_judges_who_see_more_or_less_than_others_are_no_family(load: list[float], questions: int) -> None:
-    found = [divided(*correlated(np.array(load), questions, seed)) for seed in range(40)]
+    found = [divide_into_families(*correlated(np.array(load), questions, seed)) for seed in range(40)]
     assert sum(len(np.unique(group)) < len(load) for group in found) <= 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.trust.families import divided
+from voirdire.trust.families import divide_into_families
 from voirdire.trust.noise import noise_judges
 from voirdire.trust.residuals import Residuals
 
@@ -90,4 +90,4 @@ def test_panels_with_a_judge_who_answers_against_the_others_have_no_family() -> 
     rng, load = np.random.default_rng(5), np.array([0.75, 0.6, 0.7, 0.1, -0.5])
     for _ in range(400):
         y = load[:, None] * rng.normal(size=80) + np.sqrt(1 - load**2)[:, None] * rng.normal(size=(5, 80))
-        assert divided(np.corrcoef(y), np.full((5, 5), 80.0)).tolist() == [0, 1, 2, 3, 4]
+        assert divide_into_families(np.corrcoef(y), np.full((5, 5), 80.0)).tolist() == [0, 1, 2, 3, 4]

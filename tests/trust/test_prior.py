@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.trust.prior import prior
+from voirdire.trust.prior import check_prior
 
 JUDGES, CRITERIA, ITEMS = (
     ["ann", "bob", "cem", "dot", "eve"],
@@ -61,7 +61,7 @@ def test_few_votes_leave_the_judges_to_the_prior_and_many_do_not() -> None:
 
 def test_other_checks_say_that_nothing_was_asked_about_weights() -> None:
     fit = panel(0, 400, 2)
-    assert not prior(fit.problem, fit.posterior, weights_voted=False)
+    assert not check_prior(fit.problem, fit.posterior, weights_voted=False)
 
 
 def test_without_draws_there_is_nothing_to_say() -> None:

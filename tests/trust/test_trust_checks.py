@@ -8,15 +8,15 @@ import pytest
 
 import voirdire
 from voirdire.infer.mode import find_mode, find_modes
-from voirdire.infer.posterior import Posterior, scores
+from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.registry import kind_of
-from voirdire.kinds.votes.residuals import residuals
+from voirdire.kinds.votes.residuals import vote_residuals
 from voirdire.kinds.votes.trust import item_moments
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
 from voirdire.trust.answer_weight import family_answer_weight
-from voirdire.trust.dependence import dependence, most_alike
-from voirdire.trust.influence import _without, top_changers
+from voirdire.trust.dependence import most_alike, pairwise_dependence
+from voirdire.trust.influence import _data_without_judge, top_changers
 from voirdire.trust.residuals import Residuals
 
 NONE = np.zeros(0, dtype=np.int64)
@@ -36,7 +36,7 @@ def test_residuals_are_answers_less_expectation() -> None:
     rows = [("a", "x", "y", "x")] * 5 + [("a", "y", "x", "y")] * 3
     table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
     found = voirdire.fit(table, model="bradley-terry", method="map")
-    left = residuals(found.problem, found.posterior)
+    left = vote_residuals(found.problem, found.posterior)
     d = float(np.ptp(found.ranking()["score"]))
     p = 1 / (1 + np.exp(-d))
     assert left.r[0, 0, 0] == pytest.approx(5 - 3 - 8 * (2 * p - 1))
@@ -50,7 +50,7 @@ def test_independent_residuals_are_standard_normal_and_worth_all_judges() -> Non
     rng = np.random.default_rng(0)
     z, sizes = [], []
     for _ in range(200):
-        found = dependence(made_up(rng.choice([-1.0, 1.0], (1, 6, 500))), rng)
+        found = pairwise_dependence(made_up(rng.choice([-1.0, 1.0], (1, 6, 500))), rng)
         z.append(found.z[np.triu_indices(6, 1)])
         sizes.append(found.size)
     z = np.concatenate(z)
@@ -64,7 +64,7 @@ def test_independent_residuals_are_standard_normal_and_worth_all_judges() -> Non
 def test_copies_count_once(groups: list[int], expected: float) -> None:
     """Participation ratio of block matrices of ones: K^2 / sum of squared block sizes."""
     rng = np.random.default_rng(1)
-    found = dependence(made_up(rng.choice([-1.0, 1.0], (1, 2, 4000))[:, groups]), rng)
+    found = pairwise_dependence(made_up(rng.choice([-1.0, 1.0], (1, 2, 4000))[:, groups]), rng)
     assert found.size == pytest.approx(expected, abs=0.02)
     assert found.low <= found.size <= found.high
     pairs = {(i, j) for i in range(4) for j in range(i) if groups[i] == groups[j]}
@@ -76,7 +76,7 @@ def test_judges_who_share_nothing_are_not_tested() -> None:
     r[0, 0, :5], r[0, 1, 5:] = 1.0, 1.0
     left = made_up(r)
     left = Residuals(left.judges, r, (r != 0).astype(float), left.first, left.first, NONE, NONE, NONE)
-    found = dependence(left, np.random.default_rng(0))
+    found = pairwise_dependence(left, np.random.default_rng(0))
     assert found.tested == 0
     assert most_alike(found, 0.01) == []
     assert found.size == 2.0
@@ -108,12 +108,12 @@ def test_a_family_of_copies_counts_about_once() -> None:
     family = {"a": "one", **{f"copy-{n}": "one" for n in range(3)}}
     found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families={})
     groups = {**family, "b": "b", "c": "c"}
-    counted_once = kind_of(found.problem).reposed(
+    counted_once = kind_of(found.problem).with_data(
         found.problem,
         answer_weight=np.array([1.0 / 4 if name in family else 1.0 for name in found.problem.judges]),
     )
     consensus = Posterior(found.problem.density, find_mode(counted_once).x, None)
-    answer_weight = family_answer_weight(found.problem, groups, residuals(found.problem, consensus))
+    answer_weight = family_answer_weight(found.problem, groups, vote_residuals(found.problem, consensus))
     by_name = dict(zip(found.problem.judges, answer_weight, strict=True))
     assert by_name["b"] == by_name["c"] == 1.0
     assert 0.25 <= by_name["a"] == by_name["copy-0"] < 0.45
@@ -161,8 +161,10 @@ def test_influence_finds_the_judge_on_whom_the_first_place_hangs() -> None:
     found = voirdire.fit(table, model="crowd-bt", families={})  # the nine answer alike, but are no copies
     assert found.ranking()["item"][0] == "x"
     assert top_changers(found.problem, found.posterior) == [("odd", "y")]
-    mode = find_modes(found.problem.density, [_without(found.problem, found.problem.judges.index("odd"))])[0]
-    by_hand = scores(found.problem.density, found.problem.density.values(mode.x, np))
+    mode = find_modes(
+        found.problem.density, [_data_without_judge(found.problem, found.problem.judges.index("odd"))]
+    )[0]
+    by_hand = integrated_scores(found.problem.density, found.problem.density.values(mode.x, np))
     alone = voirdire.fit(table[table["judge"] != "odd"], model="crowd-bt", method="map", families={})
     refit = alone.ranking().set_index("item")["score"].loc[["x", "y", "z"]]
     np.testing.assert_allclose(by_hand, refit, atol=1e-4)

@@ -12,7 +12,7 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.trust import walk
-from voirdire.trust.walk import GRID, START, STEP, STEPS, smoothed
+from voirdire.trust.walk import GRID, START, STEP, STEPS, smooth_blocks
 
 
 def test_smoothing_is_the_sum_over_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +30,7 @@ def test_smoothing_is_the_sum_over_every_path(monkeypatch: pytest.MonkeyPatch) -
             p = share * start[path[0]] / start.sum() * move[path[0], path[1]] * move[path[1], path[2]]
             p *= np.exp(sum(log[b, at] for b, at in enumerate(path)))
             found[np.arange(3), path] += p
-    assert smoothed(log) == pytest.approx(found / found.sum(axis=1, keepdims=True), abs=1e-10)
+    assert smooth_blocks(log) == pytest.approx(found / found.sum(axis=1, keepdims=True), abs=1e-10)
 
 
 def test_intervals_hold_a_walk_drawn_from_the_prior() -> None:
@@ -41,7 +41,7 @@ def test_intervals_hold_a_walk_drawn_from_the_prior() -> None:
         t = rng.exponential(STEP)
         u = np.cumsum([rng.normal(0.0, START), *rng.normal(0.0, t, 11)])
         seen = u + rng.normal(0.0, 0.6, 12)
-        share = smoothed(-0.5 * ((GRID - seen[:, None]) / 0.6) ** 2)
+        share = smooth_blocks(-0.5 * ((GRID - seen[:, None]) / 0.6) ** 2)
         low, high = np.array([np.interp([0.05, 0.95], np.cumsum(p) - 0.5 * p, GRID) for p in share]).T
         held += [(np.abs(u) > 4.5) | ((low <= u) & (u <= high))]
     assert 0.87 <= np.mean(held) <= 0.94

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.model.specs import locate
-from voirdire.settings import TABLES, TEXT, faults, read_toml, unknown
+from voirdire.model.specs import specification_folder
+from voirdire.settings import TABLES, TEXT, find_faults, read_toml, unknown_word
 from voirdire_repro.faults import HEAD, NEEDED, Lines, faults_of
 from voirdire_repro.tables import Cell, Table, read_table
 
@@ -81,7 +81,7 @@ def system_names() -> list[str]:
     >>> "maple" in system_names()
     True
     """
-    return sorted(path.parent.name for path in locate("paper_repro").glob("*/claims.toml"))
+    return sorted(path.parent.name for path in specification_folder("paper_repro").glob("*/claims.toml"))
 
 
 def load_system(system: str | Path) -> System:
@@ -107,15 +107,17 @@ def load_system(system: str | Path) -> System:
         names = system_names()
         name = system.lower().replace("-", "_")
         if name not in names:
-            raise InputError(unknown("paper", system, names))
-        folder = locate("paper_repro") / name
+            raise InputError(unknown_word("paper", system, names))
+        folder = specification_folder("paper_repro") / name
     problems: list[str] = []
     tables = _read_tables(folder, problems)
     path = folder / "claims.toml"
     content = read_toml(path)
     lines = Lines(path)
     rules = {**dict.fromkeys(HEAD, TEXT), "claims": TABLES}
-    head = faults(content, rules, HEAD, missing="{key!r} is missing: {words} before the first [[claims]]")
+    head = find_faults(
+        content, rules, HEAD, missing="{key!r} is missing: {words} before the first [[claims]]"
+    )
     problems += [f"{path}: {fault}" for _, fault in head]
     entries = content.get("claims", [])
     if not TABLES.holds(entries):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.settings import TABLE, TEXT, Rule, faults, is_number, is_unknown, nearest
+from voirdire.settings import TABLE, TEXT, Rule, find_faults, is_number, nearest_word, unknown_value
 from voirdire_repro.checks import CHECKS, problems_of
 from voirdire_repro.tables import Table
 from voirdire_repro.tolerance import FORMS
@@ -83,11 +83,11 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
     def add_fault(key: str, text: str) -> None:
         found.append(f"{lines.file_line(number, key)}: {text}")
 
-    for key, text in faults(entry, _KEYS, NEEDED):
+    for key, text in find_faults(entry, _KEYS, NEEDED):
         add_fault(key, text)
     kind = entry.get("kind")
     if isinstance(kind, str) and kind not in KINDS:
-        add_fault("kind", is_unknown("kind", kind, KINDS))
+        add_fault("kind", unknown_value("kind", kind, KINDS))
     if ("cells" in entry) == ("published" in entry):
         add_fault(
             "cells", "give the published figure as 'cells' of a table or as 'published', one of the two"
@@ -133,12 +133,12 @@ def _cell_faults(cells: Mapping[str, Any], tables: Mapping[str, Table]) -> list[
         if column in ("table", "rest"):
             continue
         if column not in table.columns:
-            faults.append(f"{name}.csv has no column {column!r}{nearest(column, list(table.columns))}")
+            faults.append(f"{name}.csv has no column {column!r}{nearest_word(column, list(table.columns))}")
             continue
         known = {cell.by[column] for cell in table.cells}
         wanted = entry if isinstance(entry, list) else [entry]
         faults += [
-            f"{name}.csv has no {column} {one!r}{nearest(str(one), sorted(known))}"
+            f"{name}.csv has no {column} {one!r}{nearest_word(str(one), sorted(known))}"
             for one in wanted
             if str(one) not in known
         ]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.datasets.cache import fetch
-from voirdire.datasets.convert import of_annotation
+from voirdire.datasets.cache import fetch_files
+from voirdire.datasets.convert import annotation_scores
 from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
 
@@ -72,8 +72,8 @@ def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
 def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Annotated summaries of the MSLR shared task: ``data_with_overlap_scores.json`` of its authors, fetched or given.
 
-    Per line a review with its ``target`` and ``predictions`` with ``annotations`` (see :func:`.convert.of_annotation`)
-    and the ``scores`` of metrics, which become columns of the items.
+    Per line a review with its ``target`` and ``predictions`` with ``annotations`` (see
+    :func:`.convert.annotation_scores`) and the ``scores`` of metrics, which become columns of the items.
     """
     items, scores = [], []
     for review in _read_json(path or _fetched_file("mslr-cochrane")):
@@ -87,7 +87,7 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
             )
             item["review"] = item.pop("context")  # a number: nothing to show a judge
             item |= {name: str(value) for name, value in one.get("scores", {}).items()}
-            parts = [of_annotation(annotation) for annotation in one["annotations"]]
+            parts = [annotation_scores(annotation) for annotation in one["annotations"]]
             items.append(item)
             scores += _score_rows(item, {key: sum(p[key] for p in parts) / len(parts) for key in parts[0]})
     return _make_frames(items, scores)
@@ -161,7 +161,7 @@ LOADERS: dict[str, Callable[[Path | None], tuple[Any, Any]]] = {
 def _fetched_file(loader: str) -> Path:
     name = DATASETS[loader]
     try:
-        return fetch(name, REGISTRY[name].files)[0]
+        return fetch_files(name, REGISTRY[name].files)[0]
     except InputError as error:
         raise InputError([f"{problem}; or give --data PATH" for problem in error.problems]) from error
 

@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.settings import ANY, FLAG, LIST, TABLE, TABLES, TEXT, faults, is_unknown, nearest, read_toml
+from voirdire.settings import (
+    ANY,
+    FLAG,
+    LIST,
+    TABLE,
+    TABLES,
+    TEXT,
+    find_faults,
+    nearest_word,
+    read_toml,
+    unknown_value,
+)
 from voirdire_repro.claims import System
 from voirdire_repro.fill import STATISTICS
 from voirdire_repro.items import LOADERS
@@ -56,24 +67,24 @@ def read_run(system: System, name: str) -> dict[str, Any]:
 
 
 def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
-    wrong = dict(faults(spec, KEYS, NEEDED))
+    wrong = dict(find_faults(spec, KEYS, NEEDED))
     yield from wrong.values()
     if wrong.keys() & KEYS.keys():
         return
     loaders = (*LOADERS, "columns")
     if spec["data"] not in loaders:
-        yield is_unknown("data", spec["data"], loaders)
+        yield unknown_value("data", spec["data"], loaders)
     if spec["data"] == "columns" and "columns" not in spec:
         yield "'columns' is missing: the file's column for id, text, and each of people's scores"
     kind = spec["statistic"].get("kind")
     if kind not in STATISTICS:
-        yield is_unknown("statistic", kind, STATISTICS)
+        yield unknown_value("statistic", kind, STATISTICS)
     if not spec["differs"] or not all(isinstance(one, str) and one.strip() for one in spec["differs"]):
         yield "'differs' must be sentences: in what the run is not as the paper has it"
     names = [part.get("name") for part in spec["parts"]]
     for number, part in enumerate(spec["parts"], start=1):
         where = f"part {part.get('name', number)!r}"
-        yield from (f"{where}: {fault}" for _, fault in faults(part, PART, ("name",)))
+        yield from (f"{where}: {fault}" for _, fault in find_faults(part, PART, ("name",)))
         if ("protocol" in part) == ("column" in part):
             yield f"{where}: give its 'protocol', or the 'column' of the data set's file that holds the scores"
         if names.count(part.get("name")) > 1:
@@ -85,7 +96,7 @@ def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
     for text in spec.get("texts", []):
         claim = str(text.get("claim"))
         if claim not in claims:
-            yield f"[[texts]]: claim {claim!r} is none that stands in the text{nearest(claim, sorted(claims))}"
+            yield f"[[texts]]: claim {claim!r} is none that stands in the text{nearest_word(claim, sorted(claims))}"
 
 
 def _example_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
@@ -95,7 +106,7 @@ def _example_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
     if how is None:
         yield from (f"a part has example {entry!r}, but there is no [example]" for entry in entries[:1])
         return
-    wrong = dict(faults(how, EXAMPLE, [key for key in EXAMPLE if key != "unit"]))
+    wrong = dict(find_faults(how, EXAMPLE, [key for key in EXAMPLE if key != "unit"]))
     yield from (f"[example]: {fault}" for fault in wrong.values())
     if not wrong.keys() & EXAMPLE.keys():
         for entry in (how["people"], *entries):
@@ -112,11 +123,11 @@ def _fill_problems(fill: Mapping[str, Any], system: System) -> Iterator[str]:
     keys = fill.get("keys", {fill.get("column"): fill.get("entry")})
     for column, entry in keys.items():
         if column not in table.columns:
-            yield f"fills {name}, which has no column {column!r}{nearest(str(column), list(table.columns))}"
+            yield f"fills {name}, which has no column {column!r}{nearest_word(str(column), list(table.columns))}"
             continue
         entries = {cell.by[column] for cell in table.cells}
         if entry not in entries:
-            yield f"fills {name}, which has no {column} {entry!r}{nearest(str(entry), sorted(entries))}"
+            yield f"fills {name}, which has no {column} {entry!r}{nearest_word(str(entry), sorted(entries))}"
 
 
 def differences(system: System) -> dict[str, list[str]]:

@@ -112,16 +112,18 @@ def show_claims(system: System, rows: list[Row]) -> None:
     for one in summaries:
         style = _STYLES[min(one.verdicts, key=_ORDER.index)]
         cells = (one.claim.id, one.published, one.ours)
-        table.add_row(*(Text(console.plain(cell)) for cell in cells), Text(one.in_words, style=style))
-    out = console.stdout()
+        table.add_row(
+            *(Text(console.printable_text(cell)) for cell in cells), Text(one.in_words, style=style)
+        )
+    out = console.stdout_console()
     out.print(table)
     for one in summaries:
         if one.claim.finding and set(DIFFER) & set(one.verdicts):
             heading = f"{one.claim.where}, {one.claim.id}: "
-            out.print(Text.assemble((heading, "bold"), console.plain(one.claim.finding)))
+            out.print(Text.assemble((heading, "bold"), console.printable_text(one.claim.finding)))
     for name, texts in differences(system).items():
         heading = f"Run {name} is not as the paper has it: "
-        out.print(Text.assemble((heading, "bold"), console.plain(" ".join(texts))))
+        out.print(Text.assemble((heading, "bold"), console.printable_text(" ".join(texts))))
     out.print()
 
 
@@ -138,4 +140,4 @@ def show_counts(rows: list[Row]) -> None:
     for kind, by in found.items():
         if any(by.values()):
             table.add_row(kind, *(str(by[verdict] or "") for verdict in used))
-    console.stdout().print(table)
+    console.stdout_console().print(table)

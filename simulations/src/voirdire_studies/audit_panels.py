@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ def make_labels(planted: str, rng: np.random.Generator) -> AuditedPanel:
                 "severity": np.full(LABELLED, -1.2),
                 "drift": -1.5 * np.linspace(-1, 1, LABELLED),
             }.get(planted, np.zeros(LABELLED))
-        passes = rng.random(LABELLED) < sigmoid(odds, np)
+        passes = rng.random(LABELLED) < logistic_sigmoid(odds, np)
         if judge == 0 and planted == "noise":
             passes = np.where(rng.random(LABELLED) < 0.6, rng.random(LABELLED) < 0.5, passes)
         if judge == 1 and planted == "copies":
@@ -104,7 +104,7 @@ def make_votes(planted: str, rng: np.random.Generator) -> AuditedPanel:
             odds = odds + 1.2 * (length[first] - length[second])
         if judge == 0 and planted == "own":
             odds = odds + 2.0 * ((family[first] == 0).astype(float) - (family[second] == 0))
-        wins = rng.random(VOTES) < sigmoid(odds, np)
+        wins = rng.random(VOTES) < logistic_sigmoid(odds, np)
         coin = rng.random(VOTES) < 0.5
         if judge == 0:
             time = np.arange(VOTES) / (VOTES - 1)
@@ -142,7 +142,7 @@ def make_votes_in_orders(planted: str, rng: np.random.Generator) -> AuditedPanel
     for judge in range(JUDGES):
         by_place = (rng.random(VOTES) < 0.45) & (judge == 0) & (planted == "swap")
         takes_first = rng.random(VOTES) < 0.5
-        better = rng.random(VOTES) < sigmoid(1.5 * (quality[one] - quality[other]), np)
+        better = rng.random(VOTES) < logistic_sigmoid(1.5 * (quality[one] - quality[other]), np)
         for run in range(2 if planted == "swap" else 1):
             for turned in (False, True):
                 first, second = (other, one) if turned else (one, other)

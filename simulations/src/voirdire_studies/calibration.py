@@ -16,20 +16,20 @@ import numpy.typing as npt
 from voirdire.infer import mirror
 from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.diagnose import diagnose
-from voirdire.infer.infer import infer
-from voirdire.infer.laplace import laplace, of_draws
+from voirdire.infer.diagnose import diagnose_draws
+from voirdire.infer.infer import infer_posterior
+from voirdire.infer.laplace import approximation_of_draws, laplace_approximation
 from voirdire.infer.method import Method
 from voirdire.infer.mode import find_modes
 from voirdire.infer.nested.mode import NestedMode, nested_draws
-from voirdire.infer.nuts import sample
-from voirdire.infer.posterior import scores, weights
+from voirdire.infer.nuts import sample_nuts
+from voirdire.infer.posterior import integrated_scores, normalised_weights
 from voirdire.infer.posterior_mode import Mode
 from voirdire.infer.refine import laplace_draws
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire_studies import sbc
 from voirdire_studies.prior_panels import panel_of
 from voirdire_studies.study import Study
@@ -86,7 +86,7 @@ def calibrate_batch(
         rng = np.random.default_rng([*seed, 1])
         draws, facts = _posterior_draws(study, method, problem, mode, rng)
         if density.has_mirror:
-            truth, draws = (mirror.fold(density, x, problem.data)[0] for x in (truth, draws))
+            truth, draws = (mirror.fold_draws(density, x, problem.data)[0] for x in (truth, draws))
         found = _rank_rows(study, problem, truth, draws, replicate)
         rows += [{"replicate": replicate, **row, **facts} for row in found]
     return rows
@@ -99,7 +99,7 @@ def _posterior_draws(
     how = study.settings["methods"][method]
     facts: dict[str, Any] = {"rhat": None, "divergences": None, "pareto_k": None}
     if method == "auto":
-        found = infer(problem, mode, Method(seed=int(rng.integers(2**31))))
+        found = infer_posterior(problem, mode, Method(seed=int(rng.integers(2**31))))
         assert found.posterior.draws is not None
         whole = found.posterior.draws.reshape(-1, problem.density.size)
         of_chains = {check.check: check.value for check in found.checks} if found.method == "hmc" else {}
@@ -108,12 +108,14 @@ def _posterior_draws(
     if method == "laplace" and isinstance(mode, NestedMode):
         return nested_draws(mode, rng, how["draws"]), facts
     approximation = (
-        of_draws(nested_draws(mode, rng)) if isinstance(mode, NestedMode) else laplace(problem, mode)
+        approximation_of_draws(nested_draws(mode, rng))
+        if isinstance(mode, NestedMode)
+        else laplace_approximation(problem, mode)
     )
     if method == "laplace":
         draws, k = laplace_draws(problem, approximation, how["draws"], rng)
         return draws, {**facts, "pareto_k": k}
-    run = sample(
+    run = sample_nuts(
         problem,
         approximation,
         seed=int(rng.integers(2**31)),
@@ -121,9 +123,11 @@ def _posterior_draws(
         warmup=how["warmup"],
         draws=how["draws"],
     )
-    folded = mirror.fold(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
+    folded = (
+        mirror.fold_draws(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
+    )
     half = how["draws"] // 2
-    told = diagnose(
+    told = diagnose_draws(
         problem.density, *(_split_halves(part, half) for part in (folded, run.diverging, run.energy))
     )
     return run.x[0], {**facts, "rhat": told["rhat"], "divergences": told["divergences"]}
@@ -162,11 +166,14 @@ def ranked_quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
     values = density.values(x, np)
     found = {name: value for name, value in values.items() if value.size}
     if density.criteria > 1:
-        found["score"] = scores(density, values)
+        found["score"] = integrated_scores(density, values)
     if "weight" in values:
-        found["criterion weight"] = weights(density, values)
+        found["criterion weight"] = normalised_weights(density, values)
     if "coin_first" in values:
-        first, second = sigmoid(values["coin_first"], np), sigmoid(values["coin_second"], np)
+        first, second = (
+            logistic_sigmoid(values["coin_first"], np),
+            logistic_sigmoid(values["coin_second"], np),
+        )
         found |= {"reliability": 0.5 * (first + second), "position bias": 0.5 * (first - second)}
     log = Derivatives(density, problem.data).log_densities(x)
     found["log likelihood"] = log - density.log_prior(x, np)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from voirdire.model.specs import load_model
-from voirdire.settings import Rule, faults, is_whole
+from voirdire.settings import Rule, find_faults, is_whole
 
 _MUST = "{key} is {value!r}; must be {words}"
 _COUNT = Rule("a whole number from 1", lambda v: is_whole(v) and v >= 1, _MUST)
@@ -40,7 +40,7 @@ def calibration_problems(settings: dict[str, Any]) -> list[str]:
     problems = []
     if draws < TWENTIETHS - 1 or (draws + 1) % TWENTIETHS:
         problems.append(f"draws is {draws}; draws + 1 must be a multiple of {TWENTIETHS}, e.g. 99")
-    problems += [f"shape: {fault}" for _, fault in faults(settings["shape"], SHAPE | MORE, SHAPE)]
+    problems += [f"shape: {fault}" for _, fault in find_faults(settings["shape"], SHAPE | MORE, SHAPE)]
     if "contexts" in settings["shape"]:
         problems += [
             f"models: {name} has no contexts, which the shape has"
@@ -66,7 +66,7 @@ def _method_problems(method: str, how: Any, draws: int) -> list[str]:
     if not isinstance(how, dict):
         return [f"methods.{method}: must be a table, not {how!r}"]
     needed = [key for key in known if key != "replicates"]
-    problems = [f"methods.{method}: {fault}" for _, fault in faults(how, known, needed)]
+    problems = [f"methods.{method}: {fault}" for _, fault in find_faults(how, known, needed)]
     if not problems and (how["draws"] + 1) % (draws + 1):
         near = max(1, round((how["draws"] + 1) / (draws + 1))) * (draws + 1) - 1
         problems.append(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import scores
+from voirdire.infer.posterior import integrated_scores
 from voirdire.model.specs import load_model
 from voirdire_studies.coverage_panels import simulate_panel
 from voirdire_studies.study import Study
@@ -89,7 +89,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
 def count_claims(found: Any, strength: dict[str, float]) -> tuple[int, int]:
     """Number of pairs of items that a fit tells apart with a probability above 0.95, and of those that are wrong."""
-    draws = scores(found.problem.density, found.posterior.values)
+    draws = integrated_scores(found.problem.density, found.posterior.values)
     truth = np.array([strength[item] for item in found.problem.items])
     claims = wrong = 0
     for i in range(len(truth) - 1):

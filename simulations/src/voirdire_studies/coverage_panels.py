@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.model.prior_draws import prior_draw
+from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.specs import Model
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,12 +41,12 @@ def simulate_panel(model: Model, panel: dict[str, Any], rng: np.random.Generator
     judges, items, votes = panel["judges"], panel["items"], panel["votes"]
     if "coin_mean" in panel:
         strength = np.zeros(items)
-        coins = sigmoid(rng.normal(panel["coin_mean"], panel["coin_sd"], (2, judges)), np)
+        coins = logistic_sigmoid(rng.normal(panel["coin_mean"], panel["coin_sd"], (2, judges)), np)
     else:
         density = VotesDensity(model, judges, 1, items, False)
-        values = density.values(prior_draw(density, rng), np)
+        values = density.values(draw_from_prior(density, rng), np)
         strength = values["strength"][0]
-        coins = np.stack([sigmoid(values[f"coin_{place}"], np) for place in ("first", "second")])
+        coins = np.stack([logistic_sigmoid(values[f"coin_{place}"], np) for place in ("first", "second")])
     if "sd" in panel:
         strength = panel["sd"] * rng.standard_normal(items)
     if "right" in panel:
@@ -107,7 +107,7 @@ def _draw_votes(
     """Votes on differences ``d``, by judges who see the better one and say so as their coins have it."""
     import pandas as pd
 
-    better = sigmoid(d, np)
+    better = logistic_sigmoid(d, np)
     says_first = rng.random(len(d)) < coins[0, judge] * better + (1 - coins[1, judge]) * (1 - better)
     return pd.DataFrame(
         {

@@ -6,7 +6,7 @@ from typing import Any
 
 from voirdire.infer.method import METHODS
 from voirdire.model.specs import load_model
-from voirdire.settings import Rule, faults, is_whole
+from voirdire.settings import Rule, find_faults, is_whole
 
 _MUST = "{key} is {value!r}; must be {words}"
 _COUNT = Rule("a whole number from 1", lambda v: is_whole(v) and v >= 1, _MUST)
@@ -49,7 +49,7 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
             "known_sd needs drawn_from, the model that a given sd is told; name crowd-bt-position"
         )
     for number, panel in enumerate(settings["panels"]):
-        problems += [f"panels[{number}]: {fault}" for _, fault in faults(panel, _PANEL, _NEEDED)]
+        problems += [f"panels[{number}]: {fault}" for _, fault in find_faults(panel, _PANEL, _NEEDED)]
         problems += [
             f"panels[{number}]: {what} need {', '.join(lacking)}, which no prior gives"
             for what, given in _GIVEN.items()

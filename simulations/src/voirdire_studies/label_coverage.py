@@ -14,7 +14,7 @@ import numpy as np
 
 from voirdire.model.specs import load_model
 from voirdire.model.terms import SHARED_ERRORS
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.typing import Floats, Ints
 from voirdire_studies.coverage import PROB, rows_of
 from voirdire_studies.study import Study
@@ -101,7 +101,7 @@ def simulate_labels(panel: dict[str, Any], rng: np.random.Generator) -> Labelled
 
     def draw_labels(easiness: Floats) -> tuple[Ints, Floats]:
         share = rng.uniform(panel["low"], panel["high"])
-        chance = sigmoid(np.log(share / (1.0 - share)) + easiness, np)
+        chance = logistic_sigmoid(np.log(share / (1.0 - share)) + easiness, np)
         return np.where(rng.random(items) < chance, truth, other_labels(items)), chance
 
     copies = panel.get("copies", 0)

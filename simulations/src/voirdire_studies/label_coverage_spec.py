@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from voirdire.model.specs import load_model
-from voirdire.settings import Rule, faults, is_whole
+from voirdire.settings import Rule, find_faults, is_whole
 from voirdire_studies.coverage_spec import method_problems
 
 _MUST = "{key} is {value!r}; must be {words}"
@@ -40,7 +40,7 @@ def label_coverage_problems(settings: dict[str, Any]) -> list[str]:
         if load_model(name).classes is None
     ]
     for number, panel in enumerate(settings["panels"]):
-        found = [fault for _, fault in faults(panel, _PANEL, _NEEDED)]
+        found = [fault for _, fault in find_faults(panel, _PANEL, _NEEDED)]
         if not found and panel["low"] > panel["high"]:
             found.append(f"low is {panel['low']}, above high, {panel['high']}")
         problems += [f"panels[{number}]: {fault}" for fault in found]

@@ -13,24 +13,24 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from voirdire.kinds.joint_problem import JointProblem, pose_joint
+from voirdire.kinds.joint_problem import JointProblem, encode_joint
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.draw import draw as draw_labels
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
-from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.labels.draw import draw_labels as draw_labels
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
+from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.draw import answered
-from voirdire.kinds.votes.draw import draw as draw_votes
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.draw import draw_answers
+from voirdire.kinds.votes.draw import draw_votes as draw_votes
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.density import LogDensity
-from voirdire.model.prior_draws import names, prior_draw
+from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes_and_scores import in_one_coding
+from voirdire.tables.votes_and_scores import with_common_names
 from voirdire.typing import Floats
 from voirdire_studies.ranking_panel import RankingPanel
 from voirdire_studies.score_panels import LEVELS, ScorePanel
@@ -88,7 +88,7 @@ class PriorPanel:
         if self.model.weights is not None and self.model.weights.kind == "votes" and not self.contexts:
             one = _every_pair(self.judges, 1, self._separate_criteria)
             on_criteria = replace(one, criteria=("overall",), items=votes.criteria)
-        return pose(self.model, votes, on_criteria, ties=self._has_ties, keep_empty=True)
+        return encode_votes(self.model, votes, on_criteria, ties=self._has_ties, keep_empty=True)
 
     @property
     def density(self) -> VotesDensity:
@@ -120,9 +120,9 @@ class PriorPanel:
             All problems of a panel have arrays of one shape.
         """
         density = self.density
-        values = density.values(prior_draw(density, rng), np)
+        values = density.values(draw_from_prior(density, rng), np)
         votes, criteria_votes = self.draw_tables(values, rng)
-        problem = pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
+        problem = encode_votes(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
         return _in_units(problem, values), problem
 
     def draw_tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
@@ -134,8 +134,8 @@ class PriorPanel:
         # the criterion's code is one past the last: that is how coins per criterion know these votes
         asked = replace(on_criteria, criterion=on_criteria.criterion + density.criteria)
         weight = np.broadcast_to(values["weight"], (density.criteria + 1, density.criteria))
-        chance = probabilities(self.model, density, [{**values, "strength": weight}], asked)
-        return votes, answered(on_criteria, chance, rng)
+        chance = cell_probabilities(self.model, density, [{**values, "strength": weight}], asked)
+        return votes, draw_answers(on_criteria, chance, rng)
 
 
 def _every_pair(judges: int, criteria: int, items: int, contexts: int = 0) -> Votes:
@@ -145,10 +145,10 @@ def _every_pair(judges: int, criteria: int, items: int, contexts: int = 0) -> Vo
         4, -1
     )
     first, second = pairs[pair].T
-    named = (names("judge", judges), names("criterion", criteria), names("item", items))
+    named = (level_names("judge", judges), level_names("criterion", criteria), level_names("item", items))
     codes, none = (judge, criterion, first, second), judge * 0
     return count_votes(
-        named, codes, none, names("context", contexts), context if contexts else None, has_criteria=True
+        named, codes, none, level_names("context", contexts), context if contexts else None, has_criteria=True
     )
 
 
@@ -187,9 +187,9 @@ class LabelPanel:
         """Everything that is asked, answered by the first label for the time being, under the simulating model."""
         judge, item = (part.ravel() for part in np.indices((self.judges, self.items)))
         table = Labels(
-            judges=names("judge", self.judges),
+            judges=level_names("judge", self.judges),
             criteria=("overall",),
-            items=names("item", self.items),
+            items=level_names("item", self.items),
             judge=judge,
             criterion=judge * 0,
             item=item,
@@ -201,7 +201,7 @@ class LabelPanel:
     def _pose_problem(self, model: Model, table: Labels) -> LabelsProblem:
         """Pose the problem of a table; where judges share errors, every two are a family."""
         families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
-        return pose_labels(model, table, families=families, keep_apart=True)
+        return encode_labels(model, table, families=families, keep_apart=True)
 
     @property
     def density(self) -> LabelsDensity:
@@ -210,7 +210,7 @@ class LabelPanel:
 
     def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, LabelsProblem]:
         """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw_problem`."""
-        truth = prior_draw(self.density, rng)
+        truth = draw_from_prior(self.density, rng)
         table = draw_labels(self.blank, self.density.values(truth, np), rng, anew=True)
         return truth, self._pose_problem(fitted, table)
 
@@ -266,7 +266,7 @@ class JointPanel:
 
     def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
         """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw_problem`."""
-        values = self.density.values(prior_draw(self.density, rng), np)
+        values = self.density.values(draw_from_prior(self.density, rng), np)
         votes, on_criteria = self._of_votes.draw_tables(values, rng)
         scores, _ = self._of_scores.draw_tables(values, rng)
         problem = self._pose_problem(fitted, votes, on_criteria, scores)
@@ -277,7 +277,7 @@ class JointPanel:
     ) -> JointProblem:
         parts = self._of_votes.density, self._of_scores.density
         how: dict[str, Any] = {"ties": parts[0].ties, "repeats": parts[1].repeats, "criteria": on_criteria}
-        return pose_joint(model, in_one_coding(votes, scores), levels=LEVELS, **how, keep_empty=True)
+        return encode_joint(model, with_common_names(votes, scores), levels=LEVELS, **how, keep_empty=True)
 
 
 def _in_units(problem: Problem, values: Values) -> Floats:

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from voirdire.kinds.rankings.density import RankingsDensity
-from voirdire.kinds.rankings.predict import draw
-from voirdire.kinds.rankings.problem import RankingsProblem, pose_rankings
-from voirdire.model.prior_draws import names, prior_draw
+from voirdire.kinds.rankings.predict import draw_rankings
+from voirdire.kinds.rankings.problem import RankingsProblem, encode_rankings
+from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.specs import Model
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Floats
@@ -62,17 +62,17 @@ class RankingPanel:
         if self.ties:
             rank = np.clip(rank, 1, self.items - 2)
         table = Rankings(
-            judges=names("judge", self.judges),
-            criteria=names("criterion", self.criteria),
-            items=names("item", self.items),
-            contexts=names("context", CONTEXTS),
+            judges=level_names("judge", self.judges),
+            criteria=level_names("criterion", self.criteria),
+            items=level_names("item", self.items),
+            contexts=level_names("context", CONTEXTS),
             judge=judge,
             criterion=criterion,
             item=item,
             context=context,
             rank=rank,
         )
-        return pose_rankings(self.model, table)
+        return encode_rankings(self.model, table)
 
     @property
     def density(self) -> RankingsDensity:
@@ -81,5 +81,5 @@ class RankingPanel:
 
     def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, RankingsProblem]:
         """Draw parameters from the prior and rankings given them; as :meth:`.PriorPanel.draw_problem`."""
-        truth = prior_draw(self.density, rng)
-        return truth, pose_rankings(fitted, draw(self.blank, self.density.values(truth, np), rng))
+        truth = draw_from_prior(self.density, rng)
+        return truth, encode_rankings(fitted, draw_rankings(self.blank, self.density.values(truth, np), rng))

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.infer.adam import adam_modes
-from voirdire.infer.infer import infer
+from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Method
-from voirdire.infer.mode import find_modes, pad
-from voirdire.infer.posterior import Posterior, scores, weights
+from voirdire.infer.mode import find_modes, stack_tables
+from voirdire.infer.posterior import Posterior, integrated_scores, normalised_weights
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.results import judges as judge_summary
+from voirdire.kinds.votes.results import judge_table as judge_summary
 from voirdire.model.specs import load_model
 from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
 from voirdire.simulate.judges import Accuracy
@@ -68,21 +68,21 @@ def _fit_problems(
 ) -> list[Posterior] | None:
     density, data = problems[0].density, [problem.data for problem in problems]
     if optimiser == "adam":
-        if "reliability" not in density.slices:
+        if "reliability" not in density.parameter_slices:
             return None  # the paper's procedure is for models with its coin
-        return [Posterior(density, x, None) for x in adam_modes(density, pad(data), len(data), seed)]
+        return [Posterior(density, x, None) for x in adam_modes(density, stack_tables(data), len(data), seed)]
     modes = find_modes(density, data, roomy=roomy)
     if optimiser == "map":
         return [Posterior(density, mode.x, None) for mode in modes]
     pairs = zip(problems, modes, strict=True)
-    return [infer(problem, mode, Method("laplace")).posterior for problem, mode in pairs]
+    return [infer_posterior(problem, mode, Method("laplace")).posterior for problem, mode in pairs]
 
 
 def _measure_fit(
     study: Study, cell: Cell, problem: VotesProblem, posterior: Posterior, truth: Truth
 ) -> dict[str, float]:
     values = posterior.central_values
-    score = scores(problem.density, values)
+    score = integrated_scores(problem.density, values)
     nominal = _nominal_reliability(cell, problem.judges)
     wanted = study.settings["measures"]
     found: dict[str, float] = {}
@@ -128,7 +128,9 @@ def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: 
         return {}
     true = np.exp(truth.weights - truth.weights.max())
     true /= true.sum()
-    shown = posterior.shown(lambda v: {"weight": weights(problem.density, v)}, 0.9, parts=True)["weight"]
+    shown = posterior.shown(lambda v: {"weight": normalised_weights(problem.density, v)}, 0.9, parts=True)[
+        "weight"
+    ]
     if measure == "weight-error":
         return {measure: float(np.abs(shown.point - true).mean())}
     if measure == "top-weight":
@@ -137,7 +139,7 @@ def _weighing(measure: str, problem: VotesProblem, posterior: Posterior, truth: 
         return {}  # a point has no interval
     if measure == "weights-held":
         return {measure: float(np.mean((shown.low <= true) & (true <= shown.high)))}
-    score = posterior.shown(lambda v: {"score": scores(problem.density, v)}, 0.9)["score"]
+    score = posterior.shown(lambda v: {"score": integrated_scores(problem.density, v)}, 0.9)["score"]
     worth = truth.scores("softmax")
     worth = worth - worth.mean()
     return {measure: float(np.mean((score.low <= worth) & (worth <= score.high)))}

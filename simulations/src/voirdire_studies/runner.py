@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import check_resumed_folder, hold, write_file
+from voirdire.folders import check_resumed_folder, hold_folder, write_file
 from voirdire.layouts import Layout, json_with, text_with
 from voirdire.parallel import run_parallel
 from voirdire_studies.study import Study, load_study
@@ -114,7 +114,7 @@ def run_study(
     if out is None:
         return _run_units(checked, jobs, client, None, progress)
     journal = _Journal(checked, Path(out))
-    with hold(out):
+    with hold_folder(out):
         return _run_units(checked, jobs, client, journal, progress)
 
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from voirdire.kinds.scores.density import ScoresDensity
-from voirdire.kinds.scores.draw import draw
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
-from voirdire.model.prior_draws import names, prior_draw
+from voirdire.kinds.scores.draw import draw_scores
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
+from voirdire.model.prior_draws import draw_from_prior, level_names
 from voirdire.model.specs import Model
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.reliability import Values
@@ -68,16 +68,16 @@ class ScorePanel:
         shape = (self.judges, self.criteria, self.items, contexts)
         judge, criterion, item, context = (np.tile(codes.ravel(), runs) for codes in np.indices(shape))
         table = Scores(
-            judges=names("judge", self.judges),
-            criteria=names("criterion", self.criteria),
-            items=names("item", self.items),
+            judges=level_names("judge", self.judges),
+            criteria=level_names("criterion", self.criteria),
+            items=level_names("item", self.items),
             judge=judge,
             criterion=criterion,
             item=item,
             score=np.full(len(judge), LEVELS[0]),
             groups=GROUPS,
             group=judge % len(GROUPS),
-            contexts=names("context", CONTEXTS) if contexts > 1 else (),
+            contexts=level_names("context", CONTEXTS) if contexts > 1 else (),
             context=context if contexts > 1 else None,
             has_criteria=True,
         )
@@ -92,7 +92,7 @@ class ScorePanel:
 
     def draw_problem(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
         """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw_problem`."""
-        truth = prior_draw(self.density, rng)
+        truth = draw_from_prior(self.density, rng)
         table, votes = self.draw_tables(self.density.values(truth, np), rng)
         return truth, self._pose_problem(fitted, table, votes)
 
@@ -100,14 +100,14 @@ class ScorePanel:
         """Pose the problem of a table; where judges share errors, every two are a family."""
         families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
         how = {"levels": LEVELS, "criteria": votes, "repeats": self.repeats, "families": families}
-        return pose_scores(model, table, **how)  # type: ignore[arg-type]
+        return encode_scores(model, table, **how)  # type: ignore[arg-type]
 
     def draw_tables(self, values: Values, rng: np.random.Generator) -> tuple[Scores, Votes | None]:
         """Scores given values of the parameters, and votes on criteria where the model learns weights."""
         if "log_judge_item" not in values:
             # what a judge makes of an item is drawn in any case: committed studies hold what came after it
             rng.normal(size=self.judges * self.criteria * self.items)
-        scores = draw(self.blank, values, rng)
+        scores = draw_scores(self.blank, values, rng)
         return scores, self._on_criteria(values, rng) if self.density.voted else None
 
     def _on_criteria(self, values: Values | None = None, rng: np.random.Generator | None = None) -> Votes:
@@ -118,7 +118,7 @@ class ScorePanel:
         lost = judge * 0
         if values is not None and rng is not None:
             weight, raters = values["weight"], RATERS[self.model.reliability.kind]
-            gap = np.asarray(raters.perceived(values, weight[first] - weight[second], judge, np))
+            gap = np.asarray(raters.perceived_strength(values, weight[first] - weight[second], judge, np))
             lost = (rng.logistic(size=len(gap)) > gap).astype(np.int64)
-        named = (names("judge", self.judges), ("overall",), names("criterion", self.criteria))
+        named = (level_names("judge", self.judges), ("overall",), level_names("criterion", self.criteria))
         return count_votes(named, (judge, judge * 0, first, second), lost, has_criteria=False)

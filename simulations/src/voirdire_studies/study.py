@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.model.specs import load_model, locate
-from voirdire.settings import FLAG, LIST, TABLE, TABLES, TEXT, Rule, faults, is_whole, read_toml, unknown
+from voirdire.model.specs import load_model, specification_folder
+from voirdire.settings import (
+    FLAG,
+    LIST,
+    TABLE,
+    TABLES,
+    TEXT,
+    Rule,
+    find_faults,
+    is_whole,
+    read_toml,
+    unknown_word,
+)
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import truth_from_spec
@@ -160,7 +171,7 @@ class Study:
 
 def study_names() -> list[str]:
     """Names of the studies that ship with the package, sorted."""
-    return sorted(path.parent.name for path in locate("simulations").glob("*/study.toml"))
+    return sorted(path.parent.name for path in specification_folder("simulations").glob("*/study.toml"))
 
 
 def load_study(study: str | Path) -> Study:
@@ -188,8 +199,8 @@ def load_study(study: str | Path) -> Study:
     names = study_names()
     name = str(study)
     if name not in names:
-        raise InputError(unknown("study", name, names))
-    return _read_study(locate("simulations") / name / "study.toml")
+        raise InputError(unknown_word("study", name, names))
+    return _read_study(specification_folder("simulations") / name / "study.toml")
 
 
 def _read_study(path: Path) -> Study:
@@ -210,7 +221,7 @@ def _shape_problems(content: dict[str, Any]) -> list[str]:
     if kind not in KINDS:
         return [f"kind {kind!r} is none of {', '.join(KINDS)}"]
     rules = _COMMON | _RULES[kind]
-    return [fault for _, fault in faults(content, rules, [key for key in rules if key not in _OPTIONAL])]
+    return [fault for _, fault in find_faults(content, rules, [key for key in rules if key not in _OPTIONAL])]
 
 
 def _content_problems(study: Study) -> list[str]:

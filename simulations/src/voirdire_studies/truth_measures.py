@@ -31,7 +31,7 @@ class WorthTruth:
         of what a panel sees is the panel's; ``claims`` are pairs of items told apart at a probability above 0.95,
         ``wrong`` those in the wrong order.
         """
-        entrants = found.kind.entrants(found.problem, found.posterior, found.prob)
+        entrants = found.kind.board_entrants(found.problem, found.posterior, found.prob)
         rows = {row["item"]: row for row in entrants.rows}
         worth = np.array([self.worth[name] for name in entrants.names])
         score, low, high = (

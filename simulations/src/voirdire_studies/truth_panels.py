@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.typing import Bools, Floats, Ints
 from voirdire_studies.truth_measures import ClassTruth, WorthTruth
 
@@ -54,7 +54,7 @@ def _votes_of(
 
     names = np.array(item_names(len(worth)))
     if said is None:
-        said = rng.random(len(perceived)) < sigmoid(perceived, np)
+        said = rng.random(len(perceived)) < logistic_sigmoid(perceived, np)
     table = pd.DataFrame(
         {
             "judge": [f"j{number}" for number in met.judge],
@@ -110,7 +110,7 @@ def votes_copies(rng: np.random.Generator) -> WorthTruth:
     count, worth, sharp = 110, rng.standard_normal(ITEMS), rng.uniform(0.5, 1.5, 7)
     one = _draw_meetings(rng, count)
     seen = worth[one.first] - worth[one.second]
-    said = rng.random((7, count)) < sigmoid(sharp[:, None] * seen, np)
+    said = rng.random((7, count)) < logistic_sigmoid(sharp[:, None] * seen, np)
     said[1:4] = np.where(rng.random((3, count)) < 0.1, rng.random((3, count)) < 0.5, said[0])
     met = Meetings(np.repeat(np.arange(7), count), np.tile(one.first, 7), np.tile(one.second, 7), sharp)
     return _votes_of(rng, met, np.empty(0), worth, said.ravel())
@@ -226,7 +226,7 @@ def _label(rng: np.random.Generator, easiness: Floats, judges: int = LABELLERS) 
     truth = rng.integers(3, size=LABELLED)
     skill = rng.uniform(0.5, 1.8, (judges, 1))
     wrong = (truth + rng.integers(1, 3, (judges, LABELLED))) % 3
-    return truth, np.asarray(sigmoid(skill + easiness, np)), wrong
+    return truth, np.asarray(logistic_sigmoid(skill + easiness, np)), wrong
 
 
 def labels_as_drawn(rng: np.random.Generator) -> ClassTruth:

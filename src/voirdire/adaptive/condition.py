@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from voirdire.adaptive.known import QUANTITIES, Known
 from voirdire.errors import InputError
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 _PART = re.compile(r"\s*(?P<name>[\w()\s-]*?)\s*(?P<sign>[<>]=?|=+|≥|≤)\s*(?P<bound>\S+)\s*")
 _LARGEST = {"p_best": 1.0, "accuracy": 1.0}
@@ -75,7 +75,7 @@ def _read_condition(part: str) -> Condition:
         raise InputError(f"{part.strip()!r} is no condition; write for example 'p_best >= 0.95'")
     name = re.sub(r"\s+", "", read["name"])
     if name not in QUANTITIES:
-        near = nearest(name, list(QUANTITIES)) or f"; there are {', '.join(QUANTITIES)}"
+        near = nearest_name(name, list(QUANTITIES)) or f"; there are {', '.join(QUANTITIES)}"
         raise InputError(f"quantity {name!r} is unknown{near}")
     large = QUANTITIES[name][1]
     right, sign = (">=" if large else "<="), read["sign"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.adaptive.rounds import Course, Request, Rounds, choose_rounds
 from voirdire.collect.asking import NOT_ASKED
-from voirdire.collect.cost import price, tokens_read, tokens_written
+from voirdire.collect.cost import token_price, tokens_read, tokens_written
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting
 from voirdire.collect.protocols.pairing import PairOptions
@@ -139,7 +139,7 @@ class UntilKnown:
                 question.variables.get("context"),
                 key[2],
                 key[3],
-                price(judges[judge], read, wrote),
+                token_price(judges[judge], read, wrote),
             )
             for column, value in zip(table.values(), row, strict=True):
                 column.append(value)

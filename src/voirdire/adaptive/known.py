@@ -9,10 +9,10 @@ import numpy as np
 
 from voirdire.decide.prospects import expected_loss
 from voirdire.errors import InputError
-from voirdire.infer.posterior import scores
+from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.votes.results import ranks
-from voirdire.tables.encode import positions
+from voirdire.kinds.votes.results import rank_values
+from voirdire.tables.encode import level_positions
 from voirdire.typing import Floats
 
 #: Quantities by the name that conditions have for them: the field, and whether large values mean much is known.
@@ -78,11 +78,11 @@ def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[Known]:
         raise InputError(
             f"method {fit.method!r} has no draws, so nothing tells what is known; take 'laplace'"
         )
-    draws = np.asarray(scores(fit.problem.density, values))
+    draws = np.asarray(integrated_scores(fit.problem.density, values))
     draws = draws.reshape(-1, draws.shape[-1])
     found = []
     for group in groups:
-        place = positions(group, fit.problem.items)
+        place = level_positions(group, fit.problem.items)
         items = [item for item, code in zip(group, place, strict=True) if code >= 0]
         if not items:
             raise InputError(f"nothing was answered about {', '.join(group[:3])}; see missing.csv")
@@ -91,7 +91,7 @@ def summarise_groups(fit: Fit, groups: Sequence[Sequence[str]]) -> list[Known]:
 
 
 def _summarise_group(items: Sequence[str], draws: Floats, prob: float) -> Known:
-    rank = ranks(draws)
+    rank = rank_values(draws)
     p_best = (rank == 1).mean(axis=0)
     low, high = np.quantile(rank, [0.5 * (1 - prob), 0.5 * (1 + prob)], axis=0, method="inverted_cdf")
     sure = [

@@ -20,7 +20,7 @@ from voirdire.adaptive.design import Design, design_order, linkable_groups, star
 from voirdire.adaptive.known import Known, summarise_groups
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 from voirdire.typing import Ints
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def check_request(until: str, design: str, model: str | Path | None, count: int 
         problems += error.problems
     designs = get_args(Design)
     if design not in designs:
-        near = nearest(design, designs) or f"; there are {', '.join(designs)}"
+        near = nearest_name(design, designs) or f"; there are {', '.join(designs)}"
         problems.append(f"design {design!r} is unknown{near}")
     if count is not None and count < 1:
         problems.append(f"a round of {count} questions asks nothing; give at least 1")

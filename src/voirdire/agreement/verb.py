@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.copies import copies_note
-from voirdire.agreement.coefficients.match import Orientation, Repeats, match
-from voirdire.agreement.coefficients.preferences import DEGREES, HELD, preferences
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.coefficients.match import Orientation, Repeats, match_answers
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD, criterion_preferences
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.single_votes import single_votes
-from voirdire.agreement.coefficients.tasks import plan
-from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
+from voirdire.agreement.coefficients.tasks import plan_tasks
+from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
@@ -23,7 +23,7 @@ from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError
 from voirdire.tables.covariates import columns_of
 from voirdire.tables.detect import read_table
-from voirdire.tables.given import as_given, library_of
+from voirdire.tables.given import convert_to_library, library_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,8 +64,8 @@ def agreement(
     levels : sequence, optional
         All answers there may be, lowest first: gives words an order, and makes levels count that nobody used.
     repeats, orientation
-        As in `voirdire.agreement.coefficients.match.match`. Win rates count single votes where no ``repeats`` is given,
-        a judge voted on a pair several times in the same order, and there is no column ``context``.
+        As in `voirdire.agreement.coefficients.match.match_answers`. Win rates count single votes where no ``repeats``
+        is given, a judge voted on a pair several times in the same order, and there is no column ``context``.
     humans : path, dataframe, Votes, Scores or Labels, optional
         Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
         humans, and win rates and mean scores by humans, are then estimated for all units; see
@@ -111,20 +111,24 @@ def agreement(
         powered = agreement_with_humans(
             table, humans, measures=measures, judges=judges, levels=levels, repeats=repeats, **settings
         )
-        return as_given(powered, library_of(table))
+        return convert_to_library(powered, library_of(table))
     if settings.get("interval") in ("t", "wilson", "normal"):
         raise InputError(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
     how = Resampling.of(settings, UNITS, INTERVALS)
     answers = read_table(table, levels=levels, rankings=True, keep=() if hold is None else columns_of(hold))
-    matched = match(answers, repeats=repeats, levels=levels, orientation=orientation)
+    matched = match_answers(answers, repeats=repeats, levels=levels, orientation=orientation)
     votes = single_votes(answers) if repeats is None else None
     if hold is not None and measures is None:
         measures = ("win_rate_ties_half", HELD)
     asked = {measures} if isinstance(measures, str) else {*(measures or ())}
-    liked = preferences(answers, votes or matched, hold) if _needs_preferences(answers, asked, hold) else []
-    work, notes = plan(matched, measures, judges, against, pairs, votes, liked)
+    liked = (
+        criterion_preferences(answers, votes or matched, hold)
+        if _needs_preferences(answers, asked, hold)
+        else []
+    )
+    work, notes = plan_tasks(matched, measures, judges, against, pairs, votes, liked)
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
@@ -143,11 +147,11 @@ def agreement(
             for task in tasks
         ]
         whole = [task for task in noted if how.unit in ("item", "context") or _of_panel(task)]
-        ready = dict(zip(map(id, whole), rows_of(whole, how, ratings.contexts), strict=True))
+        ready = dict(zip(map(id, whole), result_rows(whole, how, ratings.contexts), strict=True))
         rows += [ready.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
-    frame = frame_of(rows)
+    frame = result_frame(rows)
     frame.attrs["notes"] = notes
-    return as_given(frame, library_of(table))
+    return convert_to_library(frame, library_of(table))
 
 
 def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
@@ -173,7 +177,7 @@ def _of_panel(task: Task) -> bool:
 
 
 def _point_estimate(task: Task) -> Replicates:
-    statistic = as_fixed(task.statistic)
+    statistic = with_fixed_judges(task.statistic)
     value = float(statistic.values(np.ones((1, len(statistic.support))))[0])
     why = "no interval: it compares named judges, which resampling the panel would exchange"
     return Replicates(value, np.empty(0), Interval(None, None, why))
@@ -185,7 +189,10 @@ def _note_on_resampling(found: Replicates, task: Task, ratings: Ratings, how: Re
     if found.interval.low is not None and how.unit != "item":
         number, name = len(task.judges), "judges"
         if how.unit == "context" and ratings.contexts is not None:
-            number, name = len(np.unique(ratings.contexts[as_fixed(task.statistic).support])), "contexts"
+            number, name = (
+                len(np.unique(ratings.contexts[with_fixed_judges(task.statistic).support])),
+                "contexts",
+            )
         if number < FEW:
             few = f"only {number} {name} to resample: the interval is likely too narrow"
     return "; ".join(filter(None, [few, copies]))

@@ -71,7 +71,7 @@ class Choices:
         voirdire fit votes.csv --prob 0.8 --anchors answers.csv --out run
         voirdire report run -o report.html
         """
-        options = [f"--{name} {quote(_written(value))}" for name, value in self.settings.items()]
+        options = [f"--{name} {quote(_option_text(value))}" for name, value in self.settings.items()]
         options += ["--anchors answers.csv"] * anchors
         return "\n".join(
             [" ".join([read_by, *options, "--out run"]), "voirdire report run -o report.html"],
@@ -110,8 +110,8 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     column, equals, value = given.get("where", "").partition("=")
     if given.get("where") and not (column and equals and value):
         problems.append(f"only rows {given['where']!r} is not COLUMN=VALUE")
-    prob = _number(given, "prob", PROB, 0.0, 1.0, problems)
-    seconds = _number(given, "seconds", SECONDS, 0.0, _LONGEST, problems)
+    prob = _number_between(given, "prob", PROB, 0.0, 1.0, problems)
+    seconds = _number_between(given, "seconds", SECONDS, 0.0, _LONGEST, problems)
     if problems:
         raise InputError(problems)
     judge = given.get("judge", "").strip()
@@ -127,7 +127,7 @@ def read_choices(given: Mapping[str, str], columns: Sequence[str]) -> Choices:
     return Choices(reading, given.get("about", ""), given.get("judges", ""), prob, seconds)
 
 
-def _number(
+def _number_between(
     given: Mapping[str, str], name: str, usual: float, low: float, high: float, problems: list[str]
 ) -> float:
     text = given.get(name, "").strip()
@@ -142,6 +142,6 @@ def _number(
     return found
 
 
-def _written(value: object) -> str:
+def _option_text(value: object) -> str:
     short = f"{value:g}" if isinstance(value, float) else str(value)
     return short if not isinstance(value, float) or float(short) == value else repr(value)

@@ -82,26 +82,26 @@ class Guard:
                 message["headers"] = [*message["headers"], *(one for one in more if one[0] not in own)]
             await send(message)
 
-        answer: Response | None = self._refuse(scope)
+        answer: Response | None = self._refuse_request(scope)
         if answer is None and scope["path"] == "/" and scope["method"] == "GET":
-            answer = self._admit(scope)
-        if answer is None and not self._knows(scope):
+            answer = self._admit_by_secret(scope)
+        if answer is None and not self._knows_cookie(scope):
             answer = PlainTextResponse(_CLOSED, 403)
         elif answer is None and not self._comes_from_the_page(scope):
             answer = PlainTextResponse("This request does not come from the page.", 403)
         await (answer or self._app)(scope, receive, send_guarded)
 
-    def _refuse(self, scope: Scope) -> Response | None:
+    def _refuse_request(self, scope: Scope) -> Response | None:
         from starlette.responses import PlainTextResponse
 
-        host = _header(scope, b"host")
+        host = _header_value(scope, b"host")
         if host not in self._hosts:
             return PlainTextResponse("This server is 127.0.0.1 alone.", 421)
         if scope["method"] not in (*_READING, "POST"):
             return PlainTextResponse("Not allowed.", 405, {"allow": "GET, HEAD, POST"})
         return None
 
-    def _admit(self, scope: Scope) -> Response | None:
+    def _admit_by_secret(self, scope: Scope) -> Response | None:
         """Move the secret from the address into a cookie; None where the address has none."""
         from starlette.responses import PlainTextResponse
 
@@ -116,24 +116,24 @@ class Guard:
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
         return PlainTextResponse("voirdire", headers={"set-cookie": cookie, "refresh": "0; url=/"})
 
-    def _knows(self, scope: Scope) -> bool:
+    def _knows_cookie(self, scope: Scope) -> bool:
         from starlette.requests import cookie_parser
 
-        return self._is_token(cookie_parser(_header(scope, b"cookie") or "").get(self._cookie, ""))
+        return self._is_token(cookie_parser(_header_value(scope, b"cookie") or "").get(self._cookie, ""))
 
     def _is_token(self, given: str) -> bool:
         return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
 
     def _comes_from_the_page(self, scope: Scope) -> bool:
-        site, origin = _header(scope, b"sec-fetch-site"), _header(scope, b"origin")
-        own = f"http://{_header(scope, b'host')}"
+        site, origin = _header_value(scope, b"sec-fetch-site"), _header_value(scope, b"origin")
+        own = f"http://{_header_value(scope, b'host')}"
         if scope["method"] in _READING:
             return site in (None, "same-origin", "none") and origin in (None, own)
         # without referrers a browser writes the origin of a form as "null": then the other header tells
         return origin in (own, "null") if site == "same-origin" else site is None and origin == own
 
 
-def _header(scope: Scope, name: bytes) -> str | None:
+def _header_value(scope: Scope, name: bytes) -> str | None:
     """The value of a header; None where it is absent, or given twice."""
     found = [value.decode("latin-1") for one, value in scope["headers"] if one == name]
     return found[0] if len(found) == 1 else None

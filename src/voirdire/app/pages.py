@@ -7,7 +7,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from voirdire.app.choices import OPTIONS, ROLES
-from voirdire.app.session import Session, listed
+from voirdire.app.session import Session, shorten_problems
 from voirdire.app.uploads import MOST_BYTES
 from voirdire.errors import InputError
 from voirdire.infer.method import SECONDS
@@ -38,13 +38,13 @@ def window_page(session: Session, root: str) -> str:
         fitting = session.fitting
         found = session.findings
         return (
-            _templates()
+            _template_environment()
             .get_template("window.html.j2")
             .render(
                 root=root,
                 state="fitting" if fitting else "fitted" if session.fitted else "read" if found else "empty",
                 session=session,
-                problems=listed(session.problems),
+                problems=shorten_problems(session.problems),
                 progress=None if fitting is None else fitting.progress,
                 found=found,
                 ready=[]
@@ -60,10 +60,10 @@ def window_page(session: Session, root: str) -> str:
 
 def message_page(title: str, text: str) -> str:
     """A page with a message and the way to a new window."""
-    return _templates().get_template("message.html.j2").render(title=title, text=text)
+    return _template_environment().get_template("message.html.j2").render(title=title, text=text)
 
 
-def asset(name: str) -> tuple[str, str]:
+def page_asset(name: str) -> tuple[str, str]:
     """A file that the page loads, and its type.
 
     Raises
@@ -74,15 +74,15 @@ def asset(name: str) -> tuple[str, str]:
     if name not in ASSETS:
         raise InputError(f"{name!r} is none of {', '.join(ASSETS)}")
     package, kind = ASSETS[name]
-    return _read(package, name), kind
+    return _read_asset(package, name), kind
 
 
 @cache
-def _templates() -> Environment:
+def _template_environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     return Environment(
-        loader=FunctionLoader(lambda name: _read("voirdire.app", name)),
+        loader=FunctionLoader(lambda name: _read_asset("voirdire.app", name)),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -90,5 +90,5 @@ def _templates() -> Environment:
     )
 
 
-def _read(package: str, name: str) -> str:
+def _read_asset(package: str, name: str) -> str:
     return (resources.files(package) / "assets" / name).read_text(encoding="utf-8")

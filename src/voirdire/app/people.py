@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.collect.ask.page import page
+from voirdire.collect.ask.page import page_text
 from voirdire.collect.ask.questions import read_questions
 from voirdire.errors import InputError
 
@@ -27,7 +27,7 @@ _KEPT = ("first", "second", "criterion", "context")
 _OUTCOMES = ("first", "second", "tie")
 
 
-def telling_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
+def informative_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
     """The comparisons whose answers by a person tell most, or why there are none.
 
     Parameters
@@ -46,14 +46,14 @@ def telling_questions(fit: Fit) -> tuple[list[dict[str, str]], str]:
     except InputError:
         return [], NO_VOTES
     try:
-        found = _comparisons(fit)
+        found = _suggest_comparisons(fit)
     except InputError as error:
         return [], str(error)
     names = [name for name in _KEPT if name in found and found[name].notna().all()]
     return [{name: str(row[name]) for name in names} for row in found.to_dict("records")], ""
 
 
-def _comparisons(fit: Fit) -> pd.DataFrame:
+def _suggest_comparisons(fit: Fit) -> pd.DataFrame:
     """Comparisons about the judges or, where the model takes them alike, about the ranking."""
     from voirdire.fit.next.suggest import next_comparisons
 
@@ -85,7 +85,7 @@ def asking_page(questions: Sequence[dict[str, str]], texts: Path | None, send: s
     names = list(dict.fromkeys([*form["first"], *form["second"]]))
     items: Any = pd.DataFrame({"id": names, "text": names}) if texts is None else texts
     task = "Which is better?" if texts is None else None
-    return page(read_questions(form, items), task=task, send=send, back=back)
+    return page_text(read_questions(form, items), task=task, send=send, back=back)
 
 
 def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[str, str]]:
@@ -101,7 +101,7 @@ def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[st
     >>> read_answers("person,first,second,winner\\nme,b,a,first\\n", [{"first": "a", "second": "b"}])
     [{'first': 'b', 'second': 'a', 'winner': 'first'}]
     """
-    asked = {_key(question) for question in questions}
+    asked = {_question_key(question) for question in questions}
     rows = [
         {name: row[name] for name in ("first", "second", "winner", "criterion", "context") if row.get(name)}
         for row in csv.DictReader(io.StringIO(text, newline=""))
@@ -109,14 +109,16 @@ def read_answers(text: str, questions: Sequence[dict[str, str]]) -> list[dict[st
     if not rows:
         raise InputError("no question has an answer yet")
     wrong = [
-        at for at, row in enumerate(rows, 1) if _key(row) not in asked or row.get("winner") not in _OUTCOMES
+        at
+        for at, row in enumerate(rows, 1)
+        if _question_key(row) not in asked or row.get("winner") not in _OUTCOMES
     ]
     if wrong:
         raise InputError(f"answer {wrong[0]} is none to a question that was asked; ask anew")
     return rows
 
 
-def _key(row: dict[str, str]) -> tuple[Any, ...]:
+def _question_key(row: dict[str, str]) -> tuple[Any, ...]:
     return frozenset((row.get("first"), row.get("second"))), row.get("criterion"), row.get("context")
 
 

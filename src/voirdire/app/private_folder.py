@@ -12,7 +12,7 @@ from pathlib import Path
 
 from voirdire import drafts
 from voirdire.errors import InputError
-from voirdire.folders import hold
+from voirdire.folders import hold_folder
 
 NAME = "voirdire-app"
 _TRIES = 5
@@ -37,7 +37,7 @@ def private_folder() -> Iterator[Path]:
     for _ in range(_TRIES):
         folder = drafts.new_folder(Path(tempfile.gettempdir(), NAME))
         try:
-            with hold(folder):
+            with hold_folder(folder):
                 if folder.is_dir():  # else another start took it for left over before it was held
                     yield folder
                     return
@@ -45,7 +45,7 @@ def private_folder() -> Iterator[Path]:
             if folder.is_dir():
                 raise
         finally:
-            drafts.remove(folder)
+            drafts.remove_draft(folder)
     raise InputError(f"no private folder can be made in {tempfile.gettempdir()}; name another by TMPDIR")
 
 
@@ -60,7 +60,7 @@ def remove_left_over() -> None:
             found = folder.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
                 continue
-            with hold(folder):
+            with hold_folder(folder):
                 shutil.rmtree(folder, ignore_errors=True)
         except (OSError, InputError):
             continue  # held by a process that runs, or just gone

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote
 
-from voirdire.app.pages import asset, message_page, window_page
+from voirdire.app.pages import message_page, page_asset, window_page
 from voirdire.app.people import asking_page
 from voirdire.app.session import BUSY, Fitted, Session, Sessions
 from voirdire.app.uploads import TABLE, TEXTS, TooLargeError, receive_file, shown_name
@@ -39,7 +39,7 @@ def make_app(sessions: Sessions) -> Starlette:
     from starlette.responses import Response as Answer
     from starlette.routing import Route
 
-    def begin(request: Request) -> Response:
+    def begin_session(request: Request) -> Response:
         try:
             return RedirectResponse(f"/s/{sessions.new()}/", 303)
         except InputError as error:
@@ -47,47 +47,49 @@ def make_app(sessions: Sessions) -> Starlette:
 
     def send_asset(request: Request) -> Response:
         try:
-            text, kind = asset(request.path_params["name"])
+            text, kind = page_asset(request.path_params["name"])
         except InputError:
             return Answer("Not found", 404)
         return Answer(text, media_type=kind)
 
-    def gone(request: Request, error: Exception) -> Response:
+    def page_not_found(request: Request, error: Exception) -> Response:
         return HTMLResponse(message_page("Not found", _GONE), 404)
 
-    def route(path: str, show: Callable[..., Any], method: str = "GET") -> Route:
+    def session_route(path: str, show: Callable[..., Any], method: str = "GET") -> Route:
         """A route of a window's own address."""
 
-        async def answer(request: Request) -> Response:
+        async def answer_request(request: Request) -> Response:
             session = sessions.get(request.path_params["key"])
-            return gone(request, KeyError()) if session is None else await show(request, session)
+            return page_not_found(request, KeyError()) if session is None else await show(request, session)
 
-        return Route(f"/s/{{key}}/{path}", answer, methods=[method])
+        return Route(f"/s/{{key}}/{path}", answer_request, methods=[method])
 
     return Starlette(
         routes=[
-            Route("/", begin),
+            Route("/", begin_session),
             Route("/assets/{name}", send_asset),
-            route("", _show_window),
-            route("progress", _tell_progress),
-            route("ask", _ask),
-            route("report", _show_report),
-            route("download/{what}", _download),
-            route("file", _take_upload, "POST"),
-            route("texts", _take_upload, "POST"),
-            route("reading", _form(Session.choose), "POST"),
-            route("fit", _form(_choose_and_fit), "POST"),
-            route("forget", _form(lambda session, given: session.forget_answers()), "POST"),
-            route("stop", _form(_stop), "POST"),
-            route(
-                "answers", _form(lambda session, given: session.take_answers(given.get("csv", ""))), "POST"
+            session_route("", _show_window),
+            session_route("progress", _tell_progress),
+            session_route("ask", _ask_person),
+            session_route("report", _show_report),
+            session_route("download/{what}", _send_download),
+            session_route("file", _take_upload, "POST"),
+            session_route("texts", _take_upload, "POST"),
+            session_route("reading", _form_route(Session.choose), "POST"),
+            session_route("fit", _form_route(_choose_and_fit), "POST"),
+            session_route("forget", _form_route(lambda session, given: session.forget_answers()), "POST"),
+            session_route("stop", _form_route(_stop_fit), "POST"),
+            session_route(
+                "answers",
+                _form_route(lambda session, given: session.take_answers(given.get("csv", ""))),
+                "POST",
             ),
         ],
-        exception_handlers={404: gone},
+        exception_handlers={404: page_not_found},
     )
 
 
-def _root(request: Request) -> str:
+def _session_root(request: Request) -> str:
     return f"/s/{quote(request.path_params['key'])}/"
 
 
@@ -100,7 +102,7 @@ async def _in_thread(work: Callable[..., Any], *given: Any) -> Any:
 async def _show_window(request: Request, session: Session) -> Response:
     from starlette.responses import HTMLResponse
 
-    return HTMLResponse(await _in_thread(window_page, session, _root(request)))
+    return HTMLResponse(await _in_thread(window_page, session, _session_root(request)))
 
 
 async def _tell_progress(request: Request, session: Session) -> Response:
@@ -135,7 +137,7 @@ async def _take_upload(request: Request, session: Session) -> Response:
     return JSONResponse({"taken": shown_name(name)})
 
 
-def _form(act: Callable[[Session, dict[str, str]], None]) -> Callable[..., Awaitable[Response]]:
+def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[..., Awaitable[Response]]:
     """A route that does what a form says and shows the window; what is wrong stands on the page."""
 
     async def take_form(request: Request, session: Session) -> Response:
@@ -151,8 +153,8 @@ def _form(act: Callable[[Session, dict[str, str]], None]) -> Callable[..., Await
             await _in_thread(act, session, dict(fields))
         except ValueError as error:  # InputError is one; so are a body that is no text and too many fields
             problems = error.problems if isinstance(error, InputError) else ("the form cannot be read",)
-            session.problems = tuple(map(session.in_its_words, problems))
-        return RedirectResponse(_root(request), 303)
+            session.problems = tuple(map(session.name_as_sent, problems))
+        return RedirectResponse(_session_root(request), 303)
 
     return take_form
 
@@ -163,16 +165,16 @@ def _choose_and_fit(session: Session, given: dict[str, str]) -> None:
         session.begin_fit()
 
 
-def _stop(session: Session, given: dict[str, str]) -> None:
+def _stop_fit(session: Session, given: dict[str, str]) -> None:
     fitting = session.fitting
     if fitting is not None:
         fitting.stop()
 
 
-async def _ask(request: Request, session: Session) -> Response:
+async def _ask_person(request: Request, session: Session) -> Response:
     from starlette.responses import HTMLResponse, RedirectResponse
 
-    fitted, root = session.fitted, _root(request)
+    fitted, root = session.fitted, _session_root(request)
     if fitted is None or not fitted.outcome["questions"]:
         return RedirectResponse(root, 303)
     try:
@@ -190,21 +192,21 @@ async def _show_report(request: Request, session: Session) -> Response:
     from starlette.responses import HTMLResponse, RedirectResponse
 
     if session.fitted is None:
-        return RedirectResponse(_root(request), 303)
+        return RedirectResponse(_session_root(request), 303)
     # an origin of its own: nothing in a report can reach the app
     policy = f"{report_policy()}; frame-ancestors 'self'; sandbox allow-scripts"
     text = (session.fitted.folder / "report.html").read_text(encoding="utf-8")
     return HTMLResponse(text, headers={"content-security-policy": policy})
 
 
-async def _download(request: Request, session: Session) -> Response:
+async def _send_download(request: Request, session: Session) -> Response:
     from starlette.responses import RedirectResponse
     from starlette.responses import Response as Answer
 
     give = _DOWNLOADS.get(request.path_params["what"])
     content = None if give is None or session.fitted is None else await _in_thread(give, session.fitted)
     if content is None:
-        return RedirectResponse(_root(request), 303)
+        return RedirectResponse(_session_root(request), 303)
     named = f'attachment; filename="{request.path_params["what"]}"'
     return Answer(content, media_type="application/octet-stream", headers={"content-disposition": named})
 
@@ -218,7 +220,7 @@ def _zip_run(fitted: Fitted) -> bytes:
     return packed.getvalue()
 
 
-def _answers(fitted: Fitted) -> bytes | None:
+def _read_answers(fitted: Fitted) -> bytes | None:
     path = fitted.folder / "answers.csv"
     return path.read_bytes() if path.is_file() else None
 
@@ -226,5 +228,5 @@ def _answers(fitted: Fitted) -> bytes | None:
 _DOWNLOADS: dict[str, Callable[[Fitted], bytes | None]] = {
     "report.html": lambda fitted: (fitted.folder / "report.html").read_bytes(),
     "run.zip": _zip_run,
-    "answers.csv": _answers,
+    "answers.csv": _read_answers,
 }

@@ -20,7 +20,7 @@ _PACKAGES = ("starlette", "uvicorn")
 
 
 @contextmanager
-def serving(port: int = 0) -> Iterator[Guard]:
+def serve_page(port: int = 0) -> Iterator[Guard]:
     """Serve the page until the end of the block; yields the guard, which has the address to open.
 
     Parameters
@@ -37,7 +37,7 @@ def serving(port: int = 0) -> Iterator[Guard]:
         raise InputError(f"the page needs {' and '.join(_PACKAGES)}; run pip install 'voirdire[app]'")
     from uvicorn import Config, Server
 
-    listener = _listen(port)
+    listener = _open_listener(port)
     with listener, private_folder() as folder:
         sessions = Sessions(folder)
         guard = Guard(make_app(sessions), listener.getsockname()[1], secrets.token_urlsafe(24))
@@ -68,7 +68,7 @@ def serving(port: int = 0) -> Iterator[Guard]:
             sessions.end()
 
 
-def _listen(port: int) -> socket.socket:
+def _open_listener(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -17,7 +17,7 @@ from voirdire.app.fitting import Fitting
 from voirdire.app.people import asking_page, read_answers, write_answers
 from voirdire.app.uploads import TABLE
 from voirdire.errors import InputError
-from voirdire.tables.doctor import Findings, examine
+from voirdire.tables.doctor import Findings, examine_file
 
 MOST = 100  # windows at a time
 BUSY = "a fit is under way; stop it first"
@@ -83,7 +83,7 @@ class Session:
                 return ended
             self._fitting = None
             if ended.outcome is None:
-                self.problems = tuple(map(self.in_its_words, ended.problems))
+                self.problems = tuple(map(self.name_as_sent, ended.problems))
             else:
                 self.fitted = Fitted(ended.out, ended.outcome, len(self.answers))
             return None
@@ -103,9 +103,9 @@ class Session:
             self._table, self.name, self.findings, self.fitted, self.answers = table, name, None, None, []
             self.given, self.choices, self.problems, self.texts = {}, Choices(), (), None
             try:
-                self._examine(self.choices)
+                self._examine_table(self.choices)
             except InputError as error:
-                problems = tuple(map(self.in_its_words, error.problems))
+                problems = tuple(map(self.name_as_sent, error.problems))
                 self._table, self.name = None, ""
                 raise InputError(problems) from None
 
@@ -141,7 +141,7 @@ class Session:
             if chosen.reading == self.choices.reading:
                 self.choices = chosen
             else:
-                self._examine(chosen)
+                self._examine_table(chosen)
 
     def begin_fit(self) -> None:
         """Begin to fit by the choices, with the answers that there are.
@@ -216,7 +216,7 @@ class Session:
         if self.findings.error is not None:
             return "the file cannot be read as it is"
         lack = self.findings.lacks.get("fit")
-        return f"a fit needs {self.in_its_words(lack)}" if lack else ""
+        return f"a fit needs {self.name_as_sent(lack)}" if lack else ""
 
     @property
     def command(self) -> str:
@@ -225,7 +225,7 @@ class Session:
             return ""
         return self.choices.command(self.findings.command, bool(self.answers))
 
-    def in_its_words(self, text: str) -> str:
+    def name_as_sent(self, text: str) -> str:
         """A sentence about the file as its sender calls it."""
         if self._table is None:
             return text
@@ -242,22 +242,22 @@ class Session:
         if self.fitting is not None:
             raise InputError(BUSY)
 
-    def _examine(self, chosen: Choices) -> None:
+    def _examine_table(self, chosen: Choices) -> None:
         assert self._table is not None
-        found = examine(self._table, chosen.reading)
+        found = examine_file(self._table, chosen.reading)
         if any(repr(TABLE) in sentence for sentence in found.stands_out):
             # the file names no judge, who is then called as the file: by its sender, not by us
             judge = self.name.removeprefix("./").split(".")[0] or self.name
             self.given = {**self.given, "judge": judge}
             chosen = replace(chosen, reading=replace(chosen.reading, set={"judge": judge}))
-            found = examine(self._table, chosen.reading)
+            found = examine_file(self._table, chosen.reading)
         self.choices = chosen
         written = quote(os.fspath(self._table))
         self.findings = replace(
             found,
             file=self.name,
-            stands_out=tuple(map(self.in_its_words, found.stands_out)),
-            error=None if found.error is None else self.in_its_words(found.error),
+            stands_out=tuple(map(self.name_as_sent, found.stands_out)),
+            error=None if found.error is None else self.name_as_sent(found.error),
             command=found.command.replace(written, quote(self.name), 1),
         )
 
@@ -308,7 +308,7 @@ class Sessions:
             self._found.clear()
 
 
-def listed(problems: Sequence[str], most: int = 20) -> list[str]:
+def shorten_problems(problems: Sequence[str], most: int = 20) -> list[str]:
     """Problems to be shown: the first of them, and how many more there are."""
     rest = len(problems) - most
     return [*problems[:most], *([f"and {rest:,} more"] if rest > 0 else [])]

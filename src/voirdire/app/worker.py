@@ -29,14 +29,14 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     order = json.loads(sys.stdin.readline())
     stop = threading.Event()
-    threading.Thread(target=_listen, args=(stop,), daemon=True).start()
+    threading.Thread(target=_watch_for_stop, args=(stop,), daemon=True).start()
     try:
-        answer: dict[str, Any] = {"outcome": run_order(order, _reporter(out, stop))}
+        answer: dict[str, Any] = {"outcome": run_order(order, _make_reporter(out, stop))}
     except InputError as error:
         answer = {"error": error.problems}
     except KeyboardInterrupt:
         answer = {"error": [STOPPED]}
-    _send(out, answer)
+    _send_message(out, answer)
 
 
 def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
     InputError
         The table or the request is wrong.
     """
-    from voirdire.app.people import telling_questions
+    from voirdire.app.people import informative_questions
     from voirdire.fit.verb import fit
     from voirdire.folders import write_file
     from voirdire.report.fit_page import fit_page
@@ -75,9 +75,9 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
     result.save(out / "run")
     page = fit_page(result)
     write_file(out / "report.html", html_page(page))
-    questions, unasked = telling_questions(result)
+    questions, unasked = informative_questions(result)
     return {
-        "sentence": _lead(page),
+        "sentence": _lead_sentence(page),
         "subtitle": page.subtitle,
         "level": result.level,
         "questions": questions,
@@ -85,31 +85,31 @@ def run_order(order: dict[str, Any], progress: Callable[..., None]) -> dict[str,
     }
 
 
-def _lead(page: Page) -> str:
+def _lead_sentence(page: Page) -> str:
     """The answer in a sentence, with which the report begins."""
     texts = (block for section in page.sections for block in section.blocks if isinstance(block, Text))
     return next(text.text for text in texts if text.role == "lead")
 
 
-def _listen(stop: threading.Event) -> None:
+def _watch_for_stop(stop: threading.Event) -> None:
     for _ in sys.stdin:
         stop.set()
     os._exit(1)  # the server has ended
 
 
-def _reporter(out: TextIO, stop: threading.Event) -> Callable[..., None]:
+def _make_reporter(out: TextIO, stop: threading.Event) -> Callable[..., None]:
     """Progress to the server; once a stop is asked, chains hear Ctrl-C, which keeps what they have drawn."""
 
-    def report(done: int, total: int, said: str = "") -> None:
+    def report_progress(done: int, total: int, said: str = "") -> None:
         if stop.is_set():
             stop.clear()
             signal.raise_signal(signal.SIGINT)
-        _send(out, {"done": done, "total": total, "said": said})
+        _send_message(out, {"done": done, "total": total, "said": said})
 
-    return report
+    return report_progress
 
 
-def _send(out: TextIO, message: dict[str, Any]) -> None:
+def _send_message(out: TextIO, message: dict[str, Any]) -> None:
     print(json.dumps(message), file=out, flush=True)
 
 

@@ -26,9 +26,9 @@ import typer.main
 
 from voirdire import __version__
 from voirdire.cli import signals
-from voirdire.cli.console import fail, tell
+from voirdire.cli.console import print_error, print_note
 from voirdire.errors import InputError
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.formats.file_judge import JOIN_FILES
 
 #: What each verb is for, as its help begins, in the order of ``--help``; the module of that name is imported when the
@@ -133,10 +133,10 @@ class _Group(typer.core.TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            with listening(tell):
+            with listen_for_notes(print_note):
                 return super().invoke(ctx)
         except InputError as error:
-            fail(str(error))
+            print_error(str(error))
             raise typer.Exit(1) from None
         except _USAGE_ERROR as error:
             message = getattr(error, "message", "")
@@ -189,7 +189,7 @@ def main() -> None:
                 sys.stdout.flush()
         except OSError as error:
             if error.errno != errno.EPIPE:  # else who read it has read enough
-                fail(
+                print_error(
                     f"the result cannot be written: {error.strerror or error}; make room, or send it elsewhere"
                 )
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is tried when the interpreter ends

@@ -311,7 +311,7 @@ def agree(
         question,
     )
     for note in found.attrs.get("notes", ()):
-        console.tell(note)
+        console.print_note(note)
     print_rows(found, f"{title}, {100 * prob:g}% intervals", json)
     if out is not None:
         settings: dict[str, Any] = {"resamples": resamples, "prob": prob, "seed": seed}

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from voirdire.app.server import serving
+from voirdire.app.server import serve_page
 from voirdire.cli import console, signals
 
 _END = "the page is closed, and what was uploaded is removed"
@@ -25,12 +25,12 @@ def app_(
 ) -> None:
     """Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C."""
 
-    with signals.keeping_note(_END), serving(port) as guard:
+    with signals.print_note_at_stop(_END), serve_page(port) as guard:
         if json:
-            console.emit({"address": guard.address})
+            console.print_json({"address": guard.address})
         else:
             print(f"Open {guard.address}")
-            console.tell(
+            console.print_note(
                 "It is for this machine and for you alone; Ctrl-C ends it and removes what was uploaded."
             )
         sys.stdout.flush()

@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
-from voirdire.collect.ask.page import ask as write
+from voirdire.collect.ask.page import write_page as write
 
 
 @reads_tables()
@@ -47,8 +47,9 @@ def ask(
         seed=seed,
     )
     if json:
-        console.emit({"page": str(made)})
+        console.print_json({"page": str(made)})
     else:
         print(
-            f"Written to {console.plain(str(made))}: send it to people, who send back answers-NAME.csv for --anchors"
+            f"Written to {console.printable_text(str(made))}: send it to people, who send back answers-NAME.csv for "
+            f"--anchors"
         )

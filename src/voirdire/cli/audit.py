@@ -13,7 +13,7 @@ from voirdire.cli.report import Format
 from voirdire.decide.audit import audit as cards
 from voirdire.folders import write_file
 from voirdire.report.audit_page import audit_page
-from voirdire.report.verb import check_format, check_output, render
+from voirdire.report.verb import check_format, check_output, render_page
 from voirdire.settings import PROB
 
 
@@ -79,30 +79,30 @@ def audit(
         seed=seed,
     )
     if out is not None:
-        write_file(out, render(audit_page(found, table.stem), written))
+        write_file(out, render_page(audit_page(found, table.stem), written))
     if json:
-        console.emit(found)
+        console.print_json(found)
     else:
         _show_audit(found)
     if out is not None:
-        console.saved(out, json)
+        console.print_saved(out, json)
 
 
 def _show_audit(found: dict[str, Any]) -> None:
     from rich.text import Text
 
-    out = console.stdout()
+    out = console.stdout_console()
     for card in found["judges"]:
-        out.print(Text(console.plain(f"{card['judge']}: {card['verdict']}"), style="bold"))
-        console.say(card["why"], indent=2)
+        out.print(Text(console.printable_text(f"{card['judge']}: {card['verdict']}"), style="bold"))
+        console.print_sentence(card["why"], indent=2)
         for row in card["measures"]:
             ends = "" if row["low"] is None else f" [{row['low']:.3g}, {row['high']:.3g}]"
             value = "-" if row["value"] is None else f"{row['value']:.3g}"
-            console.say(f"{row['measure']} {value}{ends}, n = {row['n']}: {row['note']}", indent=4)
+            console.print_sentence(f"{row['measure']} {value}{ends}, n = {row['n']}: {row['note']}", indent=4)
     if found["panel"]:
         out.print(
             f"{found['panel']['judges']} judges, worth about {found['panel']['effective']:.1f} independent ones."
         )
     for row in found["needs"]:
-        out.print(Text(console.plain(f"Not measured: {row['measure']}. It takes {row['needs']}.")))
+        out.print(Text(console.printable_text(f"Not measured: {row['measure']}. It takes {row['needs']}.")))
     out.print(Text(found["rule"]))

@@ -27,7 +27,7 @@ from voirdire.decide.price import read_prices
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.report.board_page import board_page
-from voirdire.report.verb import check_format, check_output, render
+from voirdire.report.verb import check_format, check_output, render_page
 from voirdire.settings import PROB
 
 
@@ -55,7 +55,7 @@ def board(
     without_own_family: WithoutOwnFamily = False,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", autocompletion=complete.model, help="As of fit."),
+        typer.Option(metavar="NAME|FILE", autocompletion=complete.matching_models, help="As of fit."),
     ] = None,
     terms: Terms = None,
     anchors: Anchors = None,
@@ -102,7 +102,7 @@ def board(
     given = reading.tables(table, anchors or [])
     # before the fit, which takes a while
     priced = None if prices is None else read_prices(prices, margin or 0.0)
-    with console.progress("Fitting the board") as progress:
+    with console.progress_bar("Fitting the board") as progress:
         fitted = fit(
             given[0] if len(given) == 1 else given,
             model=model,
@@ -127,40 +127,44 @@ def board(
         )
         found = fitted.board(prices=priced, margin=margin or 0.0)
     if out is not None:
-        write_file(out, render(board_page(fitted, found, " and ".join(one.stem for one in table)), written))
+        write_file(
+            out, render_page(board_page(fitted, found, " and ".join(one.stem for one in table)), written)
+        )
     if json:
-        console.emit(found)
+        console.print_json(found)
     else:
-        _show(found, fitted)
+        _show_board(found, fitted)
     if out is not None:
-        console.saved(out, json)
+        console.print_saved(out, json)
     if strict and fitted.level == "fail":
-        console.fail(
+        console.print_error(
             f"failed checks: {', '.join(c['check'] for c in found['checks'] if c['level'] == 'fail')}"
         )
         raise typer.Exit(FAILED_CHECK)
 
 
-def _show(found: dict[str, Any], fitted: Any) -> None:
+def _show_board(found: dict[str, Any], fitted: Any) -> None:
     """Print a board as tables."""
     from rich.text import Text
 
-    out = console.stdout()
-    out.print(Text(console.plain(found["verdict"]), style="bold"))
+    out = console.stdout_console()
+    out.print(Text(console.printable_text(found["verdict"]), style="bold"))
     for note in found["notes"]:
-        out.print(console.plain(note))
+        out.print(console.printable_text(note))
     unit = fitted.kind.unit(fitted.problem)
     ranks = {row["item"]: (row["first"], row["last"]) for row in found["items"]}
-    parts: list[Any] = [show.ranking(found["items"], found["prob"], unit=unit, ranks=ranks)]
+    parts: list[Any] = [show.ranking_table(found["items"], found["prob"], unit=unit, ranks=ranks)]
     parts += [
-        show.ranking(one["items"], found["prob"], title=f"{one['by']}: {one['group']}")
+        show.ranking_table(one["items"], found["prob"], title=f"{one['by']}: {one['group']}")
         for one in found.get("groups", [])
         if "items" in one
     ]
-    parts += [show.covariates(found.get("covariates"), found.get("own_family"), found["prob"])]
-    for part in [*parts, show.checks(found["checks"])]:
+    parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"])]
+    for part in [*parts, show.check_table(found["checks"])]:
         if part is not None:
             out.print()
             out.print(part)
     out.print()
-    out.print(console.plain(" ".join(filter(None, (found["decision"]["rule"], fitted.decision.settle())))))
+    out.print(
+        console.printable_text(" ".join(filter(None, (found["decision"]["rule"], fitted.decision.settle()))))
+    )

@@ -91,7 +91,7 @@ def collect(
         typer.Option(
             metavar="NAME|FILE",
             help="The model of --until, as for voirdire fit.",
-            autocompletion=complete.model,
+            autocompletion=complete.matching_models,
         ),
     ] = None,
     count: Annotated[
@@ -114,7 +114,7 @@ def collect(
     if dry_run:
         expected = estimate(panel, items, protocol, settings=given, prompts=prompts)
         if json:
-            console.emit(expected.as_dict())
+            console.print_json(expected.as_dict())
         else:
             _show_estimate(expected)
         return
@@ -122,7 +122,7 @@ def collect(
         raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
     try:
         # a run that is stopped writes what it has
-        with signals.left_alone(), _progress_bar() as progress:
+        with signals.leave_signals_alone(), _progress_bar() as progress:
             request: dict[str, Any] = {
                 "settings": given,
                 "prompts": prompts,
@@ -132,7 +132,7 @@ def collect(
                 "allow_keys": allow_key or (),
                 "confirm": _confirm_host if sys.stdin.isatty() and sys.stderr.isatty() else None,
                 "progress": progress,
-                "tell": console.tell,
+                "tell": console.print_note,
             }
             if until is None:
                 found, known = run(panel, items, protocol, out, **request), None
@@ -142,24 +142,24 @@ def collect(
                 known = collect_until(panel, items, protocol, out, until=until, **rounds, **request)
                 found = known.collected
     except KeyboardInterrupt:
-        console.tell("stopped; what was answered is kept, the same command goes on from here")
+        console.print_note("stopped; what was answered is kept, the same command goes on from here")
         raise typer.Exit(130) from None
     if json:
-        console.emit((known or found).as_dict())
+        console.print_json((known or found).as_dict())
     else:
         _show_collected(found)
         if known is not None:
             _show_known(known)
     if found.stopped:
-        console.tell(f"{found.stopped}; the same command goes on from here")
-    console.saved(out, json)
+        console.print_note(f"{found.stopped}; the same command goes on from here")
+    console.print_saved(out, json)
     if found.in_vain:
         raise InputError(f"no question was answered; {out / 'missing.csv'} says why")
 
 
 def _confirm_host(name: str, host: str) -> bool:
     """Ask on the terminal whether a key may go to a host."""
-    console.tell(f"The panel wants the key in {name} sent to {host}.")
+    console.print_note(f"The panel wants the key in {name} sent to {host}.")
     print("Do you trust that host with it, now and later? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
@@ -251,14 +251,14 @@ def _build_table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]
 def _cell_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
-    return console.plain(str(value))
+    return console.printable_text(str(value))
 
 
 def _show_estimate(found: Estimate) -> None:
     total = found.as_dict()
     least, most = total["calls_least"], total["calls_most"]
     calls = f"{least}" if least == most else f"{least} to {most}"
-    out = console.stdout()
+    out = console.stdout_console()
     out.print(f"{found.protocol}: {calls} calls, nothing asked yet")
     columns = {
         "judge": "judge", "calls_least": "least", "calls_most": "most", "tokens_in": "tokens read",
@@ -271,7 +271,7 @@ def _show_estimate(found: Estimate) -> None:
 
 
 def _show_collected(found: Collected) -> None:
-    out = console.stdout()
+    out = console.stdout_console()
     total = found.as_dict()
     out.print(
         f"{found.protocol}: {total['answered']} questions answered, {total['missing']} missing, "
@@ -293,5 +293,5 @@ def _show_known(found: Until) -> None:
     }  # fmt: skip
     known = [vars(one) for one in found.course.known]
     if known:
-        console.stdout().print(_build_table("Known", known, columns))
-    print(console.plain(found.verdict))
+        console.stdout_console().print(_build_table("Known", known, columns))
+    print(console.printable_text(found.verdict))

@@ -10,10 +10,10 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.report import Format
 from voirdire.folders import write_file
-from voirdire.report.compare import compare as run
+from voirdire.report.compare import compare_fits as run
 from voirdire.report.compare import read_fits
 from voirdire.report.compare_page import compare_page
-from voirdire.report.verb import check_format, check_output, render
+from voirdire.report.verb import check_format, check_output, render_page
 
 
 def compare(
@@ -44,10 +44,10 @@ def compare(
         check_output(out, overwrite=overwrite)
     found = run(read_fits(runs))
     if json:
-        console.emit(found.as_dict())
+        console.print_json(found.as_dict())
     if out is not None:
-        write_file(out, render(compare_page(found), chosen))
-        (console.tell if json else print)(f"Report: {console.plain(str(out))}")
+        write_file(out, render_page(compare_page(found), chosen))
+        (console.print_note if json else print)(f"Report: {console.printable_text(str(out))}")
     elif not json:
-        for line in render(compare_page(found), "md").splitlines():
-            print(console.plain(line))
+        for line in render_page(compare_page(found), "md").splitlines():
+            print(console.printable_text(line))

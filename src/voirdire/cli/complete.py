@@ -6,7 +6,7 @@ from voirdire.cli.companions import load_companion
 from voirdire.model.specs import model_names
 
 
-def model(typed: str) -> list[str]:
+def matching_models(typed: str) -> list[str]:
     """Models whose name begins so; none where it is a file that is typed."""
     return [name for name in model_names() if name.startswith(typed)]
 

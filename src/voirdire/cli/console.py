@@ -20,12 +20,12 @@ class Progress(Protocol):
         """Show it."""
 
 
-def plain(text: str) -> str:
+def printable_text(text: str) -> str:
     """Text safe to show on a terminal: what cannot be printed (control characters, line breaks) is escaped.
 
     Examples
     --------
-    >>> plain("item\\x1b[31m\\n")
+    >>> printable_text("item\\x1b[31m\\n")
     'item\\\\x1b[31m\\\\n'
     """
     if text.isprintable():
@@ -33,37 +33,37 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def stdout() -> Console:
+def stdout_console() -> Console:
     """Console on stdout: 80 columns and no colour where it is no terminal; tables keep their names at any width."""
     from voirdire.cli.screen import Screen
 
     return Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
-def say(message: str, indent: int = 0) -> None:
+def print_sentence(message: str, indent: int = 0) -> None:
     """Print a sentence on stdout, every line of it indented, broken between words."""
     from rich.text import Text
 
-    out = stdout()
-    for line in Text(plain(message)).wrap(out, max(out.width - indent, 20)):
+    out = stdout_console()
+    for line in Text(printable_text(message)).wrap(out, max(out.width - indent, 20)):
         line.rstrip()
         out.print(Text(" " * indent) + line)
 
 
-def fail(message: str) -> None:
+def print_error(message: str) -> None:
     """Say on stderr what is wrong, as plain text."""
-    print("error: " + "\n".join(plain(line) for line in message.split("\n")), file=sys.stderr)
+    print("error: " + "\n".join(printable_text(line) for line in message.split("\n")), file=sys.stderr)
 
 
-def tell(message: str) -> None:
+def print_note(message: str) -> None:
     """Say something on stderr that is no result."""
-    print(plain(message), file=sys.stderr)
+    print(printable_text(message), file=sys.stderr)
 
 
 _ROWS = 20_000  # of a table that become text together
 
 
-def emit(result: dict[str, Any]) -> None:
+def print_json(result: dict[str, Any]) -> None:
     """Print one JSON object on stdout."""
     parts: list[str] = []
     for key, value in result.items():
@@ -79,17 +79,17 @@ def emit(result: dict[str, Any]) -> None:
     sys.stdout.writelines([*parts, "}\n" if parts else "{}\n"])
 
 
-def saved(folder: Path, json_output: bool) -> None:
+def print_saved(folder: Path, json_output: bool) -> None:
     """Say where a result was saved: on stderr where stdout is for JSON."""
-    message = f"Saved to {plain(str(folder))}"
+    message = f"Saved to {printable_text(str(folder))}"
     if json_output:
-        tell(message)
+        print_note(message)
     else:
         print(message)
 
 
 @contextmanager
-def progress(description: str) -> Iterator[Progress]:
+def progress_bar(description: str) -> Iterator[Progress]:
     """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total, and more words)."""
     from rich import progress as bars
     from rich.console import Console
@@ -107,7 +107,7 @@ def progress(description: str) -> Iterator[Progress]:
         task = bar.add_task(description, total=None)
 
         def update_bar(done: int, total: int, said: str = "") -> None:
-            more = f": {plain(said)}" if said else ""
+            more = f": {printable_text(said)}" if said else ""
             bar.update(task, completed=done, total=total, description=description + more)
 
         yield update_bar

@@ -42,7 +42,7 @@ def datasets(
             raise typer.BadParameter("--folder and --out are of one data set: name it")
         rows = overview().to_dict("records")
         if json:
-            console.emit({"datasets": rows})
+            console.print_json({"datasets": rows})
         else:
             _list_datasets([{str(key): value for key, value in row.items()} for row in rows])
         return
@@ -59,11 +59,11 @@ def datasets(
     if json:
         words = ("name", "kind", "description", "licence", "citation", "source")
         card = {word: getattr(data, word) for word in words}
-        console.emit(card | {"rows": len(data.table), "columns": list(data.table.columns)})
+        console.print_json(card | {"rows": len(data.table), "columns": list(data.table.columns)})
     else:
-        print("\n".join(console.plain(line) for line in str(data).split("\n")))
+        print("\n".join(console.printable_text(line) for line in str(data).split("\n")))
     if out is not None:
-        console.saved(out, json)
+        console.print_saved(out, json)
 
 
 def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
@@ -89,6 +89,6 @@ def _list_datasets(rows: list[dict[str, object]]) -> None:
     for row in rows:
         here = "yes" if row["cached"] else "no"
         table.add_row(*(str(row[key]) for key in ("name", "what", "size", "licence")), here)
-    out = console.stdout()
+    out = console.stdout_console()
     out.print(table)
     out.print("\nvoirdire datasets NAME fetches one; --folder DIR takes its files from a folder.")

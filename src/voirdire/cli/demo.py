@@ -10,7 +10,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli import demo_panel as panel
 from voirdire.cli.demo_panel import QUESTION
-from voirdire.cli.show import number_text, titled
+from voirdire.cli.show import number_text, titled_table
 from voirdire.folders import check_new_folder
 from voirdire.report.doubts import doubts_about
 
@@ -37,25 +37,25 @@ def demo(
     """Fit an embedded panel whose majority is wrong, without and with 20 answers of people."""
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
-    check_new_folder(folder, panel.layout(), overwrite=overwrite)
-    with console.progress("Fitting the panel") as progress:
-        found = panel.run(progress=progress)
-    with console.progress("Writing the report"):
+    check_new_folder(folder, panel.demo_layout(), overwrite=overwrite)
+    with console.progress_bar("Fitting the panel") as progress:
+        found = panel.fit_demo(progress=progress)
+    with console.progress_bar("Writing the report"):
         found.save(folder, overwrite=overwrite)
     report = folder / panel.REPORT
     if json:
-        console.emit(found.as_dict() | {"report": str(report)})
+        console.print_json(found.as_dict() | {"report": str(report)})
     else:
-        show(found, console.stdout())
-    console.saved(folder, json)
+        show_demo(found, console.stdout_console())
+    console.print_saved(folder, json)
     if not json:
-        print(f"Report: {console.plain(str(report))}")
+        print(f"Report: {console.printable_text(str(report))}")
         print(
             f"Try: voirdire fit {folder}/votes.csv \\\n       --anchors {folder}/people.csv --anchor-mode cut"
         )
 
 
-def show(found: Demo, out: Console) -> None:
+def show_demo(found: Demo, out: Console) -> None:
     """Print how many pairs the panel and the fits have right, and what people's answers change."""
     from rich.padding import Padding
     from rich.text import Text
@@ -81,12 +81,12 @@ def show(found: Demo, out: Console) -> None:
         first = fitted.as_dict()["items"][0]["item"]
         out.print(f"\nFirst by {name} (grade {grades[first]} of 3):", style="bold")
         out.print(Padding(Text(texts[first]), (0, 0, 0, 2)))
-    for part in (_answers(found), _judges(found)):
+    for part in (_answer_table(found), _judge_table(found)):
         out.print()
         out.print(part)
 
 
-def _answers(found: Demo) -> RenderableType:
+def _answer_table(found: Demo) -> RenderableType:
     """Answers by their rank with people's answers, beside the grade and the rank by the votes alone."""
     before = {row["item"]: row["rank"] for row in found.alone.as_dict()["items"]}
     grades = found.grades()
@@ -94,12 +94,12 @@ def _answers(found: Demo) -> RenderableType:
         [row["item"], str(grades[row["item"]]), f"{before[row['item']]:.0f}", f"{row['rank']:.0f}"]
         for row in found.helped.as_dict()["items"]
     ]
-    return _table(
+    return _make_table(
         "Answers (grade 3: right, 0: dangerous)", ["answer", "grade", "votes alone", "with people"], rows
     )
 
 
-def _judges(found: Demo) -> RenderableType:
+def _judge_table(found: Demo) -> RenderableType:
     """Judges by their reliability without and with people's answers."""
 
     before, after = (
@@ -110,12 +110,12 @@ def _judges(found: Demo) -> RenderableType:
         [name, number_text(before[name]), number_text(after[name])]
         for name in sorted(after, key=lambda j: -after[j])
     ]
-    return _table("Judges, reliability (a coin: 0.5)", ["judge", "votes alone", "with people"], rows)
+    return _make_table("Judges, reliability (a coin: 0.5)", ["judge", "votes alone", "with people"], rows)
 
 
-def _table(title: str, heads: list[str], rows: list[list[str]]) -> RenderableType:
+def _make_table(title: str, heads: list[str], rows: list[list[str]]) -> RenderableType:
 
-    table = titled(title)
+    table = titled_table(title)
     for name in heads:
         table.add_column(name, justify="left" if name == heads[0] else "right")
     for row in rows:

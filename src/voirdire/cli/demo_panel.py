@@ -73,19 +73,21 @@ class Demo:
         wins = Counter(zip(winner, loser, strict=True))
         pairs = self.unasked_pairs()
 
-        def right(better: float, worse: float) -> float:
+        def order_credit(better: float, worse: float) -> float:
             return 1.0 if better > worse else 0.0 if better < worse else 0.5
 
-        def share(fitted: Fit) -> float:
+        def share_right(fitted: Fit) -> float:
             score = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
             nothing = float("nan")
-            return sum(right(score.get(a, nothing), score.get(b, nothing)) for a, b in pairs) / len(pairs)
+            return sum(order_credit(score.get(a, nothing), score.get(b, nothing)) for a, b in pairs) / len(
+                pairs
+            )
 
         return {
-            "majority": sum(right(wins[a, b], wins[b, a]) for a, b in pairs) / len(pairs),
-            "alone": share(self.alone),
-            "people": share(self.without_panel),
-            "with_people": share(self.helped),
+            "majority": sum(order_credit(wins[a, b], wins[b, a]) for a, b in pairs) / len(pairs),
+            "alone": share_right(self.alone),
+            "people": share_right(self.without_panel),
+            "with_people": share_right(self.helped),
         }
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
@@ -98,7 +100,7 @@ class Demo:
         InputError
             As :func:`voirdire.folders.new_folder`.
         """
-        with new_folder(folder, layout(), overwrite=overwrite) as place:
+        with new_folder(folder, demo_layout(), overwrite=overwrite) as place:
             for name, text in _table_texts(self.votes, self.people, self.texts).items():
                 (place / name).write_text(text, encoding="utf-8", newline="\n")
             self.helped.save(place / "fit")
@@ -112,7 +114,7 @@ class Demo:
         return self.helped.as_dict() | {"alone": self.alone.as_dict(), "graded": grades, "measures": measures}
 
 
-def run(seed: int = SEED, progress: Callable[[int, int, str], None] | None = None) -> Demo:
+def fit_demo(seed: int = SEED, progress: Callable[[int, int, str], None] | None = None) -> Demo:
     """Fit the embedded panel's votes, without and with people's answers.
 
     Parameters
@@ -129,20 +131,20 @@ def run(seed: int = SEED, progress: Callable[[int, int, str], None] | None = Non
     return Demo(votes, people, texts, alone, helped, without_panel)
 
 
-def layout() -> Layout:
+def demo_layout() -> Layout:
     """Content of a folder of the demo. A table that has been changed is not the demo's any more.
 
     Examples
     --------
-    >>> layout().what
+    >>> demo_layout().what
     'the demo'
     """
-    tables = {name: _exactly(text.encode()) for name, text in _table_texts(*_demo_tables()).items()}
+    tables = {name: _exact_content(text.encode()) for name, text in _table_texts(*_demo_tables()).items()}
     page = text_with("<!doctype html>", 'content="voirdire ')
     return Layout("the demo", {**tables, "fit": LAYOUT, REPORT: page})
 
 
-def _exactly(data: bytes) -> Recognise:
+def _exact_content(data: bytes) -> Recognise:
     return lambda path: path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
 
 

@@ -10,7 +10,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
-from voirdire.tables.doctor import examine, write_reading
+from voirdire.tables.doctor import examine_file, write_reading
 
 if TYPE_CHECKING:
     from voirdire.tables.doctor import Findings
@@ -43,17 +43,17 @@ def doctor(
     wrong: list[str] = []
     for file in files:
         try:
-            found.append(examine(file, reading.how))
+            found.append(examine_file(file, reading.how))
         except InputError as error:
             wrong += error.problems
     kept = write_reading(files[0], reading.how) if keep and not wrong else None
     if json:
-        console.emit({"files": [one.as_dict() for one in found]})
+        console.print_json({"files": [one.as_dict() for one in found]})
     else:
         for place, one in enumerate(found):
-            print("\n" * (place > 0) + "\n".join(map(console.plain, _finding_lines(one))))
+            print("\n" * (place > 0) + "\n".join(map(console.printable_text, _finding_lines(one))))
     if kept is not None:
-        console.tell(f"written to {kept}")
+        console.print_note(f"written to {kept}")
     if wrong := [*wrong, *(one.error for one in found if one.error)]:
         raise InputError(wrong)
 

@@ -15,7 +15,7 @@ from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
-from voirdire.tables.people import apart, with_answers
+from voirdire.tables.people import join_people_answers, split_people
 
 
 @reads_tables()
@@ -49,7 +49,8 @@ def escalate(
         float | None, typer.Option(help="Of scores: points that people's score may be away.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="As of fit.", autocompletion=complete.model)
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="As of fit.", autocompletion=complete.matching_models),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the fit.")] = 0,
     out: Annotated[
@@ -69,8 +70,8 @@ def escalate(
     if saved and model is not None:
         raise typer.BadParameter("--model: the saved fit has its own; leave it out, or give the table")
     read = None if saved else reading.table(table, humans or [])
-    judges, answers, levels = apart(read, (), reading.levels)
-    people = with_answers(people, answers)
+    judges, answers, levels = split_people(read, (), reading.levels)
+    people = join_people_answers(people, answers)
     if people is None:
         raise InputError(
             "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
@@ -78,21 +79,21 @@ def escalate(
     if saved:
         result = load(table)
     else:
-        with console.progress("Fitting"):
+        with console.progress_bar("Fitting"):
             result = fit(read_table(judges, levels=levels), model=model, seed=seed)
     costs = {"cost_human": cost_human, "cost_error": cost_error}
     found = result.escalate(people, error=error, prob=prob, tolerance=tolerance, **costs)
     if out is not None:
         write_file(out, found.items.to_csv(index=False))
-        console.tell(f"written to {out}")
+        console.print_note(f"written to {out}")
     if json:
-        console.emit(found.as_dict())
+        console.print_json(found.as_dict())
         return
-    console.say(found.sentence())
+    console.print_sentence(found.sentence())
     if found.cost is not None:
         named = {"advised": "as advised", "people": "by people alone", "panel": "by the panel alone"}
-        console.say(
+        console.print_sentence(
             "Expected cost: " + ", ".join(f"{found.cost[key]:,.4g} {of}" for key, of in named.items()) + "."
         )
     for note in found.notes:
-        console.say(f"Note: {note}")
+        console.print_sentence(f"Note: {note}")

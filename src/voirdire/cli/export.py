@@ -39,6 +39,6 @@ def export(
 
     path = write(load(run), to, out, system=system, overwrite=overwrite)
     if json:
-        console.emit({"run": str(run), "to": to, "out": str(path)})
+        console.print_json({"run": str(run), "to": to, "out": str(path)})
     else:
-        console.saved(path, json)
+        console.print_saved(path, json)

@@ -28,8 +28,8 @@ from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.infer.method import FIRST_ANSWER
-from voirdire.kinds.columns import records
-from voirdire.report.doubts import doubted
+from voirdire.kinds.columns import to_records
+from voirdire.report.doubts import doubt_sentence
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -98,7 +98,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            autocompletion=complete.model,
+            autocompletion=complete.matching_models,
             help="A model's name (see voirdire models) or a model file. Default: maple-tastes where the table has "
             "several criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position "
             "for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one "
@@ -211,11 +211,11 @@ def fit(
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:
         raise typer.BadParameter("--overwrite is for --out")
-    priors = _priors(prior or [])
+    priors = _read_priors(prior or [])
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
     given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
-    with signals.keeping_draws(), console.progress(f"Fitting by {method.value}") as progress:
+    with signals.keep_draws_at_stop(), console.progress_bar(f"Fitting by {method.value}") as progress:
         result = run(
             given[0] if len(given) == 1 else given,
             reading.people(criteria),
@@ -245,26 +245,26 @@ def fit(
         if out is not None:
             result.save(out, overwrite=overwrite)
     if json:
-        console.emit(result.as_dict() | ({"contexts": in_contexts(result)} if contexts else {}))
+        console.print_json(result.as_dict() | ({"contexts": context_strengths(result)} if contexts else {}))
     else:
-        show(result)
+        show_fit(result)
     if out is not None:
-        console.saved(out, json)
+        console.print_saved(out, json)
     if strict and result.level == "fail":
         names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
-        console.fail(f"failed checks: {names}")
+        console.print_error(f"failed checks: {names}")
         raise typer.Exit(FAILED_CHECK)
 
 
-def in_contexts(result: Fit) -> list[dict[str, Any]]:
+def context_strengths(result: Fit) -> list[dict[str, Any]]:
     """Strengths in each context, for JSON."""
     if not hasattr(result, "contexts"):
         raise InputError("--contexts is for fits of votes, scores or rankings in several contexts")
     found = result.contexts()
-    return records({name: found[name].to_numpy() for name in found.columns})
+    return to_records({name: found[name].to_numpy() for name in found.columns})
 
 
-def headline(result: Fit) -> str:
+def fit_headline(result: Fit) -> str:
     """Describe a fit in one line: the model, the method, the table."""
 
     problem = result.problem
@@ -277,29 +277,31 @@ def headline(result: Fit) -> str:
     )
 
 
-def show(result: Fit) -> None:
+def show_fit(result: Fit) -> None:
     """Print a fit as tables."""
     from rich.text import Text
 
-    found, out = result.as_dict(leave_out=["confusion"]), console.stdout()
+    found, out = result.as_dict(leave_out=["confusion"]), console.stdout_console()
     if result.decision is not None:
-        out.print(Text(console.plain(result.decision.sentence() + doubted(result)), style="bold"))
-    out.print(console.plain(headline(result)))
+        out.print(
+            Text(console.printable_text(result.decision.sentence() + doubt_sentence(result)), style="bold")
+        )
+    out.print(console.printable_text(fit_headline(result)))
     for note in result.notes:
-        out.print(console.plain(note))
+        out.print(console.printable_text(note))
     if result.decision is not None:
-        out.print(console.plain(result.decision.rule))
+        out.print(console.printable_text(result.decision.rule))
     problem = result.problem
     unit, heads = result.kind.unit(problem), dict(result.kind.heading)
     if unit != "log-odds":
         heads["severity"] = f"severity ({unit})"
     untold = () if result.kind.fixed_order(problem) is None else ("position_bias",)
-    judges = shown.judges(found["judges"], result.prob, heads=heads, drop=untold)
+    judges = shown.judge_table(found["judges"], result.prob, heads=heads, drop=untold)
     if result.anchored is not None:
         for part in (
-            shown.pairs(found.get("pairs", [])),
+            shown.pair_table(found.get("pairs", [])),
             shown.anchor_methods(found["anchors"]["methods"]),
-            shown.people(found.get("people", [])),
+            shown.people_table(found.get("people", [])),
         ):
             if part is not None:
                 out.print()
@@ -308,21 +310,23 @@ def show(result: Fit) -> None:
     systems = None
     if about_systems and decision is not None:
         rows = [{"item": row["system"], **row} for row in found["systems"]]
-        systems = shown.ranking(rows, result.prob, unit, "Systems, best first", decision.ranks, "system")
+        systems = shown.ranking_table(
+            rows, result.prob, unit, "Systems, best first", decision.ranks, "system"
+        )
     if "shares" in found:
-        parts = [shown.shares(found["shares"], result.prob), shown.classes(found["items"]), judges]
+        parts = [shown.share_table(found["shares"], result.prob), shown.class_table(found["items"]), judges]
     else:
         # of pairs that nothing links there is no ranking worth reading
         ranks = {} if decision is None or about_systems else decision.ranks
-        ranked = shown.ranking(found["items"], result.prob, unit=unit, ranks=ranks)
+        ranked = shown.ranking_table(found["items"], result.prob, unit=unit, ranks=ranks)
         parts = [
             None if found.get("pairs") else ranked,
             judges,
-            shown.criteria(found["criteria"], result.prob),
+            shown.criterion_table(found["criteria"], result.prob),
         ]
-    parts += [shown.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
-    parts += [shown.terms(found.get("terms"), result.prob)]
-    for part in [systems, *parts, shown.checks(found["checks"])]:
+    parts += [shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob)]
+    parts += [shown.term_table(found.get("terms"), result.prob)]
+    for part in [systems, *parts, shown.check_table(found["checks"])]:
         if part is not None:
             out.print()
             out.print(part)
@@ -330,7 +334,7 @@ def show(result: Fit) -> None:
         out.print(f"\n{result.model.name} takes all judges alike: it says nothing about them.")
 
 
-def _priors(changes: list[str]) -> dict[str, float]:
+def _read_priors(changes: list[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     problems = []
     for change in changes:

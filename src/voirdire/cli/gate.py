@@ -12,7 +12,7 @@ from voirdire.cli import console
 from voirdire.cli.outputs import check_files, write_outputs
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.decide.gate import gate as verdict_on
-from voirdire.decide.gate import sentence
+from voirdire.decide.gate import verdict_sentence
 from voirdire.report.gate_page import gate_badge, gate_markdown
 from voirdire.settings import PROB
 
@@ -125,8 +125,8 @@ def _show_gate(found: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    out = console.stdout()
-    out.print(Text(sentence(found, console.plain), style="bold"))
+    out = console.stdout_console()
+    out.print(Text(verdict_sentence(found, console.printable_text), style="bold"))
     table = Table(box=None, pad_edge=False)
     cells = {
         "compared": found["what"],
@@ -138,7 +138,7 @@ def _show_gate(found: dict[str, Any]) -> None:
     }
     for head in cells:
         table.add_column(head, justify="left" if head == "compared" else "right")
-    table.add_row(*(Text(console.plain(cell)) for cell in cells.values()))
+    table.add_row(*(Text(console.printable_text(cell)) for cell in cells.values()))
     out.print(table)
     out.print(Text(found["rule"]))
-    out.print(Text(console.plain(f"Note: {found['note']}.")))
+    out.print(Text(console.printable_text(f"Note: {found['note']}.")))

@@ -38,7 +38,7 @@ def import_(
     found = import_files(files, out, reading.how, overwrite=overwrite)
     if json:
         tables = {name: str(out / f"{name}.csv") for name in found.counts}
-        console.emit(
+        console.print_json(
             {
                 "formats": found.formats,
                 "rows": found.counts,
@@ -48,11 +48,11 @@ def import_(
             }
         )
     else:
-        screen = console.stdout()
+        screen = console.stdout_console()
         for path, name in found.formats.items():
-            screen.print(console.plain(f"{path}: {name}"))
+            screen.print(console.printable_text(f"{path}: {name}"))
         for name, count in found.counts.items():
-            screen.print(console.plain(f"{out / name}.csv: {count:,} rows"))
+            screen.print(console.printable_text(f"{out / name}.csv: {count:,} rows"))
         for note in found.notes:
-            screen.print(console.plain(f"Note: {note}"))
-    console.saved(out, json)
+            screen.print(console.printable_text(f"Note: {note}"))
+    console.print_saved(out, json)

@@ -211,7 +211,7 @@ def metaeval(
     else:
         print_rows(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
     if table_file is not None:
-        console.saved(write_metric_table(found, table_file, title), json)
+        console.print_saved(write_metric_table(found, table_file, title), json)
     if out is not None:
         asked: dict[str, Any] = {
             "table": ", ".join(one.name for one in table),

@@ -22,7 +22,7 @@ def models(
             metavar="[NAME|FILE]",
             help="Show one model's card.",
             show_default=False,
-            autocompletion=complete.model,
+            autocompletion=complete.matching_models,
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
@@ -31,13 +31,13 @@ def models(
     if name is None:
         found = catalogue.models()
         if json:
-            console.emit({"models": [catalogue.card(model) for model in found.values()]})
+            console.print_json({"models": [catalogue.model_card(model) for model in found.values()]})
         else:
             _list_models(found)
         return
     model = load_model(name)
     if json:
-        console.emit(catalogue.card(model))
+        console.print_json(catalogue.model_card(model))
     else:
         _show_card(model)
 
@@ -51,7 +51,7 @@ def _list_models(found: dict[str, Model]) -> None:
     table.add_column("what it is")
     for name, model in found.items():
         table.add_row(name, model.title)
-    out = console.stdout()
+    out = console.stdout_console()
     out.print(table)
     out.print("\nvoirdire models NAME shows a card: equation, priors, identifiability, source.")
 
@@ -63,7 +63,7 @@ def _show_card(model: Model) -> None:
     from rich.text import Text
 
     def escaped_text(content: str, style: str = "") -> Text:
-        return Text("\n".join(console.plain(line) for line in content.split("\n")), style=style)
+        return Text("\n".join(console.printable_text(line) for line in content.split("\n")), style=style)
 
     priors = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in ("term", "kind", "prior's numbers"):
@@ -72,7 +72,7 @@ def _show_card(model: Model) -> None:
         priors.add_row(*line)
     if model.refuses_ties:
         priors.add_row("ties", "refused", "")
-    out = console.stdout()
+    out = console.stdout_console()
     out.print(escaped_text(model.name, "bold"))
     out.print(escaped_text(f"{model.title}\n"))
     out.print(Padding(escaped_text(f"{model.equation}\n"), (0, 0, 0, 2)))
@@ -88,10 +88,10 @@ def _show_card(model: Model) -> None:
     ]
     out.print("\nMode", style="bold")
     out.print(escaped_text(catalogue.MODE))
-    for parameter in catalogue.parameters(model):
-        out.print(escaped_text(f"  {catalogue.in_words(parameter)}"))
+    for parameter in catalogue.list_parameters(model):
+        out.print(escaped_text(f"  {catalogue.parameter_sentence(parameter)}"))
     out.print()
-    for density in catalogue.densities(model):
+    for density in catalogue.prior_densities(model):
         out.print(escaped_text(f"  {density}"))
     out.print()
     for name, content in facts:

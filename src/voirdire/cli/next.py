@@ -16,9 +16,9 @@ from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
-from voirdire.kinds.columns import records
+from voirdire.kinds.columns import to_records
 from voirdire.kinds.rankings.fit import RankingsFit
-from voirdire.tables.forms import guard
+from voirdire.tables.forms import guard_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def next(
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|FILE", help="A model, as for voirdire fit.", autocompletion=complete.model
+            metavar="NAME|FILE", help="A model, as for voirdire fit.", autocompletion=complete.matching_models
         ),
     ] = None,
     terms: Terms = None,
@@ -115,7 +115,7 @@ def next(
 ) -> None:
     """Choose which comparisons, or rankings, to ask for next: those that are expected to tell most."""
     if for_ is not None:
-        console.tell("--for is --who now; the old name goes with the next release")
+        console.print_note("--for is --who now; the old name goes with the next release")
         who = for_
     given = {
         "criteria": criteria,
@@ -137,7 +137,7 @@ def next(
         result = load(votes[0])
     else:
         tables = reading.tables(votes, [criteria, *(anchors or [])])
-        with console.progress("Fitting by laplace"):
+        with console.progress_bar("Fitting by laplace"):
             result = fit(
                 tables[0] if len(tables) == 1 else tables,
                 reading.people(criteria),
@@ -149,7 +149,7 @@ def next(
                 seed=seed,
             )
     if not json and result.decision is not None:
-        print(console.plain(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
+        print(console.printable_text(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
     how: dict[str, Any] = {"count": count, "who": who and who.value, "about": about and about.value}
     how = {name: value for name, value in how.items() if value is not None} | {"seed": seed}
     if isinstance(result, RankingsFit):
@@ -164,10 +164,10 @@ def next(
     if out is not None:
         problem = result.problem
         write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
-        console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
+        console.print_note(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
         decision = None if result.decision is None else result.decision.as_dict()
-        console.emit(_as_dict(found, result.model.name, whom.value, seed) | {"decision": decision})
+        console.print_json(_as_dict(found, result.model.name, whom.value, seed) | {"decision": decision})
     else:
         _show_questions(found, whom.value)
 
@@ -179,7 +179,7 @@ def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame
     ]
     form = found[["first", "second", *columns]].copy()
     if who is Who.person:
-        form = form.map(lambda name: guard(name, known) if isinstance(name, str) else name)
+        form = form.map(lambda name: guard_cell(name, known) if isinstance(name, str) else name)
     form.insert(2, "winner", "")
     return form.assign(information=found["information"], gain=found["gain"])
 
@@ -194,7 +194,7 @@ def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, 
         "seed": seed,
         "entropy": entropy,
         "entropy_after": left,
-        "comparisons": records(columns),
+        "comparisons": to_records(columns),
     }
 
 
@@ -218,8 +218,8 @@ def _show_questions(found: pd.DataFrame, who: str) -> None:
         votes += f" ({row['votes_tie']} ties)" if row["votes_tie"] else ""
         cells = [row[name] or "" for name in (*names, "first", "second")]
         cells += [f"{row['gain']:.2f}", f"{row['information']:.2f}", f"{row['p_first']:.2f}", votes]
-        table.add_row(*(Text(console.plain(str(cell))) for cell in cells))
-    out = console.stdout()
+        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
+    out = console.stdout_console()
     out.print(table)
     before, after = found.attrs["entropy"], found.attrs["left"]
     out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all answers {after:.1f}")

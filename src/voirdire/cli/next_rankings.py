@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.cli import console
 from voirdire.folders import write_file
 from voirdire.kinds.rankings.fit import RankingsFit
-from voirdire.tables.forms import guard
+from voirdire.tables.forms import guard_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +24,13 @@ def send_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, js
         form = _ranking_form(found, result, who)
         write_file(out, form.to_csv(index=False))
         new = " and, where it is empty, context" if "context" in form and form["context"].isna().any() else ""
-        console.tell(f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){new}")
+        console.print_note(
+            f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){new}"
+        )
     if json:
         rows = [row | {"items": list(row["items"])} for row in found.to_dict("records")]
         attrs = found.attrs
-        console.emit(
+        console.print_json(
             {
                 "model": result.model.name,
                 "who": who,
@@ -53,7 +55,7 @@ def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.Data
     form = found[[*columns, "items"]].assign(run=[f"next-{place}" for place in found["place"]])
     form = form.explode("items", ignore_index=True).rename(columns={"items": "item"})
     if who == "person":
-        form["item"] = [guard(name, {*result.problem.items}) for name in form["item"]]
+        form["item"] = [guard_cell(name, {*result.problem.items}) for name in form["item"]]
     return form.assign(rank="")
 
 
@@ -75,8 +77,8 @@ def _show_rankings(found: pd.DataFrame, who: str) -> None:
     for row in found.to_dict("records"):
         cells = [row[name] or ("a new one" if name == "context" else "") for name in names]
         cells += [", ".join(row["items"]), f"{row['gain']:.2f}", f"{row['information']:.2f}"]
-        table.add_row(*(Text(console.plain(str(cell))) for cell in cells))
-    out = console.stdout()
+        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
+    out = console.stdout_console()
     out.print(table)
     before, after = found.attrs["entropy"], found.attrs["left"]
     out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all rankings {after:.1f}")

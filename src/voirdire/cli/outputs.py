@@ -53,10 +53,10 @@ def write_outputs(
     for path, content in files.items():
         write_file(path, content())
     if json:
-        console.emit(found)
+        console.print_json(found)
     elif markdown == "-":
         print(as_markdown(), end="")
     else:
         show(found)
     for path in files:
-        console.saved(path, json or markdown == "-")
+        console.print_saved(path, json or markdown == "-")

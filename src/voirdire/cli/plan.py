@@ -11,7 +11,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.options import About, AboutWhat, Anchors, Cluster
 from voirdire.cli.reading import TableOptions, reads_tables
-from voirdire.cli.simulate import readable
+from voirdire.cli.simulate import readable_table
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.planning.apart import POWER, plan_apart
@@ -84,7 +84,7 @@ def plan(
     """Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot differ."""
     asked = {"items": items, "judge": judge or None, "rankings": rankings, "judges": judges, "target": target}
     if apart is not None or table:
-        _apart(
+        _plan_from_pilot(
             table,
             apart,
             about,
@@ -117,7 +117,7 @@ def plan(
     replicates = (20 if rankings is None else 5) if replicates is None else replicates
     shared: dict[str, Any] = {"items": items, "price": price, "spread": spread, "seed": seed}
     shared["replicates"] = replicates
-    with console.progress("Planning") as progress:
+    with console.progress_bar("Planning") as progress:
         found: Any
         if rankings is None:
             if not judge:
@@ -128,7 +128,7 @@ def plan(
             of_votes.pop("judge")
             of_votes["client"] = of_votes.pop("cluster")
             how = {name: value for name, value in of_votes.items() if value is not None}
-            found = run(_judges(judge, price), **shared, **how, progress=progress)
+            found = run(_read_judges(judge, price), **shared, **how, progress=progress)
         else:
             if judges is None:
                 raise typer.BadParameter("--judges is missing; say how many rank")
@@ -139,13 +139,13 @@ def plan(
         rows = jsonlib.loads(found.table.to_json(orient="records", double_precision=15))
         best = next((row for row in rows if row["reached"]), None)
         wanted = {"target": found.target} if rankings is None else {"width": found.width}
-        console.emit({**wanted, "seed": seed, "replicates": replicates, "best": best, "rows": rows})
+        console.print_json({**wanted, "seed": seed, "replicates": replicates, "best": best, "rows": rows})
     else:
-        print(readable(found.table))
-        print(console.plain(str(found)))
+        print(readable_table(found.table))
+        print(console.printable_text(str(found)))
 
 
-def _apart(
+def _plan_from_pilot(
     table: list[Path] | None,
     apart: str | None,
     about: About | None,
@@ -164,7 +164,7 @@ def _apart(
             f"--{others[0]} is not for --apart, which has all from the pilot; leave it out"
         )
     given = reading.tables(table, anchors or [])
-    with console.progress("Fitting the pilot"):
+    with console.progress_bar("Fitting the pilot"):
         fitted = fit(
             given[0] if len(given) == 1 else given,
             method="laplace",
@@ -177,13 +177,13 @@ def _apart(
         found = plan_apart(fitted, apart)
     if json:
         told = {"items": list(found.items), "distinguishable": found.distinguishable, "rows": found.rows}
-        console.emit({"apart": apart, "power": POWER, **told, "decision": fitted.decision.as_dict()})
+        console.print_json({"apart": apart, "power": POWER, **told, "decision": fitted.decision.as_dict()})
     else:
-        console.say(fitted.decision.sentence())
-        console.say(str(found))
+        console.print_sentence(fitted.decision.sentence())
+        console.print_sentence(str(found))
 
 
-def _judges(given: list[str], price: float) -> dict[str, dict[str, float]]:
+def _read_judges(given: list[str], price: float) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     problems = []
     for text in given:

@@ -13,7 +13,7 @@ from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import write_file
-from voirdire.kinds.columns import records
+from voirdire.kinds.columns import to_records
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,10 +68,10 @@ def predict(
     subject = about.value if about else fit.problem.about or Subject.panel.value
     if out is not None:
         write_file(out, found.to_csv(index=False))
-        console.saved(out, json)
+        console.print_saved(out, json)
     if json:
-        rows = records({str(name): found[name].to_numpy() for name in found})
-        console.emit({"model": fit.model.name, "about": subject, "prob": fit.prob, "rows": rows})
+        rows = to_records({str(name): found[name].to_numpy() for name in found})
+        console.print_json({"model": fit.model.name, "about": subject, "prob": fit.prob, "rows": rows})
     else:
         _show_predictions(found, TITLES[subject])
 
@@ -84,11 +84,11 @@ def _show_predictions(found: pd.DataFrame, title: str) -> None:
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     numbers = [found[name].dtype.kind == "f" for name in found]
     for name, is_number in zip(found, numbers, strict=True):
-        shown = Text(console.plain(str(name).replace("_", " ")))
+        shown = Text(console.printable_text(str(name).replace("_", " ")))
         table.add_column(shown, justify="right" if is_number else "left", overflow="fold")
     for row in found.itertuples(index=False):
         cells = [
             f"{cell:.2f}" if is_number else str(cell) for cell, is_number in zip(row, numbers, strict=True)
         ]
-        table.add_row(*(Text(console.plain(cell)) for cell in cells))
-    console.stdout().print(table)
+        table.add_row(*(Text(console.printable_text(cell)) for cell in cells))
+    console.stdout_console().print(table)

@@ -72,9 +72,9 @@ def prompts(
         }
         found_prompts = telling(reading.table(table), **of)
         if json:
-            console.emit(found_prompts)
+            console.print_json(found_prompts)
         else:
-            _show(found_prompts, limit or FIRST)
+            _show_prompt_choice(found_prompts, limit or FIRST)
         return
     if Path(what).is_dir():
         kept = list(islice(shown.prompts_sent(Path(what)), limit or FIRST))
@@ -83,47 +83,49 @@ def prompts(
     elif panel is not None or items is not None:
         raise typer.BadParameter("--panel and --items go together")
     else:
-        texts = shown.templates(what, own)
+        texts = shown.protocol_templates(what, own)
         if json:
-            console.emit({"templates": texts})
+            console.print_json({"templates": texts})
         for name, text in () if json else texts.items():
-            print(f"== {console.plain(name)}\n{_printable_lines(text)}\n")
+            print(f"== {console.printable_text(name)}\n{_printable_lines(text)}\n")
         return
     if json:
-        console.emit({"prompts": [one._asdict() for one in kept]})
+        console.print_json({"prompts": [one._asdict() for one in kept]})
         return
     for one in kept:
-        print("==", *map(console.plain, filter(None, (one.step, one.judge, one.key))))
+        print("==", *map(console.printable_text, filter(None, (one.step, one.judge, one.key))))
         for name in ("system", "user", "answer"):
             if getattr(one, name):
                 print(f"-- {name}\n{_printable_lines(getattr(one, name))}")
         print()
 
 
-def _show(found: dict[str, Any], limit: int) -> None:
+def _show_prompt_choice(found: dict[str, Any], limit: int) -> None:
     sizes, every = found["sizes"], len(found["sizes"])
     held = sizes[found["smallest"] - 1]
-    console.say(
+    console.print_sentence(
         f"{found['smallest']} of {every} prompts keep the ranking: tau {held['tau']:.2f} with that by all (at random "
         f"{held['random']:.2f}), in answers by which they were not chosen."
     )
-    console.say(f"They are: {', '.join(found['chosen'])}.")
+    console.print_sentence(f"They are: {', '.join(found['chosen'])}.")
     half = sizes[every // 2 - 1]
-    console.say(f"Half of them: tau {half['tau']:.2f} (at random {half['random']:.2f}).")
-    console.say(
+    console.print_sentence(f"Half of them: tau {half['tau']:.2f} (at random {half['random']:.2f}).")
+    console.print_sentence(
         f"Between two halves of the {found['halves']} the ranking by all prompts has tau {found['ceiling']:.2f}: as "
         "far as that is from 1, more answers are needed, whatever the prompts."
     )
     if alike := [row["prompt"] for row in found["prompts"] if row["alike"]]:
-        console.say(f"All items are alike, as far as answers tell, in: {', '.join(alike)}.")
-    console.say("Prompts of which one answer tells most (bits), and how far items are apart in them:")
+        console.print_sentence(f"All items are alike, as far as answers tell, in: {', '.join(alike)}.")
+    console.print_sentence(
+        "Prompts of which one answer tells most (bits), and how far items are apart in them:"
+    )
     for row in found["prompts"][:limit]:
         named = (
             f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
         )
-        console.say(named, indent=2)
+        console.print_sentence(named, indent=2)
 
 
 def _printable_lines(text: str) -> str:
     """Text with its lines, and nothing that moves a terminal's cursor."""
-    return "\n".join(console.plain(line.replace("\t", "    ")) for line in text.split("\n"))
+    return "\n".join(console.printable_text(line.replace("\t", "    ")) for line in text.split("\n"))

@@ -54,7 +54,7 @@ def rate(
         prob=prob,
     )
     if json:
-        console.emit(found)
+        console.print_json(found)
     else:
         _show_rate(found)
 
@@ -62,7 +62,7 @@ def rate(
 def _show_rate(found: dict[str, Any]) -> None:
     from rich.text import Text
 
-    out = console.stdout()
+    out = console.stdout_console()
     level = f"{100 * found['prob']:g}%"
     title = f"People would call {_rate_interval(found, level)} of the items good."
     out.print(Text(title, style="bold"))
@@ -82,19 +82,19 @@ def _show_rate(found: dict[str, Any]) -> None:
         named = (
             f"{row['by']} {row['group']}: {value} ({row['humans']:,} of {row['items']:,}, {row['estimator']})"
         )
-        console.say(named, indent=2)
+        console.print_sentence(named, indent=2)
     for row in found["differences"]:
         ends = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}], p = {row['p_value']:.2g}"
         shared = f"{row['contexts']:,} contexts, paired" if row["contexts"] else "no context in common"
-        console.say(f"{row['a']} less {row['b']}: {ends} ({shared})", indent=2)
+        console.print_sentence(f"{row['a']} less {row['b']}: {ends} ({shared})", indent=2)
     out.print("By other estimators:")
     for row in found["estimators"]:
         if row["estimator"] != found["estimator"]:
             value = "not defined" if row["rate"] is None else _rate_interval(row, level)
             out.print(f"  {row['estimator']}: {value}")
-    out.print(Text(console.plain(found["rule"])))
+    out.print(Text(console.printable_text(found["rule"])))
     if found["note"]:
-        out.print(Text(console.plain(f"Note: {found['note']}.")))
+        out.print(Text(console.printable_text(f"Note: {found['note']}.")))
 
 
 def _rate_interval(row: dict[str, Any], level: str) -> str:

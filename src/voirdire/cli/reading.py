@@ -13,13 +13,13 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
-from voirdire.tables.chosen import chosen
+from voirdire.notices import give_notice
+from voirdire.tables.chosen import select_rows
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.gather import check_judges
-from voirdire.tables.formats.source import opened
+from voirdire.tables.formats.source import open_source
 from voirdire.tables.rated import known_names
-from voirdire.tables.reading import BESIDE, Reading, fitting, load_reading, read_as
+from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_reading, read_as
 from voirdire.tables.run_folders import run_folder
 
 _PANEL = "How tables are read"
@@ -27,57 +27,59 @@ _PANEL = "How tables are read"
 Texts = list[str] | None
 
 
-def _option(kind: Any, name: str, metavar: str | None, said: str) -> Any:
+def _table_option(kind: Any, name: str, metavar: str | None, said: str) -> Any:
     return Annotated[kind, typer.Option(name, metavar=metavar, rich_help_panel=_PANEL, help=said)]
 
 
 _OPTIONS: dict[str, Any] = {
-    "tool": _option(str | None, "--from", "TOOL", "The tool that wrote the file."),
-    "map": _option(
+    "tool": _table_option(str | None, "--from", "TOOL", "The tool that wrote the file."),
+    "map": _table_option(
         Texts,
         "--map",
         "A=B,...",
         "Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).",
     ),
-    "winners": _option(Texts, "--winners", "A=B,...", "What winners mean: 1=first,0=second,draw=tie."),
-    "wide": _option(
+    "winners": _table_option(Texts, "--winners", "A=B,...", "What winners mean: 1=first,0=second,draw=tie."),
+    "wide": _table_option(
         str | None,
         "--wide",
         "judge|criterion|counts",
         "What the further columns of a table with one row an item are.",
     ),
-    "columns": _option(Texts, "--columns", "A,B,...", "Which of them, where not all."),
-    "settings": _option(
+    "columns": _table_option(Texts, "--columns", "A,B,...", "Which of them, where not all."),
+    "settings": _table_option(
         Texts,
         "--set",
         "KEY=VALUE",
         "What a file does not say: baseline, judge (of one file: judge=FILE:NAME), system, questions (a,b).",
     ),
-    "sheet": _option(str | None, "--sheet", "NAME", "The sheet of a spreadsheet."),
-    "sep": _option(str | None, "--sep", None, "What separates columns; default: found out."),
-    "kind": _option(str | None, "--table", "KIND", "Which table: votes, scores, labels or rankings."),
-    "where": _option(Texts, "--where", "COLUMN=VALUE", "Only rows that hold this; repeatable."),
-    "positive": _option(str | None, "--positive", "LABEL", "The label that is a success."),
-    "levels": _option(
+    "sheet": _table_option(str | None, "--sheet", "NAME", "The sheet of a spreadsheet."),
+    "sep": _table_option(str | None, "--sep", None, "What separates columns; default: found out."),
+    "kind": _table_option(str | None, "--table", "KIND", "Which table: votes, scores, labels or rankings."),
+    "where": _table_option(Texts, "--where", "COLUMN=VALUE", "Only rows that hold this; repeatable."),
+    "positive": _table_option(str | None, "--positive", "LABEL", "The label that is a success."),
+    "levels": _table_option(
         Texts,
         "--levels",
         "A,B,...",
         "All labels there may be, lowest first, or the levels of the scores' scale.",
     ),
-    "label_sets": _option(
+    "label_sets": _table_option(
         str | None,
         "--label-sets",
         "SEP|lists|rows",
         "How several labels of an item are written: what separates them in a cell, lists, or a row each.",
     ),
-    "no_label": _option(
+    "no_label": _table_option(
         str | None,
         "--no-label",
         "CELL",
         "The cell that says that no label applies: none, or '' for empty ones (with --label-sets).",
     ),
-    "people": _option(Texts, "--people", "A,B,...", "Judges of the table who are people."),
-    "degrees": _option(bool, "--degrees", None, "How sure judges were counts, where a tool's file says it."),
+    "people": _table_option(Texts, "--people", "A,B,...", "Judges of the table who are people."),
+    "degrees": _table_option(
+        bool, "--degrees", None, "How sure judges were counts, where a tool's file says it."
+    ),
 }
 
 
@@ -129,7 +131,7 @@ class TableOptions:
             self._check_role(path, "judges")
         kept = replace(self.how, levels=None, positive=None)
         if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
-            return [path if phase is None else chosen(path, phase) for path in paths]
+            return [path if phase is None else select_rows(path, phase) for path in paths]
         check_judges(self.how.judges_of_files(), [str(path) for path in paths])
         elsewhere = {name for path in further if path is not None for name in _file_columns(path)}
         return [self._read_file(path, elsewhere, phase) for path in paths]
@@ -160,7 +162,7 @@ class TableOptions:
                 f"folder {str(path)!r} has no table; its files must end in {', '.join(sorted(_ENDINGS))}"
             )
         if others := [one.name for one in files if one not in tables]:
-            notice(f"{path}: {known_names(others)} ends as no table does, and is left out.")
+            give_notice(f"{path}: {known_names(others)} ends as no table does, and is left out.")
         for one in tables:
             self._check_role(one, "judges")
         return read_as(tables, self.how)
@@ -171,7 +173,7 @@ class TableOptions:
             return None
         self._check_role(path, "people")
         how = (
-            fitting(self.how, _file_columns(path))
+            fitting_options(self.how, _file_columns(path))
             if self.how.map or self.how.winners or self.how.sep or self.how.label_sets
             else Reading()
         )
@@ -188,21 +190,23 @@ class TableOptions:
             if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
                 option = alien[0].replace("_", "-")
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
-            return chosen(path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table])
+            return select_rows(
+                path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table]
+            )
         if how.map and elsewhere:
             own = _file_columns(path)
             how = replace(
                 how, map={to: name for to, name in how.map.items() if name in own or name not in elsewhere}
             )
         found = read_as(path, how)
-        return found if phase is None else chosen(found, phase)
+        return found if phase is None else select_rows(found, phase)
 
 
 def _file_columns(path: Path) -> tuple[str, ...]:
     """The columns of a file under its own names; none where it is no table."""
     if path.is_dir():
         return ()
-    with opened(path) as source:
+    with open_source(path) as source:
         return source.columns() if source.head.shape in ("records", "table") else ()
 
 

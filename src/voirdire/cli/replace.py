@@ -81,7 +81,9 @@ def replace(
         row["more"] = None if row["more"] is None else int(row["more"])
     people = found.attrs["people"]
     if json:
-        console.emit({"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people})
+        console.print_json(
+            {"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people}
+        )
     else:
         _show_replacement(
             rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
@@ -115,26 +117,26 @@ def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], 
         cells += ["" if more == 0 else "all" if more is None else f"{more:,}"]
         cells += [_number_text(row["omega"]), _number_text(row["rho"])]
         verdict = row["verdict"].replace(" yet", "\nyet")
-        out.add_row(*(Text(console.plain(name)) for name in names), verdict, *cells)
+        out.add_row(*(Text(console.printable_text(name)) for name in names), verdict, *cells)
     for row in people:
         names = [row["judge"], *([row["criterion"]] if several else [])]
         out.add_row(
-            *(Text(console.plain(name)) for name in names),
+            *(Text(console.printable_text(name)) for name in names),
             "person",
             _number_text(row["agreement"]),
             *[""] * 5,
         )
-    console.stdout().print(out)
+    console.stdout_console().print(out)
     for row in [*rows, *people]:
         more = [
             f"{name} {_number_text(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None
         ]
-        console.stdout().print(
-            Text(console.plain(f"{row['means']}{' ' if more else ''}{', '.join(more)}".rstrip()))
+        console.stdout_console().print(
+            Text(console.printable_text(f"{row['means']}{' ' if more else ''}{', '.join(more)}".rstrip()))
         )
     for note in dict.fromkeys(row["note"] for row in rows if row["note"]):
-        console.stdout().print(Text(console.plain(note)))
-    console.say(
+        console.stdout_console().print(Text(console.printable_text(note)))
+    console.print_sentence(
         f"People answered {max(row['n'] for row in rows):,} of {max(row['units'] for row in rows):,} units. The column "
         "more: how many further units they must answer until it is known ('all': even all units are too few)."
     )

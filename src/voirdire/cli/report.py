@@ -63,8 +63,8 @@ def report(
     if json:
         seconds = round(time.perf_counter() - start, 3)
         size = path.stat().st_size
-        console.emit(
+        console.print_json(
             {"run": str(run), "report": str(path), "format": chosen, "bytes": size, "seconds": seconds}
         )
     else:
-        print(f"Report: {console.plain(str(path))}")
+        print(f"Report: {console.printable_text(str(path))}")

@@ -87,14 +87,14 @@ def repro(
     if figures is not None or tables is not None or run is not None:
         made = parts.make_outputs(paper, figures, tables, results, run, data, panel, limit, smoke, out)
         if json:
-            console.emit({"written": [str(path) for path in made]})
+            console.print_json({"written": [str(path) for path in made]})
         else:
             for path in made:
                 print(path)
         return
     judged = []
     systems = parts.chosen_systems(paper)
-    with console.progress("Claims") as progress:
+    with console.progress_bar("Claims") as progress:
         for done, system in enumerate(systems):
             progress(done, len(systems))
             fresh = parts.rerun_studies(system, replicates, jobs, cluster, out) if rerun else None
@@ -102,7 +102,9 @@ def repro(
     problems = [one for system, rows in judged for one in parts.unexplained_verdicts(system, rows, rerun)]
     if json:
         differs = {system.system: parts.differences(system) for system in systems}
-        console.emit({"rows": [row.as_dict() for _, rows in judged for row in rows], "differs": differs})
+        console.print_json(
+            {"rows": [row.as_dict() for _, rows in judged for row in rows], "differs": differs}
+        )
     else:
         for system, rows in judged:
             parts.show_claims(system, rows)

@@ -91,7 +91,7 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
     powered, compared = "human_value" in found, "difference" in found
     rows = json_rows(found, found.columns if powered or compared else COLUMNS)
     if json:
-        console.emit({"rows": rows})
+        console.print_json({"rows": rows})
         return
     if powered:
         shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
@@ -125,10 +125,10 @@ def print_metrics(found: pd.DataFrame, title: str) -> None:
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", overflow="fold")
     for names in arranged.columns:
-        table.add_column(Text(console.plain(" ".join(filter(None, names)))), justify="right")
+        table.add_column(Text(console.printable_text(" ".join(filter(None, names)))), justify="right")
     for metric, cells in zip(arranged.index, arranged.to_numpy(), strict=True):
-        table.add_row(*(Text(console.plain(str(cell))) for cell in (metric, *cells)))
-    console.stdout().print(table)
+        table.add_row(*(Text(console.printable_text(str(cell))) for cell in (metric, *cells)))
+    console.stdout_console().print(table)
 
 
 def _show_rows(
@@ -143,7 +143,9 @@ def _show_rows(
     # in 80 columns there is room for the one or for the other
     shown = [(name, cell) for name, cell in shown if not (optional and name == _ROOM)]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
-    judges = [console.plain(_judges_text(row["judges"] if partner else row["judges"][:-1])) for row in rows]
+    judges = [
+        console.printable_text(_judges_text(row["judges"] if partner else row["judges"][:-1])) for row in rows
+    ]
     # many judges, the same in every row, would leave the other columns no room
     alike = len(set(judges)) == 1 and len(judges[0]) > _LONG
     if measure:
@@ -162,13 +164,13 @@ def _show_rows(
         ]
         cells += [cell(row) for _, cell in shown]
         cells += [str(notes.index(row["note"]) + 1) if row["note"] else ""] if notes else []
-        table.add_row(*(Text(console.plain(str(cell))) for cell in cells))
-    out = console.stdout()
+        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
+    out = console.stdout_console()
     out.print(table)
     if alike:
         out.print(Text(f"judges: {judges[0]}"))
     for number, note in enumerate(notes, start=1):
-        out.print(Text(console.plain(f"{number}: {note}")))
+        out.print(Text(console.printable_text(f"{number}: {note}")))
 
 
 def check_out(out: Path | None, overwrite: bool) -> None:
@@ -194,7 +196,7 @@ def keep_rows(
         )
         kind = "agree"  # whose page shows any rows
     save_rows(found, out, kind, asked, overwrite=overwrite)
-    console.saved(out, json)
+    console.print_saved(out, json)
 
 
 def _judges_text(names: list[str]) -> str:

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from voirdire.cli.console import plain
+from voirdire.cli.console import printable_text
 from voirdire.report.table import subject_heads
 
 Row = Mapping[str, Any]
@@ -19,7 +19,7 @@ LIMIT = 20
 _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
-def ranking(
+def ranking_table(
     rows: Sequence[Row],
     prob: float,
     unit: str = "log-odds",
@@ -44,7 +44,7 @@ def ranking(
         What one of them is called.
     """
     sure = rows[0]["low"] is not None
-    table = titled(title, prob if sure else None)
+    table = titled_table(title, prob if sure else None)
     table.add_column("rank", justify="right")
     table.add_column(called, overflow="fold")
     table.add_column("score" if unit == "log-odds" else unit, justify="right")
@@ -71,11 +71,13 @@ def ranking(
     return _with_rest(table, len(rows) - LIMIT, f"{called}s")
 
 
-def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float) -> RenderableType | None:
+def covariate_table(
+    rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float
+) -> RenderableType | None:
     """Effects of covariates, and of own families judge by judge; None where there are none."""
     if not rows:
         return None
-    table = titled("Held fixed, log-odds", prob)
+    table = titled_table("Held fixed, log-odds", prob)
     for name in ("covariate", "effect", "interval", "for each"):
         table.add_column(name, justify="left" if name == "covariate" else "right", overflow="fold")
     for row in rows:
@@ -97,11 +99,11 @@ def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: floa
     return table
 
 
-def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
+def term_table(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
     """Values of terms beside a model's own, those farthest from 0; None where there are none."""
     if not rows:
         return None
-    table = titled("Terms, log-odds", prob)
+    table = titled_table("Terms, log-odds", prob)
     for name in ("term", "level", "value", "interval"):
         table.add_column(name, justify="left" if name in ("term", "level") else "right", overflow="fold")
     for row in sorted(rows, key=lambda row: -abs(row["value"]))[:LIMIT]:
@@ -112,7 +114,7 @@ def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
     return _with_rest(table, len(rows) - LIMIT, "values")
 
 
-def judges(
+def judge_table(
     rows: Sequence[Row],
     prob: float,
     heads: Mapping[str, str] | None = None,
@@ -142,7 +144,7 @@ def judges(
     first = columns[0]
     sure = any(row[f"{first}_low"] is not None for row in rows)
     title = "Judges, most reliable first" if first == "reliability" else "Judges, most severe first"
-    table = titled(title, prob if sure else None)
+    table = titled_table(title, prob if sure else None)
     table.add_column("judge", overflow="fold")
     counts = [name for name in ("votes", "scores") if name in rows[0]]
     named = dict(heads or {})
@@ -165,7 +167,7 @@ def judges(
     return table
 
 
-def classes(rows: Sequence[Row]) -> RenderableType:
+def class_table(rows: Sequence[Row]) -> RenderableType:
     """Items with their class, the least certain first.
 
     Parameters
@@ -173,7 +175,7 @@ def classes(rows: Sequence[Row]) -> RenderableType:
     rows : sequence of mapping
         ``items`` of a fit of labels.
     """
-    table = titled("Items, least certain first")
+    table = titled_table("Items, least certain first")
     with_criteria = "criterion" in rows[0]
     for name in ("item", *(["criterion"] if with_criteria else []), "label"):
         table.add_column(name, overflow="fold")
@@ -186,12 +188,12 @@ def classes(rows: Sequence[Row]) -> RenderableType:
     return _with_rest(table, len(rows) - LIMIT, "rows" if with_criteria else "items")
 
 
-def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:
+def share_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
     """Classes by share; None where the model has none."""
     if not rows:
         return None
     sure = rows[0]["low"] is not None
-    table = titled("Classes, by share", prob if sure else None)
+    table = titled_table("Classes, by share", prob if sure else None)
     with_criteria = len({row["criterion"] for row in rows}) > 1
     for name in (*(["criterion"] if with_criteria else []), "class"):
         table.add_column(name, overflow="fold")
@@ -202,12 +204,12 @@ def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:
     return _with_rest(table, len(rows) - LIMIT, "classes")
 
 
-def criteria(rows: Sequence[Row], prob: float) -> RenderableType | None:
+def criterion_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
     """Criteria by weight, largest first; None where there is only one."""
     if len(rows) < 2:
         return None
     sure = rows[0]["low"] is not None
-    table = titled("Criteria, by weight", prob if sure else None)
+    table = titled_table("Criteria, by weight", prob if sure else None)
     table.add_column("criterion", overflow="fold")
     table.add_column("weight", justify="right")
     ordered = sorted(rows, key=lambda row: -row["weight"])
@@ -216,16 +218,16 @@ def criteria(rows: Sequence[Row], prob: float) -> RenderableType | None:
     return _with_rest(table, len(rows) - LIMIT, "criteria")
 
 
-def checks(rows: Sequence[Row]) -> Table:
+def check_table(rows: Sequence[Row]) -> Table:
     """Checks, worst first."""
-    table = titled("Checks")
+    table = titled_table("Checks")
     table.add_column("level")
     table.add_column("check")
     table.add_column("finding", overflow="fold")
     order = list(_STYLES)[::-1]
     for row in sorted(rows, key=lambda row: order.index(row["level"])):
         level = Text(row["level"], style=_STYLES[row["level"]])
-        table.add_row(level, Text(row["check"]), Text(plain(row["message"])))
+        table.add_row(level, Text(row["check"]), Text(printable_text(row["message"])))
     return table
 
 
@@ -254,7 +256,7 @@ def _with_interval(value: float | None, low: float | None, high: float | None) -
     )
 
 
-def titled(title: str, prob: float | None = None) -> Table:
+def titled_table(title: str, prob: float | None = None) -> Table:
     """An empty table under its title, as all of these are; with the probability of its intervals if there are any."""
     intervals = f" [{100 * prob:g}% interval]" if prob else ""
     return Table(
@@ -267,7 +269,7 @@ def titled(title: str, prob: float | None = None) -> Table:
 
 
 def _add_row(table: Table, cells: Sequence[str]) -> None:
-    table.add_row(*(Text(plain(cell)) for cell in cells))
+    table.add_row(*(Text(printable_text(cell)) for cell in cells))
 
 
 def _with_rest(table: Table, rest: int, what: str) -> RenderableType:
@@ -276,11 +278,11 @@ def _with_rest(table: Table, rest: int, what: str) -> RenderableType:
     return Group(table, Text(f"and {rest} more {what}: --json and --out hold them all"))
 
 
-def pairs(rows: Sequence[Row]) -> RenderableType | None:
+def pair_table(rows: Sequence[Row]) -> RenderableType | None:
     """Unconnected pairs, the least certain first; None where there are none."""
     if not rows:
         return None
-    table = titled("Pairs, least certain first", None)
+    table = titled_table("Pairs, least certain first", None)
     for name in ("first", "second"):
         table.add_column(name, overflow="fold")
     table.add_column("first is better", justify="right")
@@ -289,11 +291,11 @@ def pairs(rows: Sequence[Row]) -> RenderableType | None:
     return _with_rest(table, len(rows) - LIMIT, "pairs")
 
 
-def people(rows: Sequence[Row]) -> Table | None:
+def people_table(rows: Sequence[Row]) -> Table | None:
     """People who gave anchors of scores, beside the judges; None without."""
     if not rows:
         return None
-    table = titled("People, beside the judges", None)
+    table = titled_table("People, beside the judges", None)
     several = len(rows) > 1
     names = [name for name in ("severity", "discrimination", "noise") if name in rows[0]]
     for name in [*["criterion"] * several, "scores", *names]:
@@ -310,7 +312,7 @@ def anchor_methods(rows: Sequence[Row]) -> Table | None:
     """Table of how well each way to use anchors predicts those left out; None where nothing was compared."""
     if not rows:
         return None
-    table = titled("Ways to use the anchors, on anchors left out", None)
+    table = titled_table("Ways to use the anchors, on anchors left out", None)
     table.add_column("method")
     for name in ("log loss", "error", "right"):
         table.add_column(name, justify="right")

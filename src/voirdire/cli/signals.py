@@ -40,9 +40,11 @@ def handle_signals() -> Iterator[None]:
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     # a signal to a child must not reach this process through the socket that both hold
-    os.register_at_fork(before=_block_signals, after_in_child=_in_child, after_in_parent=_unblock_signals)
+    os.register_at_fork(
+        before=_block_signals, after_in_child=_reset_in_child, after_in_parent=_unblock_signals
+    )
     # while handlers change, signals wait: one that two of them saw would be said twice
-    with _held_back():
+    with _defer_signals():
         threading.Thread(target=_watch_signals, args=(reader,), daemon=True).start()
         signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         for number in ours:
@@ -50,7 +52,7 @@ def handle_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        with _held_back():
+        with _defer_signals():
             for number in ours:
                 signal.signal(number, before[number])
             signal.set_wakeup_fd(-1)
@@ -58,7 +60,7 @@ def handle_signals() -> Iterator[None]:
 
 
 @contextmanager
-def left_alone() -> Iterator[None]:
+def leave_signals_alone() -> Iterator[None]:
     """Leave signals to the block, which ends well by itself: Ctrl-C is a KeyboardInterrupt, SIGTERM ends it."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -78,7 +80,7 @@ def left_alone() -> Iterator[None]:
 
 
 @contextmanager
-def keeping_note(note: str) -> Iterator[None]:
+def print_note_at_stop(note: str) -> Iterator[None]:
     """Say ``note`` if a signal ends the block: what is kept, and how to go on."""
     _notes.append(note)
     try:
@@ -88,7 +90,7 @@ def keeping_note(note: str) -> Iterator[None]:
 
 
 @contextmanager
-def keeping_draws() -> Iterator[None]:
+def keep_draws_at_stop() -> Iterator[None]:
     """Let the first Ctrl-C end the chains of a fit in the block, if any run, and no more."""
     stopping.ENDING.add(_hold_thread)
     try:
@@ -112,7 +114,7 @@ def _hold_thread(number: int, _frame: object) -> None:
 
 def _end_process(number: int) -> None:
     _ending.acquire()  # whoever comes second waits for the end
-    drafts.discard()
+    drafts.discard_drafts()
     say_stopped(number, _notes[-1] if _notes else KEPT)
     os._exit(128 + number)
 
@@ -127,7 +129,7 @@ def _reset_handlers() -> None:
 
 
 @contextmanager
-def _held_back() -> Iterator[None]:
+def _defer_signals() -> Iterator[None]:
     _block_signals()
     try:
         yield
@@ -143,6 +145,6 @@ def _unblock_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, _mask.pop())
 
 
-def _in_child() -> None:
+def _reset_in_child() -> None:
     _reset_handlers()
     _unblock_signals()

@@ -13,7 +13,7 @@ from voirdire.cli.options import Cluster
 from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.planning.bearing import LEAST, bearing
+from voirdire.planning.bearing import LEAST, ranking_robustness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,7 @@ def simulate(
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
         if jobs != 1 or cluster is not None:
             raise typer.BadParameter("--jobs and --cluster are for studies; --votes runs in one process")
-        _show_bearing(reading.table(votes), add or [], models, least, replicates, seed, out, json)
+        _show_robustness(reading.table(votes), add or [], models, least, replicates, seed, out, json)
         return
     of_votes |= {
         f"--{'from' if name == 'tool' else name}": value for name, value in reading.how.given.items()
@@ -100,27 +100,30 @@ def simulate(
     if study is None:
         listed = [studies.load_study(name) for name in studies.study_names()]
         if json:
-            console.emit(
+            console.print_json(
                 {"studies": [{"study": one.name, "title": one.title, "aim": one.aim} for one in listed]}
             )
         else:
             for one in listed:
-                console.stdout().print(f"{one.name}: {one.title}")
+                console.stdout_console().print(f"{one.name}: {one.title}")
         return
-    with signals.keeping_note(_kept_note(out)), console.progress(f"Study {console.plain(study)}") as progress:
+    with (
+        signals.print_note_at_stop(_kept_note(out)),
+        console.progress_bar(f"Study {console.printable_text(study)}") as progress,
+    ):
         checked = studies.load_study(study)
         how = {"jobs": jobs, "client": cluster}
         result = studies.run_study(checked, replicates=replicates, **how, out=out, progress=progress)
     if json:
-        console.emit(result.as_dict())
+        console.print_json(result.as_dict())
     else:
-        console.stdout().print(console.plain(f"{checked.name}: {checked.title}"))
-        print(readable(result.table))
+        console.stdout_console().print(console.printable_text(f"{checked.name}: {checked.title}"))
+        print(readable_table(result.table))
     if out is not None:
-        console.saved(out, json)
+        console.print_saved(out, json)
 
 
-def _show_bearing(
+def _show_robustness(
     votes: object,
     add: list[str],
     models: str | None,
@@ -135,8 +138,8 @@ def _show_bearing(
     table = None if out is None else out / "results.csv"
     if table is not None and table.exists():
         raise InputError(f"{table} exists already; name a new folder")
-    with console.progress("Adding judges"):
-        found = bearing(
+    with console.progress_bar("Adding judges"):
+        found = ranking_robustness(
             votes,
             add,
             models=None if models is None else split_commas([models]),
@@ -148,30 +151,30 @@ def _show_bearing(
         table.parent.mkdir(parents=True, exist_ok=True)
         write_file(table, found.table.to_csv(index=False))
     if json:
-        console.emit(found.as_dict())
+        console.print_json(found.as_dict())
     else:
-        console.stdout().print(
+        console.stdout_console().print(
             f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
         )
-        print(readable(found.table.rename(columns={"concordance": "mean"})))
+        print(readable_table(found.table.rename(columns={"concordance": "mean"})))
         for row in found.bears.to_dict("records"):
             many = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
             print(
-                console.plain(
+                console.printable_text(
                     f"{row['model']} bears {many} {row['added']} (concordance {found.least:g} or more)"
                 )
             )
     if out is not None:
-        console.saved(out, json)
+        console.print_saved(out, json)
 
 
 def _kept_note(out: Path | None) -> str:
     if out is None:
         return "its batches are lost; with --out DIR they are kept"
-    return f"finished batches are kept in {console.plain(str(out))}; the same command goes on from there"
+    return f"finished batches are kept in {console.printable_text(str(out))}; the same command goes on from there"
 
 
-def readable(table: pd.DataFrame) -> str:
+def readable_table(table: pd.DataFrame) -> str:
     """A table of results as text: columns that never vary are left out, but where none does.
 
     Numbers have four digits.
@@ -180,4 +183,4 @@ def readable(table: pd.DataFrame) -> str:
     shown = table[varying or list(table.columns)].to_string(
         index=False, float_format=lambda value: f"{value:.4f}", na_rep=""
     )
-    return "\n".join(console.plain(line) for line in shown.split("\n"))
+    return "\n".join(console.printable_text(line) for line in shown.split("\n"))

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.fit import FAILED_CHECK, show
+from voirdire.cli.fit import FAILED_CHECK, show_fit
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.fit.store import LAYOUT, load
 from voirdire.fit.update import update as run
 from voirdire.folders import check_new_folder, write_file
 from voirdire.report.board_page import board_page
-from voirdire.report.verb import check_format, check_output, render
+from voirdire.report.verb import check_format, check_output, render_page
 
 
 @reads_tables("levels")
@@ -62,20 +62,20 @@ def update(
         check_output(board, overwrite=overwrite)
     old = load(fitted)
     given = reading.tables(table, [criteria])
-    with console.progress("Bringing the fit up to date"):
+    with console.progress_bar("Bringing the fit up to date"):
         result = run(old, given[0] if len(given) == 1 else given, reading.people(criteria))
         if out is not None:
             result.save(out, overwrite=overwrite)
     if board is not None:
-        write_file(board, render(board_page(result, result.board(), board.stem), written))
+        write_file(board, render_page(board_page(result, result.board(), board.stem), written))
     if json:
-        console.emit(result.as_dict())
+        console.print_json(result.as_dict())
     else:
-        show(result)
+        show_fit(result)
     for path in (out, board):
         if path is not None:
-            console.saved(path, json)
+            console.print_saved(path, json)
     if strict and result.level == "fail":
         names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
-        console.fail(f"failed checks: {names}")
+        console.print_error(f"failed checks: {names}")
         raise typer.Exit(FAILED_CHECK)

@@ -10,9 +10,9 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.outputs import check_files, write_outputs
 from voirdire.cli.reading import TableOptions, reads_tables
-from voirdire.decide.watch import headline, sentence
+from voirdire.decide.watch import change_sentence, watch_headline
 from voirdire.decide.watch import watch as look
-from voirdire.report.verb import render
+from voirdire.report.verb import render_page
 from voirdire.report.watch_page import watch_page
 from voirdire.settings import PROB
 
@@ -85,30 +85,30 @@ def watch(
         state=state,
     )
     page = watch_page(found, table.name)
-    pages = {out: lambda: render(page, "html")}
-    write_outputs(found, markdown, pages, lambda: render(page, "md"), _show_watch, json=json)
+    pages = {out: lambda: render_page(page, "html")}
+    write_outputs(found, markdown, pages, lambda: render_page(page, "md"), _show_watch, json=json)
     raise typer.Exit(CODES[found["verdict"]])
 
 
 def _show_watch(found: dict[str, Any]) -> None:
     from rich.text import Text
 
-    out = console.stdout()
-    out.print(Text(console.plain(headline(found)), style="bold"))
+    out = console.stdout_console()
+    out.print(Text(console.printable_text(watch_headline(found)), style="bold"))
     for row in found["measures"]:
         if row["found"]:
-            console.say(f"{row['judge']}: {sentence(row, found['prob'])}", indent=2)
-            console.say(row["note"], indent=4)
+            console.print_sentence(f"{row['judge']}: {change_sentence(row, found['prob'])}", indent=2)
+            console.print_sentence(row["note"], indent=4)
             if row["examples"]:
-                console.say(f"It differs in: {'; '.join(row['examples'])}.", indent=4)
+                console.print_sentence(f"It differs in: {'; '.join(row['examples'])}.", indent=4)
     for row in found["measures"]:
         if row["found"] is False:
-            console.say(
+            console.print_sentence(
                 f"{row['judge']}: {row['what']} {row['value']:.2f}, n = {row['n']:,}: no change found.",
                 indent=2,
             )
     few = [row for row in found["measures"] if row["found"] is None]
     for what, note in dict.fromkeys((row["what"], row["note"]) for row in few):
         judges = ", ".join(row["judge"] for row in few if row["what"] == what)
-        console.say(f"Not watched yet: {what} ({judges}). {note}", indent=2)
-    console.say(found["rule"])
+        console.print_sentence(f"Not watched yet: {what} ({judges}). {note}", indent=2)
+    console.print_sentence(found["rule"])

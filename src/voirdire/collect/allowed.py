@@ -100,12 +100,12 @@ with it, say --allow-key OPENAI_API_KEY=llm.example.org
         host = url.hostname or ""
         if not name or is_loopback(host) or (BUILT_IN.get(name) == host and url.scheme == "https"):
             continue
-        if (name, host) in allowed or (name, host) in _remembered():
+        if (name, host) in allowed or (name, host) in _read_remembered():
             continue
         shown = host if url.scheme == "https" else f"{host} (unencrypted)"
         allowed.add((name, host))  # asked and said once
         if confirm is not None and confirm(name, shown):
-            _remember(name, host)
+            _remember_host(name, host)
         else:
             problems.append(
                 f"judge {judge.name!r}: the key in {name} would go to {shown}, which nobody has allowed; if you trust "
@@ -132,7 +132,7 @@ def settings_dir() -> Path:
     return user_config_path("voirdire", appauthor=False, roaming=True)
 
 
-def _remembered() -> set[tuple[str, str]]:
+def _read_remembered() -> set[tuple[str, str]]:
     try:
         lines = (settings_dir() / "allowed-keys").read_text(encoding="utf-8").splitlines()
     except (OSError, RuntimeError, UnicodeDecodeError):
@@ -141,7 +141,7 @@ def _remembered() -> set[tuple[str, str]]:
     return {(name, host) for name, _, host in pairs if NAME.fullmatch(name) and host}
 
 
-def _remember(name: str, host: str) -> None:
+def _remember_host(name: str, host: str) -> None:
     """Keep an answer for the next time; where that cannot be written, it holds for this run."""
     try:
         folder = settings_dir()

@@ -31,16 +31,16 @@ _DEEPEST, _DIGITS = 50, 300
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
-def usable(
+def usable_content(
     reply: Reply, schema: Mapping[str, Any] | None, hide: Redactor | None = None
 ) -> tuple[Any | None, str]:
     """The content of a reply (without keys, if ``hide`` is given), or None and why it cannot be used.
 
     Examples
     --------
-    >>> usable(Reply('{"winner": 1}', "stop"), {"type": "object"})
+    >>> usable_content(Reply('{"winner": 1}', "stop"), {"type": "object"})
     ({'winner': 1}, '')
-    >>> usable(Reply('{"winner": ', "length"), {"type": "object"})
+    >>> usable_content(Reply('{"winner": ', "length"), {"type": "object"})
     (None, 'no JSON in the answer: no JSON (cut off at max_tokens)')
     """
     if reply.finish is not None and reply.finish.startswith(("refused", "content_filter")):
@@ -56,27 +56,27 @@ def usable(
         except (ValueError, RecursionError) as error:
             return None, f"no JSON in the answer: {error}{end}"
         content = content if hide is None else hide.value(content)
-    wrong = misfit(content, schema)
+    wrong = describe_misfit(content, schema)
     return (None, wrong) if wrong else (content, "")
 
 
-def misfit(content: Any, schema: Mapping[str, Any] | None) -> str | None:
+def describe_misfit(content: Any, schema: Mapping[str, Any] | None) -> str | None:
     """Why something cannot be an answer, None if it can: text where there is no schema, else what fits it.
 
     Examples
     --------
-    >>> misfit(3, None), misfit(3, {"type": "integer"})
+    >>> describe_misfit(3, None), describe_misfit(3, {"type": "integer"})
     ('the answer is no text', None)
     """
     try:
-        json.dumps(_shallow(content), ensure_ascii=False).encode()
+        json.dumps(_check_depth(content), ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return "the answer holds half a character (a lone surrogate)"
     except ValueError as error:
         return str(error)
     if schema is None:
         return None if isinstance(content, str) else "the answer is no text"
-    return "answer is null" if content is None else breach(content, schema)
+    return "answer is null" if content is None else find_breach(content, schema)
 
 
 def parse_json(text: str) -> Any:
@@ -104,10 +104,10 @@ def parse_json(text: str) -> Any:
     fenced = _FENCED.findall(text)
     for candidate in [text, *fenced[:1]] if len(fenced) == 1 else [text]:
         try:
-            return _shallow(DECODER.decode(candidate))
+            return _check_depth(DECODER.decode(candidate))
         except json.JSONDecodeError:
             continue
-    found = list(_objects(text))
+    found = list(_find_objects(text))
     if len(found) != 1:
         raise ValueError(f"{len(found)} JSON objects instead of one" if found else "no JSON")
     return found[0]
@@ -125,17 +125,17 @@ def without_thoughts(text: str) -> str:
     return text[thought.end() if thought else 0 :].strip()
 
 
-def _refuse(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
-def _whole(digits: str) -> int:
+def _bounded_integer(digits: str) -> int:
     if len(digits) > _DIGITS:
         raise ValueError(f"a number of {len(digits)} digits")
     return int(digits)
 
 
-def _real(digits: str) -> float:
+def _finite_number(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
         raise ValueError("a number beyond all bounds")
@@ -143,10 +143,12 @@ def _real(digits: str) -> float:
 
 
 #: Reads JSON and refuses what no answer has: NaN, infinite numbers, integers that no float holds.
-DECODER = json.JSONDecoder(parse_constant=_refuse, parse_int=_whole, parse_float=_real)
+DECODER = json.JSONDecoder(
+    parse_constant=_refuse_constant, parse_int=_bounded_integer, parse_float=_finite_number
+)
 
 
-def _shallow(value: Any) -> Any:
+def _check_depth(value: Any) -> Any:
     """The value, unless it is nested too deeply."""
     level = [value]
     for _ in range(_DEEPEST):
@@ -159,7 +161,7 @@ def _shallow(value: Any) -> Any:
     raise ValueError("nested too deeply")
 
 
-def _objects(text: str) -> Iterator[Any]:
+def _find_objects(text: str) -> Iterator[Any]:
     """Objects in a text, none inside another; in time that grows as its length."""
     begins, false, read = _OBJECT.search(text), 0, 0
     while begins:
@@ -171,7 +173,7 @@ def _objects(text: str) -> Iterator[Any]:
             if false > _MOST_FALSE or read > _MOST_READ * len(text):
                 raise ValueError("too many braces that begin no object") from None
         else:
-            yield _shallow(value)
+            yield _check_depth(value)
         begins = _OBJECT.search(text, end)
 
 
@@ -199,33 +201,33 @@ def check_schema(schema: Mapping[str, Any], place: str = "schema") -> list[str]:
     return found
 
 
-def breach(value: Any, schema: Mapping[str, Any], place: str = "answer") -> str | None:
+def find_breach(value: Any, schema: Mapping[str, Any], place: str = "answer") -> str | None:
     """Describe how a value breaks a schema, in one sentence; None if it fits.
 
     Examples
     --------
     >>> schema = {"type": "object", "properties": {"winner": {"enum": [1, 2]}}, "required": ["winner"]}
-    >>> breach({"winner": 3}, schema)
+    >>> find_breach({"winner": 3}, schema)
     'answer.winner is 3, none of [1, 2]'
-    >>> breach({"winner": 2}, schema) is None
+    >>> find_breach({"winner": 2}, schema) is None
     True
     """
-    return next(_breaches(value, schema, place), None)
+    return next(_find_breaches(value, schema, place), None)
 
 
-def _breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterator[str]:
+def _find_breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterator[str]:
     types = schema.get("type")
     if types is not None:
         named = [types] if isinstance(types, str) else list(types)
-        if not any(_is(value, name) for name in named):
-            yield f"{place} is {_short(value)}, not of type {' or '.join(named)}"
+        if not any(_is_type(value, name) for name in named):
+            yield f"{place} is {_short_json(value)}, not of type {' or '.join(named)}"
             return
-    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
-        yield f"{place} is {_short(value)}, none of {_short(schema['enum'])}"
-    if "const" in schema and not _same(value, schema["const"]):
-        yield f"{place} is {_short(value)}, not {_short(schema['const'])}"
-    if "anyOf" in schema and all(breach(value, inner, place) for inner in schema["anyOf"]):
-        yield f"{place} is {_short(value)}, which fits none of the forms"
+    if "enum" in schema and not any(_is_same(value, one) for one in schema["enum"]):
+        yield f"{place} is {_short_json(value)}, none of {_short_json(schema['enum'])}"
+    if "const" in schema and not _is_same(value, schema["const"]):
+        yield f"{place} is {_short_json(value)}, not {_short_json(schema['const'])}"
+    if "anyOf" in schema and all(find_breach(value, inner, place) for inner in schema["anyOf"]):
+        yield f"{place} is {_short_json(value)}, which fits none of the forms"
     if isinstance(value, dict):
         yield from _object_breaches(value, schema, place)
     elif isinstance(value, list):
@@ -234,10 +236,12 @@ def _breaches(value: Any, schema: Mapping[str, Any], place: str) -> Iterator[str
         if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value)):
             yield f"{place} has {len(value)} characters"
         if "pattern" in schema and not re.search(schema["pattern"], value):
-            yield f"{place} is {_short(value)}, which does not match {schema['pattern']!r}"
-    elif _is(value, "number") and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+            yield f"{place} is {_short_json(value)}, which does not match {schema['pattern']!r}"
+    elif _is_type(value, "number") and not schema.get("minimum", value) <= value <= schema.get(
+        "maximum", value
+    ):
         bounds = f"{schema.get('minimum', '-inf')} to {schema.get('maximum', 'inf')}"
-        yield f"{place} is {_short(value)}, not from {bounds}"
+        yield f"{place} is {_short_json(value)}, not from {bounds}"
 
 
 def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
@@ -247,7 +251,7 @@ def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: st
             yield f"{place}.{name} is missing"
     for name, inner in value.items():
         if name in known:
-            yield from _breaches(inner, known[name], f"{place}.{name}")
+            yield from _find_breaches(inner, known[name], f"{place}.{name}")
         elif schema.get("additionalProperties", True) is False:
             yield f"{place} has {name!r}, which is not asked for"
 
@@ -255,14 +259,14 @@ def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: st
 def _array_breaches(value: list[Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
     if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
         yield f"{place} has {len(value)} entries"
-    if schema.get("uniqueItems") and len({_frozen(one) for one in value}) < len(value):
+    if schema.get("uniqueItems") and len({_hashable_value(one) for one in value}) < len(value):
         yield f"{place} has an entry twice"
     if "items" in schema:
         for number, inner in enumerate(value):
-            yield from _breaches(inner, schema["items"], f"{place}[{number}]")
+            yield from _find_breaches(inner, schema["items"], f"{place}[{number}]")
 
 
-def _is(value: Any, name: str) -> bool:
+def _is_type(value: Any, name: str) -> bool:
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer":
@@ -270,20 +274,20 @@ def _is(value: Any, name: str) -> bool:
     return isinstance(value, _TYPES.get(name, ()))
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     # True == 1 in Python, not in JSON
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-def _frozen(value: Any) -> Any:
+def _hashable_value(value: Any) -> Any:
     """Something that can be hashed, the same for what is the same in JSON."""
     if isinstance(value, dict):
-        return dict, frozenset((name, _frozen(inner)) for name, inner in value.items())
+        return dict, frozenset((name, _hashable_value(inner)) for name, inner in value.items())
     if isinstance(value, list):
-        return list, tuple(map(_frozen, value))
+        return list, tuple(map(_hashable_value, value))
     return isinstance(value, bool), value
 
 
-def _short(value: Any) -> str:
+def _short_json(value: Any) -> str:
     shown = json.dumps(value, ensure_ascii=False)
     return shown if len(shown) <= 60 else shown[:57] + "..."

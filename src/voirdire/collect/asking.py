@@ -12,16 +12,16 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from voirdire.collect.answers import check_schema, misfit
+from voirdire.collect.answers import check_schema, describe_misfit
 from voirdire.collect.batch import Batches
 from voirdire.collect.batch_rows import BatchRows
 from voirdire.collect.budget import Budget, Limits, Progress
 from voirdire.collect.client import Client, Form, Request
 from voirdire.collect.journal import Journal
 from voirdire.collect.panel import RULE
-from voirdire.collect.protocol import Answer, Judge, Key, Question, written
+from voirdire.collect.protocol import Answer, Judge, Key, Question, key_text
 from voirdire.collect.rendering import Prompts
-from voirdire.collect.rules import decide
+from voirdire.collect.rules import decide_by_rule
 from voirdire.collect.sending import Sender
 from voirdire.errors import InputError
 
@@ -71,13 +71,13 @@ class Asking:
         self._batches: list[Batches] = []
         #: Questions that are being asked, also in batches.
         self._moving = 0
-        totals = journal.totals().values()
+        totals = journal.totals_by_judge().values()
         self.progress = Progress(
             requests=int(sum(row["requests"] for row in totals)), cost=sum(row["cost"] for row in totals)
         )
         self._budget = Budget(limits, self.progress, progress)
         for judge in judges:
-            self._budget.owe(*BatchRows(journal, judge.name).owed())
+            self._budget.reserve_sent(*BatchRows(journal, judge.name).unanswered_requests())
         #: Questions that were put and not asked, as there is no connection.
         self.unasked = 0
 
@@ -97,7 +97,7 @@ class Asking:
         kept = self._journal.find(*name)
         if kept is None and self._connect is not None:
             task = self._tasks[name] = asyncio.create_task(self._ask(question, judge))
-            task.add_done_callback(_seen)
+            task.add_done_callback(_look_at_exception)
             return await asyncio.shield(task)
         if kept is None:
             self.unasked += 1
@@ -106,13 +106,13 @@ class Asking:
         if kept.hash != self._digest(name, request):
             raise InputError(
                 f"the journal {self._journal.path} holds an answer of {judge.name} to another form of the question "
-                f"{written(question.key)}: a prompt or the protocol has changed since; go on with the version that "
+                f"{key_text(question.key)}: a prompt or the protocol has changed since; go on with the version that "
                 "began it, or name another output folder"
             )
-        if kept.answer.missing is None and misfit(kept.answer.content, question.schema):
+        if kept.answer.missing is None and describe_misfit(kept.answer.content, question.schema):
             raise InputError(
                 f"the journal {self._journal.path} holds an answer of {judge.name} to the question "
-                f"{written(question.key)} that is none; it is damaged, name another output folder"
+                f"{key_text(question.key)} that is none; it is damaged, name another output folder"
             )
         self._budget.count(kept.answer)
         return kept.answer
@@ -120,9 +120,9 @@ class Asking:
     def stop(self, reason: str) -> str | None:
         """Ask nothing more; what `finish` will wait for, if anything."""
         self._budget.stopped = self._budget.stopped or reason
-        count = sum(batches.waiting for batches in self._batches)
+        count = sum(batches.waiting_count for batches in self._batches)
         for batches in self._batches:
-            batches.leave(reason)
+            batches.leave_batches(reason)
         counts = {name: sender.under_way for name, sender in self._senders.items() if sender.under_way}
         told = [f"{count} questions wait in batches, which go on at their servers"] if count else []
         if counts:
@@ -133,10 +133,10 @@ class Asking:
             )
         return "; ".join(told) or None
 
-    def abandon(self) -> None:
+    def abandon_all(self) -> None:
         """Wait for nothing that is under way."""
         for batches in self._batches:
-            batches.abandon()
+            batches.abandon_all()
         for task in self._tasks.values():
             task.cancel()
 
@@ -145,7 +145,7 @@ class Asking:
         self._budget.stopped = self._budget.stopped or "the run is over"
         if not self._budget.at_bound:
             for batches in self._batches:
-                batches.leave(self._budget.stopped)
+                batches.leave_batches(self._budget.stopped)
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         for batches in self._batches:
             await batches.close()
@@ -175,14 +175,14 @@ class Asking:
 
     def _idle(self) -> bool:
         """True where nothing is on its way but what waits in batches."""
-        return self._moving <= sum(batches.waiting for batches in self._batches)
+        return self._moving <= sum(batches.waiting_count for batches in self._batches)
 
     async def _answer(self, question: Question, judge: Judge) -> Answer:
         async with self._slots[judge.name]:
-            self._budget.go_on()
+            self._budget.raise_if_stopped()
             name = (judge.name, question.key)
             if judge.model.startswith(RULE):
-                answer = decide(judge, question)
+                answer = decide_by_rule(judge, question)
                 self._journal.keep(*name, self._digest(name, self._request(question, judge)), answer, [])
                 return answer
             if self._connecting is None:
@@ -213,12 +213,12 @@ class Asking:
             judge, batches = self._judges[name], None
             if judge.batch or BatchRows(self._journal, name):
                 batches = Batches(judge, client, self._journal, self._budget, self._idle)
-                await batches.recover()
+                await batches.recover_batches()
                 self._batches.append(batches)
             self._senders[name] = Sender(judge, client, form, self._journal, self._budget, batches)
 
 
-def _seen(task: asyncio.Task[Answer]) -> None:
+def _look_at_exception(task: asyncio.Task[Answer]) -> None:
     """Look at a task's exception, which the protocol may no longer be there to see."""
     if not task.cancelled():
         task.exception()

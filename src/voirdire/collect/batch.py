@@ -19,12 +19,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
-from voirdire.collect.batch_api import ENDPOINT, Batch, BatchApi, outcome
+from voirdire.collect.batch_api import ENDPOINT, Batch, BatchApi, request_outcome
 from voirdire.collect.batch_rows import BatchRows, Line
 from voirdire.collect.budget import Budget, Stop
-from voirdire.collect.client import Client, Form, Request, body
+from voirdire.collect.client import Client, Form, Request, request_body
 from voirdire.collect.journal import Journal
-from voirdire.collect.protocol import Judge, Key, written
+from voirdire.collect.protocol import Judge, Key, key_text
 from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
@@ -78,7 +78,7 @@ class Batches:
         self._left: str | None = None
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         """Requests that wait for a batch, or in one."""
         return len(self._replies)
 
@@ -86,19 +86,19 @@ class Batches:
         """A question's request of this number, if it is in a batch."""
         return self._rows.line(key, number)
 
-    async def recover(self) -> None:
+    async def recover_batches(self) -> None:
         """Find out which batches were begun when a run before ended in the midst of it."""
         for begun in self._rows.open():
             if begun.batch is not None:
                 continue
-            found = None if begun.file is None else await self._find(begun.name, begun.file)
+            found = None if begun.file is None else await self._find_batch(begun.name, begun.file)
             if found is not None:
-                self._rows.created(begun.name, found)
+                self._rows.note_created(begun.name, found)
                 continue
-            count, cost = self._rows.owed()
-            self._rows.dropped(begun.name)
-            left, costs = self._rows.owed()
-            self._budget.owe(left - count, costs - cost)
+            count, cost = self._rows.unanswered_requests()
+            self._rows.drop_batch(begun.name)
+            left, costs = self._rows.unanswered_requests()
+            self._budget.reserve_sent(left - count, costs - cost)
 
     async def send(self, key: Key, number: int, request: Request, form: Form, expected: float) -> Reply:
         """A question's request of this number: from its batch if it is in one, else in the next.
@@ -117,30 +117,35 @@ class Batches:
         if found is None:
             if self._left is not None:
                 raise Stop(self._left)
-            custom = _custom(key, number)
+            custom = _request_name(key, number)
             future = self._replies[custom] = asyncio.get_running_loop().create_future()
             if line is not None:
-                self._resume(line.batch)
+                self._resume_batch(line.batch)
             else:
-                sent = {"custom_id": custom, "method": "POST", "url": ENDPOINT, "body": body(request, form)}
+                sent = {
+                    "custom_id": custom,
+                    "method": "POST",
+                    "url": ENDPOINT,
+                    "body": request_body(request, form),
+                }
                 text = json.dumps(sent, default=dict).encode() + b"\n"
                 self._queue.append(_Queued(custom, key, number, form, expected, text))
                 if self._gathering is None or self._gathering.done():
-                    self._gathering = asyncio.create_task(self._gather())
+                    self._gathering = asyncio.create_task(self._gather_queue())
             found = await future
         if "reason" not in found:
             return self._client.reply(json.dumps(found.get("body")).encode())
         raise NoReply(str(found["reason"]), status=found["status"], passing=found.get("passing") is True)
 
-    def leave(self, reason: str) -> None:
+    def leave_batches(self, reason: str) -> None:
         """Wait for no batch any more: those that run go on at the server."""
         self._left = reason
         self._queue.clear()
-        self._fail(list(self._replies), Stop(reason))
+        self._fail_requests(list(self._replies), Stop(reason))
         for name in self._following:
             self._tasks[name].cancel()
 
-    def abandon(self) -> None:
+    def abandon_all(self) -> None:
         """Wait for nothing at all."""
         for task in self._tasks.values():
             task.cancel()
@@ -150,7 +155,7 @@ class Batches:
         tasks = [*self._tasks.values(), *([self._gathering] if self._gathering else [])]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _gather(self) -> None:
+    async def _gather_queue(self) -> None:
         """Make batches of the queue when no more comes."""
         count, quiet = 0, 0.0
         while self._queue:
@@ -160,11 +165,11 @@ class Batches:
                 continue
             quiet += _PAUSE
             if self._queue and (self._idle() or quiet >= _QUIET):
-                lines = self._cut()
+                lines = self._cut_batch()
                 name, count = f"voirdire-{secrets.token_hex(8)}", 0
-                self._start(name, [line.custom for line in lines], self._carry(name, lines))
+                self._start_task(name, [line.custom for line in lines], self._begin_and_follow(name, lines))
 
-    def _cut(self) -> list[_Queued]:
+    def _cut_batch(self) -> list[_Queued]:
         """Take as much from the queue as goes into one batch; in the order in which the journal lists it."""
         size = count = 0
         for line in self._queue[:_MOST]:
@@ -175,7 +180,7 @@ class Batches:
         lines, self._queue = self._queue[:count], self._queue[count:]
         return sorted(lines)
 
-    def _resume(self, name: str) -> None:
+    def _resume_batch(self, name: str) -> None:
         """Follow a batch that was begun before."""
         if name in self._tasks:
             return
@@ -185,38 +190,38 @@ class Batches:
                 f"judge {self._judge.name!r}: the journal does not say which batch {name} is; it is damaged, name "
                 "another output folder"
             )
-        self._start(name, self._rows.customs(name), self._follow(name, str(begun[name])))
+        self._start_task(name, self._rows.request_names(name), self._follow_batch(name, str(begun[name])))
 
-    def _start(self, name: str, customs: list[str], work: Any) -> None:
-        async def guarded() -> None:
+    def _start_task(self, name: str, customs: list[str], work: Any) -> None:
+        async def run_guarded() -> None:
             self._budget.progress.batched += len(customs)
             self._budget.tell()
             try:
                 await work
             except asyncio.CancelledError:
-                self._fail(customs, Stop(self._left or "interrupted"))
+                self._fail_requests(customs, Stop(self._left or "interrupted"))
             except Exception as error:
-                self._fail(customs, error)
+                self._fail_requests(customs, error)
             finally:
                 self._budget.progress.batched -= len(customs)
                 self._following.discard(name)
 
-        self._tasks[name] = asyncio.create_task(guarded())
+        self._tasks[name] = asyncio.create_task(run_guarded())
 
-    def _fail(self, customs: Collection[str], error: Exception) -> None:
+    def _fail_requests(self, customs: Collection[str], error: Exception) -> None:
         for custom in customs:
             future = self._replies.pop(custom, None)
             if future is not None and not future.done():
                 future.set_exception(error)
 
-    async def _carry(self, name: str, lines: list[_Queued]) -> None:
+    async def _begin_and_follow(self, name: str, lines: list[_Queued]) -> None:
         """Begin a batch, and follow it."""
         made = [(line.key, line.number, line.custom, line.form, line.expected) for line in lines]
         self._rows.made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), made)
         batch = await self._begin(name, b"".join(line.line for line in lines))
-        self._rows.created(name, batch)
+        self._rows.note_created(name, batch)
         if self._left is None:
-            await self._follow(name, batch)
+            await self._follow_batch(name, batch)
 
     async def _begin(self, name: str, content: bytes) -> str:
         """Upload a file, and begin its batch; the batch's name at the server."""
@@ -224,58 +229,58 @@ class Batches:
         while True:
             file = None
             try:
-                file = await self._api.upload(name, content)
-                self._rows.uploaded(name, file)
+                file = await self._api.upload_file(name, content)
+                self._rows.note_uploaded(name, file)
                 return (await self._api.create(file, name)).id
             except NoReply as error:
                 trouble = error
             refused = not trouble.passing and trouble.status is not None and 300 <= trouble.status < 500
             # the answer may have been lost, not the request
-            found = None if file is None or refused else await self._find(name, file)
+            found = None if file is None or refused else await self._find_batch(name, file)
             if found is not None:
                 return found
             tries += 1
             if not trouble.passing or tries >= self._budget.limits.request_tries:
-                self._rows.dropped(name)
-                raise self._end(trouble, "no batch can be begun")
-            self._rows.uploaded(name, None)
-            await self._pause(tries, trouble)
+                self._rows.drop_batch(name)
+                raise self._end_run(trouble, "no batch can be begun")
+            self._rows.note_uploaded(name, None)
+            await self._wait_to_retry(tries, trouble)
 
-    async def _find(self, name: str, file: str) -> str | None:
+    async def _find_batch(self, name: str, file: str) -> str | None:
         """Find the server's name of a batch that may have been begun; None if it was not, and will not be."""
         try:
-            found = await self._patiently(lambda: self._listed(name, file))
+            found = await self._retry_call(lambda: self._find_listed(name, file))
             if found is None:
                 try:
-                    await self._patiently(lambda: self._api.delete(file))
+                    await self._retry_call(lambda: self._api.delete(file))
                 except NoReply as error:
                     if error.passing:
                         raise
                 await asyncio.sleep(4 * self._budget.limits.backoff)
-                found = await self._patiently(lambda: self._listed(name, file))
+                found = await self._retry_call(lambda: self._find_listed(name, file))
         except NoReply as error:
-            raise self._end(error, "whether a batch was begun cannot be told") from None
+            raise self._end_run(error, "whether a batch was begun cannot be told") from None
         return found
 
-    async def _listed(self, name: str, file: str) -> str | None:
+    async def _find_listed(self, name: str, file: str) -> str | None:
         async for batch in self._api.listed():
             if batch.name == name or batch.input_file == file:
                 return batch.id
         return None
 
-    async def _follow(self, name: str, batch: str) -> None:
+    async def _follow_batch(self, name: str, batch: str) -> None:
         """Wait for the end of a batch, and hand out its answers."""
         self._following.add(name)
-        customs = self._rows.customs(name)
+        customs = self._rows.request_names(name)
         pause = max(self._budget.limits.backoff, _SOON)
         try:
-            while not (state := await self._patiently(lambda: self._api.get(batch))).ended:
+            while not (state := await self._retry_call(lambda: self._api.get(batch))).ended:
                 await asyncio.sleep(min(pause, _LATE))
                 pause *= 1.5
-            outcomes = await self._outcomes(state, customs)
+            outcomes = await self._batch_outcomes(state, customs)
         except NoReply as error:
             if error.passing or error.status in (401, 403):
-                raise self._end(error, f"batch {batch} cannot be fetched") from None
+                raise self._end_run(error, f"batch {batch} cannot be fetched") from None
             state = Batch(batch, "gone")
             reason = f"its batch {batch} cannot be fetched ({error.reason})"
             outcomes = {custom: {"status": None, "reason": reason, "passing": False} for custom in customs}
@@ -287,11 +292,11 @@ class Batches:
             if future is not None and not future.done():
                 future.set_result(found)
 
-    async def _outcomes(self, state: Batch, customs: list[str]) -> dict[str, Mapping[str, Any]]:
+    async def _batch_outcomes(self, state: Batch, customs: list[str]) -> dict[str, Mapping[str, Any]]:
         """Outcome of each request of a batch that has ended."""
         rows: dict[str, Mapping[str, Any]] = {}
         for file in filter(None, (state.output_file, state.error_file)):
-            rows = {**await self._lines(file), **rows}
+            rows = {**await self._fetch_lines(file), **rows}
         wrong = {line: f"{code}: {said}" for code, said, line in state.errors if line is not None}
         whole = next((f"{code}: {said}" for code, said, line in state.errors if line is None), None)
         unknown = any(code == "model_not_found" for code, _, _ in state.errors)
@@ -303,14 +308,14 @@ class Batches:
             elif custom not in rows and whole is not None:
                 found[custom] = {"status": 404 if unknown else None, "reason": whole, "passing": not unknown}
             else:
-                found[custom] = outcome(rows.get(custom), self._client.said, state.status)
+                found[custom] = request_outcome(rows.get(custom), self._client.said, state.status)
         return found
 
-    async def _lines(self, file: str) -> dict[str, Mapping[str, Any]]:
+    async def _fetch_lines(self, file: str) -> dict[str, Mapping[str, Any]]:
         """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
         rows: dict[str, Mapping[str, Any]] = {}
 
-        async def fetch() -> None:
+        async def fetch_lines() -> None:
             nonlocal rows
             rows = {}
             rows, damaged = await self._api.lines(file)
@@ -318,13 +323,13 @@ class Batches:
                 raise NoReply(f"{damaged} lines of its file are no answers", passing=True)
 
         try:
-            await self._patiently(fetch)
+            await self._retry_call(fetch_lines)
         except NoReply:
             if not rows:
                 raise
         return rows
 
-    async def _patiently(self, call: Callable[[], Awaitable[_T]]) -> _T:
+    async def _retry_call(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Call again what fails in passing, as often as a request."""
         tries = 0
         while True:
@@ -334,15 +339,15 @@ class Batches:
                 tries += 1
                 if not error.passing or tries >= self._budget.limits.request_tries:
                     raise
-                await self._pause(tries, error)
+                await self._wait_to_retry(tries, error)
 
-    async def _pause(self, tries: int, trouble: NoReply) -> None:
+    async def _wait_to_retry(self, tries: int, trouble: NoReply) -> None:
         if self._left is not None:
             raise Stop(self._left)
         wait = self._budget.limits.backoff * 2.0 ** (tries - 1) if trouble.after is None else trouble.after
         await asyncio.sleep(min(wait, _LATE))
 
-    def _end(self, trouble: NoReply, what: str) -> Exception:
+    def _end_run(self, trouble: NoReply, what: str) -> Exception:
         """Fault that ends the run: one that time may mend, or one that it will not."""
         place = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
         self._budget.stopped = self._budget.stopped or place
@@ -353,6 +358,6 @@ class Batches:
         return InputError(f"{place}; remove batch = true if the server has no batches")
 
 
-def _custom(key: Key, number: int) -> str:
+def _request_name(key: Key, number: int) -> str:
     """A request's name in its batch, the same at every start."""
-    return hashlib.sha256(f"{written(key)} {number}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{key_text(key)} {number}".encode()).hexdigest()[:32]

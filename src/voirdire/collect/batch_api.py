@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from voirdire.collect.client import Client
-from voirdire.collect.replies import NoReply, is_passing, message_of
+from voirdire.collect.replies import NoReply, error_message, may_succeed_later
 
 #: Where the requests of a batch go, and how long a server may take over them.
 ENDPOINT, WINDOW = "/v1/chat/completions", "24h"
@@ -73,19 +73,19 @@ class BatchApi:
     def __init__(self, client: Client, timeout: float) -> None:
         self._client, self._timeout = client, timeout
 
-    async def upload(self, name: str, content: bytes) -> str:
+    async def upload_file(self, name: str, content: bytes) -> str:
         """Upload a file of requests, one a line; what the server calls it."""
         file = (f"{name}.jsonl", content, "application/jsonl")
-        return self._id(await self._json("files", "create", file=file, purpose="batch"), "file")
+        return self._read_id(await self._json("files", "create", file=file, purpose="batch"), "file")
 
     async def create(self, file: str, name: str) -> Batch:
         """Begin a batch of an uploaded file."""
         how = {"endpoint": ENDPOINT, "completion_window": WINDOW, "metadata": {MARK: name}}
-        return self._batch(await self._json("batches", "create", input_file_id=file, **how))
+        return self._read_batch(await self._json("batches", "create", input_file_id=file, **how))
 
     async def get(self, batch: str) -> Batch:
         """State of a batch."""
-        return self._batch(await self._json("batches", "retrieve", batch))
+        return self._read_batch(await self._json("batches", "retrieve", batch))
 
     async def listed(self) -> AsyncIterator[Batch]:
         """All batches of the key, as many as a server lists on a hundred pages."""
@@ -96,10 +96,10 @@ class BatchApi:
             if not isinstance(rows, list):
                 raise NoReply("the server's answer is no list of batches", passing=True)
             for row in rows:
-                yield self._batch(row)
+                yield self._read_batch(row)
             if not rows or page.get("has_more") is not True:
                 return
-            after = {"after": self._batch(rows[-1]).id}
+            after = {"after": self._read_batch(rows[-1]).id}
 
     async def delete(self, file: str) -> None:
         """Delete an uploaded file."""
@@ -107,7 +107,7 @@ class BatchApi:
 
     async def lines(self, file: str) -> tuple[dict[str, Mapping[str, Any]], int]:
         """Lines of a file of answers by ``custom_id`` (of equal ones the first); how many lines are no answers."""
-        content = await self._call("files", "content", file)
+        content = await self._call_sdk("files", "content", file)
         found: dict[str, Mapping[str, Any]] = {}
         damaged = 0
         for line in filter(bytes.strip, content.split(b"\n")):
@@ -121,16 +121,16 @@ class BatchApi:
                 damaged += 1
         return found, damaged
 
-    async def _call(self, group: str, method: str, *args: Any, **given: Any) -> bytes:
-        def ask(sdk: Any) -> Any:
+    async def _call_sdk(self, group: str, method: str, *args: Any, **given: Any) -> bytes:
+        def call_group(sdk: Any) -> Any:
             return getattr(getattr(sdk, group).with_raw_response, method)(
                 *args, timeout=self._timeout, **given
             )
 
-        return await self._client.call(ask, self._timeout)
+        return await self._client.call(call_group, self._timeout)
 
     async def _json(self, group: str, method: str, *args: Any, **given: Any) -> Mapping[str, Any]:
-        content = await self._call(group, method, *args, **given)
+        content = await self._call_sdk(group, method, *args, **given)
         try:
             found = json.loads(content)
         except (ValueError, RecursionError):
@@ -140,13 +140,13 @@ class BatchApi:
             raise NoReply(f"the server's answer is no JSON object: {start!r}", passing=True)
         return found
 
-    def _id(self, found: Mapping[str, Any], what: str) -> str:
+    def _read_id(self, found: Mapping[str, Any], what: str) -> str:
         name = found.get("id")
         if not isinstance(name, str) or not _ID.fullmatch(name):
             raise NoReply(f"the server's answer names no {what}", passing=True)
         return name
 
-    def _batch(self, found: Any) -> Batch:
+    def _read_batch(self, found: Any) -> Batch:
         if not isinstance(found, Mapping):
             raise NoReply("the server's answer is no batch", passing=True)
         metadata, errors = found.get("metadata"), found.get("errors")
@@ -164,10 +164,12 @@ class BatchApi:
         files = {f"{part}_file": found.get(f"{part}_file_id") for part in ("input", "output", "error")}
         known = {part: file for part, file in files.items() if isinstance(file, str) and _ID.fullmatch(file)}
         named = name if isinstance(name, str) else None
-        return Batch(self._id(found, "batch"), str(found.get("status")), name=named, errors=told, **known)
+        return Batch(
+            self._read_id(found, "batch"), str(found.get("status")), name=named, errors=told, **known
+        )
 
 
-def outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: str) -> dict[str, Any]:
+def request_outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: str) -> dict[str, Any]:
     """Outcome of a request in a line of a batch's files: ``status`` and ``body``, or ``reason`` and ``passing``.
 
     Parameters
@@ -181,9 +183,9 @@ def outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: s
 
     Examples
     --------
-    >>> outcome({"response": {"status_code": 200, "body": {"choices": []}}}, str, "completed")
+    >>> request_outcome({"response": {"status_code": 200, "body": {"choices": []}}}, str, "completed")
     {'status': 200, 'body': {'choices': []}}
-    >>> outcome({"error": {"code": "batch_expired", "message": "Too late."}}, str, "expired")
+    >>> request_outcome({"error": {"code": "batch_expired", "message": "Too late."}}, str, "expired")
     {'status': None, 'reason': 'batch_expired: Too late.', 'passing': True}
     """
     response = row.get("response") if row is not None else None
@@ -192,8 +194,8 @@ def outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: s
         body = response.get("body")
         if code == 200:
             return {"status": 200, "body": body}
-        reason = said(f"HTTP {code}: {message_of(body) or 'no reason given'}")
-        return {"status": code, "reason": reason, "passing": is_passing(code)}
+        reason = said(f"HTTP {code}: {error_message(body) or 'no reason given'}")
+        return {"status": code, "reason": reason, "passing": may_succeed_later(code)}
     error = row.get("error") if row is not None else None
     if isinstance(error, Mapping):
         reason = said(": ".join(str(error[part]) for part in ("code", "message") if error.get(part)))

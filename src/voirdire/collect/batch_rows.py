@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from voirdire.collect.client import Form
-from voirdire.collect.journal import Journal, unpacked
-from voirdire.collect.protocol import Key, written
+from voirdire.collect.journal import Journal, unpack_value
+from voirdire.collect.protocol import Key, key_text
 
 _SCHEMAS = ("json_schema", "grammar", "text")
 
@@ -32,7 +32,7 @@ class Line(NamedTuple):
     noted : bool
         Whether it stands among the requests that were answered.
     reply : mapping or None
-        What came of it (see :func:`voirdire.collect.batch_api.outcome`); None as long as the batch runs.
+        What came of it (see :func:`voirdire.collect.batch_api.request_outcome`); None as long as the batch runs.
     """
 
     batch: str
@@ -66,7 +66,7 @@ class BatchRows:
     ...     journal = Journal(Path(folder))
     ...     rows = BatchRows(journal, "ann")
     ...     rows.made("b", "2026-01-31T12:00:00", [(("ask", 1), 1, "q1", Form(), 0.5)])
-    ...     before = rows.line(("ask", 1), 1).reply, rows.owed()
+    ...     before = rows.line(("ask", 1), 1).reply, rows.unanswered_requests()
     ...     rows.ended("b", "completed", {"q1": {"status": 200, "body": {}}})
     ...     after = rows.line(("ask", 1), 1).reply, rows.open()
     ...     journal.close()
@@ -80,40 +80,40 @@ class BatchRows:
     def made(self, name: str, time: str, lines: Sequence[tuple[Key, int, str, Form, float]]) -> None:
         """Note a batch before anything of it is sent; per request key, number, ``custom_id``, form, about its cost."""
         rows = [
-            (self._judge, written(key), number, name, custom, f"{form.schema} {form.logprobs:d}", cost)
+            (self._judge, key_text(key), number, name, custom, f"{form.schema} {form.logprobs:d}", cost)
             for key, number, custom, form, cost in lines
         ]
-        with self._journal.transaction() as database:
+        with self._journal.write_transaction() as database:
             database.execute(
                 "insert into batches values (?, ?, null, null, 'made', ?)", (name, self._judge, time)
             )
             database.executemany("insert into batched values (?, ?, ?, ?, ?, ?, ?, 0, null)", rows)
 
-    def uploaded(self, name: str, file: str | None) -> None:
+    def note_uploaded(self, name: str, file: str | None) -> None:
         """Note what the server calls the file, before the batch is begun."""
-        self._change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
+        self._execute_change("update batches set file = ?, status = 'uploaded' where name = ?", file, name)
 
-    def created(self, name: str, batch: str) -> None:
+    def note_created(self, name: str, batch: str) -> None:
         """Note what the server calls the batch."""
-        self._change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
+        self._execute_change("update batches set batch = ?, status = 'created' where name = ?", batch, name)
 
-    def _change(self, statement: str, *values: str | None) -> None:
-        with self._journal.transaction() as database:
+    def _execute_change(self, statement: str, *values: str | None) -> None:
+        with self._journal.write_transaction() as database:
             database.execute(statement, values)
 
     def _rows(self, statement: str, *values: Any) -> list[Any]:
         with self._journal.used() as database:
             return database.execute(statement, values).fetchall()
 
-    def dropped(self, name: str) -> None:
+    def drop_batch(self, name: str) -> None:
         """Forget a batch that the server does not have."""
-        with self._journal.transaction() as database:
+        with self._journal.write_transaction() as database:
             database.execute("delete from batched where batch = ?", (name,))
             database.execute("delete from batches where name = ?", (name,))
 
     def ended(self, name: str, status: str, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
         """Note what came of a batch, by ``custom_id``."""
-        with self._journal.transaction() as database:
+        with self._journal.write_transaction() as database:
             database.executemany(
                 "update batched set reply = ? where batch = ? and custom = ?",
                 [(self._journal.packed(found), name, custom) for custom, found in outcomes.items()],
@@ -132,12 +132,12 @@ class BatchRows:
         """True where there are requests in batches whose questions have no answer yet."""
         return bool(self._rows("select 1 from batched where judge = ? limit 1", self._judge))
 
-    def customs(self, name: str) -> list[str]:
+    def request_names(self, name: str) -> list[str]:
         """The ``custom_id`` of every request of a batch, sorted, as they stand in its file."""
         rows = self._rows("select custom from batched where batch = ? order by custom", name)
         return [str(custom) for (custom,) in rows]
 
-    def owed(self) -> tuple[int, float]:
+    def unanswered_requests(self) -> tuple[int, float]:
         """Requests in batches that are not yet noted as answered, and about what they cost."""
         with self._journal.used() as database:
             count, cost = database.execute(
@@ -152,7 +152,7 @@ class BatchRows:
         with self._journal.used() as database:
             row = database.execute(
                 "select batch, form, expected, noted, reply from batched where judge = ? and key = ? and number = ?",
-                (self._judge, written(key), number),
+                (self._judge, key_text(key), number),
             ).fetchone()
             if row is None:
                 return None
@@ -160,13 +160,15 @@ class BatchRows:
             schema, _, logprobs = form.partition(" ")
             if schema not in _SCHEMAS or not math.isfinite(expected):
                 raise ValueError("a form that there is not, or a cost that is no number")
-            return Line(batch, Form(schema, logprobs == "1"), float(expected), bool(noted), _reply(packed))
+            return Line(
+                batch, Form(schema, logprobs == "1"), float(expected), bool(noted), _unpack_reply(packed)
+            )
 
 
-def _reply(packed: bytes | None) -> Mapping[str, Any] | None:
+def _unpack_reply(packed: bytes | None) -> Mapping[str, Any] | None:
     if packed is None:
         return None
-    found = unpacked(packed)
+    found = unpack_value(packed)
     if not isinstance(found, Mapping) or not isinstance(found.get("status"), int | None):
         raise ValueError("an answer that is none")
     return found

@@ -73,10 +73,10 @@ class Budget:
     Examples
     --------
     >>> budget = Budget(Limits(max_cost=1.0), Progress())
-    >>> budget.pay(budget.reserve(0.75), 0.5)
+    >>> budget.record_cost(budget.reserve_cost(0.75), 0.5)
     >>> budget.progress.cost
     0.5
-    >>> budget.reserve(0.75)
+    >>> budget.reserve_cost(0.75)
     Traceback (most recent call last):
     ...
     voirdire.collect.budget.Stop: stopped at a cost of 0.5: one more request may pass max_cost 1
@@ -93,20 +93,20 @@ class Budget:
         #: Whether that is one of the bounds; what is within it is still asked and waited for.
         self.at_bound = False
 
-    def go_on(self) -> None:
+    def raise_if_stopped(self) -> None:
         """Raise `Stop` once the run is to stop."""
         if self.stopped is not None:
             raise Stop(self.stopped)
 
-    def owe(self, requests: int, cost: float) -> None:
+    def reserve_sent(self, requests: int, cost: float) -> None:
         """Set aside what requests cost that were sent before; less than nothing for those that were not after all."""
         self.progress.requests += requests
         self._reserved += cost
 
-    def reserve(self, cost: float) -> float:
+    def reserve_cost(self, cost: float) -> float:
         """Set aside what a request may cost until it is paid; the run stops if it may not cost that much."""
         limits, progress = self.limits, self.progress
-        self.go_on()
+        self.raise_if_stopped()
         if limits.max_calls is not None and progress.requests >= limits.max_calls:
             self.stopped = f"stopped at {progress.requests} requests (max_calls)"
         elif limits.max_cost is not None and progress.cost + self._reserved + cost > limits.max_cost:
@@ -115,11 +115,11 @@ class Budget:
                 f"{limits.max_cost:g}"
             )
         self.at_bound = self.stopped is not None
-        self.go_on()
-        self.owe(1, cost)
+        self.raise_if_stopped()
+        self.reserve_sent(1, cost)
         return cost
 
-    def pay(self, reserved: float, cost: float) -> None:
+    def record_cost(self, reserved: float, cost: float) -> None:
         """Count what a request has cost, in place of what was set aside for it."""
         self._reserved -= reserved
         self.progress.cost += cost

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from voirdire.collect.gbnf import grammar
+from voirdire.collect.gbnf import schema_grammar
 from voirdire.collect.protocol import Logprobs
 from voirdire.collect.redact import Redactor
-from voirdire.collect.replies import NoReply, Reply, is_passing, message_of, read_reply, retry_after
+from voirdire.collect.replies import NoReply, Reply, error_message, may_succeed_later, read_reply, retry_after
 from voirdire.collect.wire import BadAnswer, http_client
 
 _PLACEHOLDER = "none"
@@ -57,12 +57,12 @@ class Form:
     logprobs: bool = True
 
 
-def body(request: Request, form: Form) -> dict[str, Any]:
+def request_body(request: Request, form: Form) -> dict[str, Any]:
     """The request's JSON.
 
     Examples
     --------
-    >>> body(Request("m", "", "Which?", temperature=0.0), Form())
+    >>> request_body(Request("m", "", "Which?", temperature=0.0), Form())
     {'model': 'm', 'messages': [{'role': 'user', 'content': 'Which?'}], 'temperature': 0.0}
     """
     user = request.user
@@ -74,7 +74,7 @@ def body(request: Request, form: Form) -> dict[str, Any]:
                 + json.dumps(request.schema, ensure_ascii=False)
             )
         elif form.schema == "grammar":
-            made["grammar"] = grammar(request.schema)
+            made["grammar"] = schema_grammar(request.schema)
         else:
             named = {"name": "answer", "schema": request.schema, "strict": True}
             made["response_format"] = {"type": "json_schema", "json_schema": named}
@@ -145,7 +145,7 @@ class Client:
             async with asyncio.timeout(timeout):
                 await self._client().models.with_raw_response.list(timeout=timeout)
         except Exception as error:
-            trouble = self._trouble(error, timeout)
+            trouble = self._describe_trouble(error, timeout)
             if trouble.status is None:
                 return trouble.reason
             if trouble.status in (401, 403):
@@ -160,7 +160,7 @@ class Client:
         NoReply
             There is no answer, or none that is a chat completion.
         """
-        made = body(request, form)
+        made = request_body(request, form)
         content = await self.call(
             # what is extra goes as it stands: the SDK looks at every entry of the rest, milliseconds for a schema
             lambda sdk: sdk.chat.completions.with_raw_response.create(
@@ -184,7 +184,7 @@ class Client:
                 content: bytes = raw.http_response.content
                 return content
         except Exception as error:
-            raise self._trouble(error, timeout) from None
+            raise self._describe_trouble(error, timeout) from None
 
     def reply(self, content: bytes) -> Reply:
         """A chat completion, without keys.
@@ -198,18 +198,18 @@ class Client:
         if found is None:
             start = self.said(content.decode("utf-8", "replace"))[:60]
             raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True)
-        return self._hidden(found)
+        return self._hide_keys(found)
 
-    def _hidden(self, reply: Reply) -> Reply:
+    def _hide_keys(self, reply: Reply) -> Reply:
         """A reply without keys; log-probabilities are left out where their tokens together spell one."""
         finish = reply.finish and self.said(reply.finish)
         logprobs = reply.logprobs
         spelt = "".join(token for token, _ in logprobs)
-        if self.hide.holds(spelt) or self.hide.value(logprobs) != _lists(logprobs):
+        if self.hide.holds(spelt) or self.hide.value(logprobs) != _logprob_lists(logprobs):
             logprobs = ()
         return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
 
-    def _trouble(self, error: Exception, timeout: float) -> NoReply:
+    def _describe_trouble(self, error: Exception, timeout: float) -> NoReply:
         """Description of what went wrong, in words that hold no key."""
         import openai
 
@@ -220,10 +220,13 @@ class Client:
             return NoReply(self.said(str(bad)), status=bad.status, passing=False)
         if isinstance(error, openai.APIStatusError):
             status = error.status_code
-            told = message_of(error.body) or error.response.text or "no reason given"
+            told = error_message(error.body) or error.response.text or "no reason given"
             reason = self.said(f"HTTP {status}: {told}")
             return NoReply(
-                reason, status=status, passing=is_passing(status), after=retry_after(error.response.headers)
+                reason,
+                status=status,
+                passing=may_succeed_later(status),
+                after=retry_after(error.response.headers),
             )
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
@@ -238,5 +241,5 @@ class Client:
         return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
-def _lists(logprobs: Logprobs) -> list[Any]:
+def _logprob_lists(logprobs: Logprobs) -> list[Any]:
     return [[token, [list(other) for other in others]] for token, others in logprobs]

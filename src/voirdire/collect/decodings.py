@@ -26,40 +26,40 @@ _BASES = {_OCTAL: 8, _DECIMAL: 10}
 _BREAKS = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
-def _all_but(kept: bytes) -> bytes:
+def _bytes_except(kept: bytes) -> bytes:
     return bytes(byte for byte in range(256) if byte not in kept)
 
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
 _NO_BASE64, _NO_HEX, _NO_OCTAL = (
-    _all_but(_BASE64 + b"-_"),
-    _all_but(b"0123456789abcdefABCDEF"),
-    _all_but(b"01234567"),
+    _bytes_except(_BASE64 + b"-_"),
+    _bytes_except(b"0123456789abcdefABCDEF"),
+    _bytes_except(b"01234567"),
 )
 _PRINTABLE = bytes(1 if 32 <= byte < 127 or byte in b"\t\n\r\f\v" else 0 for byte in range(256))
 
 
-def unescaped(raw: bytes) -> list[bytes]:
+def unescape_rounds(raw: bytes) -> list[bytes]:
     """A text, and what it becomes as escapes are undone again and again.
 
     Examples
     --------
-    >>> unescaped(rb"%2573\\u0073\\163 & so on")
+    >>> unescape_rounds(rb"%2573\\u0073\\163 & so on")
     [b'%2573\\\\u0073\\\\163 & so on', b'%73ss & so on', b'sss & so on']
     """
     views = [raw]
     for _ in range(_ROUNDS):
         if not any(sign in views[-1] for sign in (b"\\", b"%", b"&")):
             break
-        further = _ESCAPED.sub(_character, views[-1])
+        further = _ESCAPED.sub(_decode_match, views[-1])
         if further == views[-1]:
             break
         views.append(further)
     return views
 
 
-def decodings(raw: bytes, least: int) -> Iterator[bytes]:
+def decode_all(raw: bytes, least: int) -> Iterator[bytes]:
     """Decode a text as base64 (of either alphabet), hexadecimal and octal, from each place of a group.
 
     Parameters
@@ -71,7 +71,7 @@ def decodings(raw: bytes, least: int) -> Iterator[bytes]:
     Examples
     --------
     >>> for written in (b"it is c2Vjc mV0", b"73:65:63:72:65:74", b"163 145 143 162 145 164"):
-    ...     print(any(b"secret" in decoded for decoded in decodings(written, 6)))
+    ...     print(any(b"secret" in decoded for decoded in decode_all(written, 6)))
     True
     True
     True
@@ -80,20 +80,20 @@ def decodings(raw: bytes, least: int) -> Iterator[bytes]:
     for start in range(4 if 3 * len(letters) >= 4 * least else 0):
         part = letters[start:]
         yield binascii.a2b_base64(part + b"A" * (-len(part) % 4))
-    digits = _without(raw, b"0x", b"0X").translate(None, _NO_HEX)
+    digits = _remove_signs(raw, b"0x", b"0X").translate(None, _NO_HEX)
     for start in range(2 if len(digits) >= 2 * least else 0):
         yield binascii.unhexlify(digits[start : len(digits) - (len(digits) - start) % 2])
-    octal = _without(raw, b"0o").translate(None, _NO_OCTAL)
+    octal = _remove_signs(raw, b"0o").translate(None, _NO_OCTAL)
     for start in range(3 if len(octal) >= 3 * least else 0):
         yield _from_octal(octal[start : len(octal) - (len(octal) - start) % 3])
 
 
-def printable(raw: bytes, least: int) -> bytes:
+def printable_stretches(raw: bytes, least: int) -> bytes:
     """The stretches of so many printable characters or more, with a zero byte between them; empty without any.
 
     Examples
     --------
-    >>> printable(b"\\x00abc\\xff\\xfeabcdef\\x01", 4)
+    >>> printable_stretches(b"\\x00abc\\xff\\xfeabcdef\\x01", 4)
     b'abcdef'
     """
     # most of what was no code has none, which is seen by compiled code
@@ -102,7 +102,7 @@ def printable(raw: bytes, least: int) -> bytes:
     return b"\0".join(re.findall(rb"[\t-\r -~]{%d,}" % least, raw))
 
 
-def _without(raw: bytes, *signs: bytes) -> bytes:
+def _remove_signs(raw: bytes, *signs: bytes) -> bytes:
     for sign in signs:
         if sign in raw:  # much faster than finding nothing to replace
             raw = raw.replace(sign, b"")
@@ -116,12 +116,12 @@ def _from_octal(digits: bytes) -> bytes:
     return ((values[::3] << 6) | (values[1::3] << 3) | values[2::3]).tobytes()
 
 
-def _character(match: re.Match[bytes]) -> bytes:
-    return _decoded(match[0])
+def _decode_match(match: re.Match[bytes]) -> bytes:
+    return _decode_escape(match[0])
 
 
 @lru_cache(4096)
-def _decoded(escape: bytes) -> bytes:
+def _decode_escape(escape: bytes) -> bytes:
     """Character that an escape stands for, or the escape itself where that is nothing."""
     match = _ESCAPED.fullmatch(escape)
     assert match is not None

@@ -8,8 +8,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from voirdire.collect.cost import made_up, price, tokens_read, tokens_written
-from voirdire.collect.loop import in_loop
+from voirdire.collect.cost import made_up_answer, token_price, tokens_read, tokens_written
+from voirdire.collect.loop import run_in_loop
 from voirdire.collect.plan import make_plan
 from voirdire.collect.protocol import Answer, Question
 
@@ -62,12 +62,12 @@ def estimate(
     calls, numbers = plan.calls(), count(1)
     asked: list[tuple[str, int, Mapping[str, Any] | None]] = []
 
-    async def ask(question: Question) -> Answer:
+    async def record_question(question: Question) -> Answer:
         prompt = plan.prompts.render(question.template, question.variables)
         asked.append((question.judge, tokens_read(prompt.system + prompt.user), question.schema))
-        return Answer(made_up(question.schema, numbers))
+        return Answer(made_up_answer(question.schema, numbers))
 
-    in_loop(plan.protocol.run(plan.setting, ask))
+    run_in_loop(plan.protocol.run(plan.setting, record_question))
     rows = []
     for judge in plan.setting.judges:
         own = [one for one in asked if one[0] == judge.name] or asked
@@ -83,7 +83,7 @@ def estimate(
                 "calls_most": most,
                 "tokens_in": round(read * most),
                 "tokens_out": round(wrote * most),
-                "cost": price(judge, read * most, wrote * most),
+                "cost": token_price(judge, read * most, wrote * most),
             }
         )
     return Estimate(plan.protocol.name, rows)

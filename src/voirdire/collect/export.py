@@ -53,7 +53,7 @@ def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor | None = None
         path = folder / f"{name}.csv"
         if values or name == "missing":
             counts[name] = len(values)
-            write_file(path, _csv(values, _FIRST[name], hide or Redactor()).encode("utf-8", "replace"))
+            write_file(path, _csv_text(values, _FIRST[name], hide or Redactor()).encode("utf-8", "replace"))
         else:
             path.unlink(missing_ok=True)
     return counts
@@ -64,15 +64,15 @@ def write_json(content: Mapping[str, Any], path: Path, hide: Redactor | None = N
     write_file(path, json.dumps((hide or Redactor()).value(content), indent=1, allow_nan=False) + "\n")
 
 
-def _csv(rows: Sequence[Mapping[str, Any]], first: Sequence[str], hide: Redactor) -> str:
+def _csv_text(rows: Sequence[Mapping[str, Any]], first: Sequence[str], hide: Redactor) -> str:
     found = dict.fromkeys(column for row in rows for column in row)
     columns = [name for name in first if name in found or not rows]
     columns += [name for name in found if name not in first]
-    lines = [columns, *([_cell(row.get(column)) for column in columns] for row in rows)]
-    return "".join(",".join(_quoted(hide.text(cell)) for cell in line) + "\n" for line in lines)
+    lines = [columns, *([_cell_text(row.get(column)) for column in columns] for row in rows)]
+    return "".join(",".join(_quote_cell(hide.text(cell)) for cell in line) + "\n" for line in lines)
 
 
-def _cell(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, bool):
@@ -82,7 +82,7 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def _quoted(text: str) -> str:
+def _quote_cell(text: str) -> str:
     # not the csv module's, which quotes a carriage return only since Python 3.13
     if any(mark in text for mark in ',"\r\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'

@@ -27,7 +27,7 @@ _COMMON = {
 }
 
 
-def grammar(schema: Mapping[str, Any]) -> str:
+def schema_grammar(schema: Mapping[str, Any]) -> str:
     """The grammar of a schema's answers.
 
     Parameters
@@ -37,18 +37,18 @@ def grammar(schema: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> print(grammar({"type": "object", "properties": {"score": {"enum": [1, 2]}}}).splitlines()[0])
+    >>> print(schema_grammar({"type": "object", "properties": {"score": {"enum": [1, 2]}}}).splitlines()[0])
     root ::= "{" "\\"score\\":" r1 "}"
     """
     rules: dict[str, str] = {}
-    root = _expression(schema, rules)
+    root = _schema_expression(schema, rules)
     lines = [f"root ::= {root}", *(f"{name} ::= {body}" for name, body in rules.items())]
     return "\n".join([*lines, *(f"{name} ::= {body}" for name, body in _COMMON.items())]) + "\n"
 
 
-def _rule(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
+def _rule_name(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
     """The name of a rule for a schema inside another."""
-    body = _expression(schema, rules)
+    body = _schema_expression(schema, rules)
     known = next((name for name, other in rules.items() if other == body), None)
     if known is None:
         known = f"r{len(rules) + 1}"
@@ -56,24 +56,25 @@ def _rule(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
     return known
 
 
-def _expression(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
+def _schema_expression(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
     if "const" in schema:
-        return _literal(schema["const"])
+        return _literal_expression(schema["const"])
     if "enum" in schema:
-        return " | ".join(dict.fromkeys(_literal(value) for value in schema["enum"]))
+        return " | ".join(dict.fromkeys(_literal_expression(value) for value in schema["enum"]))
     if "anyOf" in schema:
-        return " | ".join(_rule(inner, rules) for inner in schema["anyOf"])
+        return " | ".join(_rule_name(inner, rules) for inner in schema["anyOf"])
     kind = schema.get("type")
     if isinstance(kind, list):
-        return " | ".join(_rule({**schema, "type": one}, rules) for one in kind)
+        return " | ".join(_rule_name({**schema, "type": one}, rules) for one in kind)
     if kind == "object" and schema.get("properties"):
         fields = [
-            f"{_literal(name, ':')} {_rule(part, rules)}" for name, part in schema["properties"].items()
+            f"{_literal_expression(name, ':')} {_rule_name(part, rules)}"
+            for name, part in schema["properties"].items()
         ]
         inside = ' "," '.join(fields)
         return f'"{{" {inside} "}}"'
     if kind == "array":
-        return _list(schema, rules)
+        return _list_expression(schema, rules)
     if kind == "string":
         least, most = schema.get("minLength", 0), schema.get("maxLength", _MOST + 1)
         bound = f"{{{least},}}" if most > _MOST else f"{{{least},{most}}}"
@@ -81,12 +82,12 @@ def _expression(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
     if kind == "integer" and {"minimum", "maximum"} <= schema.keys():
         low, high = int(schema["minimum"]), int(schema["maximum"])
         if high - low < _MOST:
-            return " | ".join(_literal(number) for number in range(low, high + 1))
+            return " | ".join(_literal_expression(number) for number in range(low, high + 1))
     return str(kind or "value")
 
 
-def _list(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
-    part = _rule(schema.get("items", {}), rules)
+def _list_expression(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
+    part = _rule_name(schema.get("items", {}), rules)
     least, most = schema.get("minItems", 0), schema.get("maxItems")
     if most == 0:
         return '"[" "]"'
@@ -95,6 +96,6 @@ def _list(schema: Mapping[str, Any], rules: dict[str, str]) -> str:
     return f'"[" {some} "]"' if least else f'"[" ({some})? "]"'
 
 
-def _literal(value: Any, after: str = "") -> str:
+def _literal_expression(value: Any, after: str = "") -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + after
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

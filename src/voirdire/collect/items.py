@@ -50,8 +50,10 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
     if count < least:
         needed = "two" if least == 2 else "one"
         problems.table(f"there {'is one item' if count else 'are no items'}; judging needs at least {needed}")
-    ids = _ids(cells["id"], problems)
-    columns = {column: _texts(values, column, problems) for column, values in cells.items() if column != "id"}
+    ids = _read_ids(cells["id"], problems)
+    columns = {
+        column: _read_texts(values, column, problems) for column, values in cells.items() if column != "id"
+    }
     problems.raise_any()
     items = []
     for number, given in enumerate(ids):
@@ -62,7 +64,7 @@ def read_items(table: object, *, name: str = "items", least: int = 2) -> tuple[I
     return tuple(items)
 
 
-def _ids(values: Sequence[object], problems: Problems) -> list[str]:
+def _read_ids(values: Sequence[object], problems: Problems) -> list[str]:
     places: dict[str, list[int]] = {}
     ids = []
     for row, value in enumerate(values, start=1):
@@ -79,10 +81,10 @@ def _ids(values: Sequence[object], problems: Problems) -> list[str]:
     return ids
 
 
-def _texts(values: Sequence[object], column: str, problems: Problems) -> list[str]:
+def _read_texts(values: Sequence[object], column: str, problems: Problems) -> list[str]:
     texts = []
     for row, value in enumerate(values, start=1):
-        text = _text(value)
+        text = _cell_text(value)
         if text is None:
             problems.rows([row], f"{column} is a {type(value).__name__}; write it as text")
         elif column == "text" and not text.strip():
@@ -95,7 +97,7 @@ def _texts(values: Sequence[object], column: str, problems: Problems) -> list[st
     return texts
 
 
-def _text(value: object) -> str | None:
+def _cell_text(value: object) -> str | None:
     """A cell as text; "" where it is empty, None where it is of no kind that is text."""
     if isinstance(value, str):
         return value

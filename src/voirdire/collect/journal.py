@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voirdire.collect.answers import DECODER
-from voirdire.collect.protocol import Answer, Key, Logprobs, written
+from voirdire.collect.protocol import Answer, Key, Logprobs, key_text
 from voirdire.collect.redact import Redactor
-from voirdire.collect.replies import as_logprob
+from voirdire.collect.replies import check_logprob
 from voirdire.errors import InputError
 
 FILE = "journal.sqlite"
@@ -132,15 +132,15 @@ class Journal:
     def __init__(self, folder: Path, *, write: bool = True, hide: Redactor | None = None) -> None:
         self.path = folder / FILE
         self._hide = hide or Redactor()
-        self._lock = _lock(folder) if write else None
+        self._lock = _lock_folder(folder) if write else None
         try:
             with self._used("cannot be used"):
-                self._open()
+                self._open_file()
         except BaseException:
             self.close()
             raise
 
-    def _open(self) -> None:
+    def _open_file(self) -> None:
         if self.path.exists() and not self.path.is_file():
             raise InputError(f"journal {self.path}: is no file; name another output folder")
         self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
@@ -150,12 +150,12 @@ class Journal:
         self._db.execute("pragma synchronous = normal")
         with closing(sqlite3.connect(":memory:")) as new:
             new.executescript(_TABLES)
-            made = _layout(new)
-        before = _layout(self._db)
+            made = _database_layout(new)
+        before = _database_layout(self._db)
         self._db.executescript(_TABLES)
         older = [[row for row in made if row[1] not in lacking] for lacking in _LACKING]
         # tables are made before anything is noted: where something is, none can be missing
-        if _layout(self._db) != made or (before not in (made, *older) and self.setting()):
+        if _database_layout(self._db) != made or (before not in (made, *older) and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )
@@ -173,7 +173,7 @@ class Journal:
             yield self._db
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def write_transaction(self) -> Iterator[sqlite3.Connection]:
         """The file, to be written: all of it or nothing."""
         with self._used(), self._db:
             self._db.execute("begin immediate")
@@ -210,7 +210,7 @@ class Journal:
         setting = {part: self._hide.text(value) for part, value in setting.items()}
         if len(before) > 1:
             return [part for part, value in setting.items() if before.get(part) != value]
-        with self.transaction() as database:
+        with self.write_transaction() as database:
             database.executemany("insert or replace into setting values (?, ?)", setting.items())
         return []
 
@@ -225,7 +225,7 @@ class Journal:
         with self._used():
             row = self._db.execute(
                 "select hash, answer, missing, logprobs from answers where judge = ? and key = ?",
-                (judge, written(key)),
+                (judge, key_text(key)),
             ).fetchone()
             if row is None:
                 return None
@@ -233,12 +233,14 @@ class Journal:
             if (answer is None) == (reason is None) or not isinstance(reason, str | None):
                 raise ValueError("an answer and a reason for none")
             content = None if answer is None else DECODER.decode(answer)
-            return Kept(digest, Answer(content, reason, _logprobs(json.loads(logprobs)) if logprobs else ()))
+            return Kept(
+                digest, Answer(content, reason, _read_logprobs(json.loads(logprobs)) if logprobs else ())
+            )
 
-    def sent(self, judge: str, key: Key, number: int, request: Sent) -> None:
+    def note_sent(self, judge: str, key: Key, number: int, request: Sent) -> None:
         """Note a request that brought no usable answer, unless it was noted when its batch was read before."""
-        with self.transaction():
-            self._insert_request(judge, written(key), number, request)
+        with self.write_transaction():
+            self._insert_request(judge, key_text(key), number, request)
 
     def keep(
         self,
@@ -253,8 +255,8 @@ class Journal:
 
         ``prompt`` is the system's and the user's message, which is kept compressed.
         """
-        name = written(key)
-        with self.transaction():
+        name = key_text(key)
+        with self.write_transaction():
             if requests and answer.missing is None:
                 self._insert_request(judge, name, len(requests), requests[-1])
             if prompt is not None:
@@ -292,7 +294,7 @@ class Journal:
                 "on a.judge = p.judge and a.key = p.key order by p.judge, p.key"
             )
             for judge, key, packed, answer in rows:
-                system, user = unpacked(packed)
+                system, user = unpack_value(packed)
                 yield judge, key, str(system), str(user), answer
 
     def packed(self, value: Any) -> bytes:
@@ -324,7 +326,7 @@ class Journal:
         with self._used():
             return self._db.execute("delete from answers where missing is not null").rowcount
 
-    def totals(self) -> dict[str, dict[str, float]]:
+    def totals_by_judge(self) -> dict[str, dict[str, float]]:
         """Per judge: requests sent, questions answered and missing, tokens, cost."""
         found: dict[str, dict[str, float]] = {}
         with self._used():
@@ -345,7 +347,7 @@ class Journal:
         return {judge: NOTHING | row for judge, row in found.items()}
 
 
-def unpacked(packed: bytes) -> Any:
+def unpack_value(packed: bytes) -> Any:
     """The value of :meth:`Journal.packed`.
 
     Raises
@@ -360,14 +362,14 @@ def unpacked(packed: bytes) -> Any:
     return json.loads(text)
 
 
-def _logprobs(found: list[Any]) -> Logprobs:
+def _read_logprobs(found: list[Any]) -> Logprobs:
     return tuple(
-        (str(token), tuple((str(other), as_logprob(value)) for other, value in others))
+        (str(token), tuple((str(other), check_logprob(value)) for other, value in others))
         for token, others in found
     )
 
 
-def _layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
+def _database_layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
     """The tables as they were made, and whatever else there is: views, triggers."""
     return sorted(
         (kind, name, sql or "")
@@ -375,7 +377,7 @@ def _layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
     )
 
 
-def _lock(folder: Path) -> sqlite3.Connection:
+def _lock_folder(folder: Path) -> sqlite3.Connection:
     """Hold a lock for as long as the process lives, however it ends."""
     path, lock = folder / ".lock", None
     try:

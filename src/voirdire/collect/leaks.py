@@ -25,7 +25,7 @@ _FORM = re.compile(
 )
 
 
-def leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator[tuple[str, str]]:
+def find_leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator[tuple[str, str]]:
     """Where a key seems to be written, and the text itself.
 
     Parameters
@@ -38,7 +38,7 @@ def leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator[tupl
 
     Examples
     --------
-    >>> list(leaks({"top_k": 5, "extra": {"api-key": "abc"}, "stop": ["sk-0123456789abcdef"]}))
+    >>> list(find_leaks({"top_k": 5, "extra": {"api-key": "abc"}, "stop": ["sk-0123456789abcdef"]}))
     [('extra.api-key', 'abc'), ('stop', 'sk-0123456789abcdef')]
     """
     if isinstance(value, Mapping):
@@ -51,20 +51,20 @@ def leaks(value: Any, place: str = "", *, by_name: bool = True) -> Iterator[tupl
             if by_name and isinstance(inner, str) and (plain in _NAMED or plain.endswith(_ENDS)):
                 yield inside, inner
             else:
-                yield from leaks(inner, inside, by_name=by_name)
+                yield from find_leaks(inner, inside, by_name=by_name)
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from leaks(inner, place, by_name=by_name)
+            yield from find_leaks(inner, place, by_name=by_name)
     elif isinstance(value, str) and _FORM.search(value):
         yield place, value
 
 
-def without(text: str, found: list[tuple[str, str]]) -> str:
+def without_secrets(text: str, found: list[tuple[str, str]]) -> str:
     """A message without what was found.
 
     Examples
     --------
-    >>> without("model is 'abc'", [("model", "abc")])
+    >>> without_secrets("model is 'abc'", [("model", "abc")])
     "model is '[key]'"
     """
     for secret in sorted((one for _, one in found if one), key=len, reverse=True):

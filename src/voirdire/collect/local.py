@@ -20,7 +20,7 @@ from voirdire.collect.panel import LOCAL
 from voirdire.collect.protocol import Judge
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 _CONTEXT = 8192
 _EXTRA = "pip install 'voirdire[local]'"
@@ -89,10 +89,12 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
             continue
         name = judge.model.removeprefix(LOCAL)
         if name not in MODELS:
-            near = nearest(name, tuple(MODELS)) or f"; there are {', '.join(MODELS)}"
+            near = nearest_name(name, tuple(MODELS)) or f"; there are {', '.join(MODELS)}"
             problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{near}")
             continue
-        remedies = [how for module, how in _needed(name).items() if importlib.util.find_spec(module) is None]
+        remedies = [
+            how for module, how in _needed_modules(name).items() if importlib.util.find_spec(module) is None
+        ]
         if remedies:
             problems.append(
                 f"judge {judge.name!r}: {judge.model} needs packages that are not installed; "
@@ -101,7 +103,7 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
     return problems
 
 
-def _needed(name: str) -> dict[str, str]:
+def _needed_modules(name: str) -> dict[str, str]:
     """The modules that a model needs, and the commands that bring them."""
     entry = MODELS[name]
     return {"xllamacpp": _EXTRA} | {part.split("/")[0]: entry.install for part in entry.parts}
@@ -128,7 +130,7 @@ class LocalServers:
         """
         name = model.removeprefix(LOCAL)
         if name not in self._servers:
-            self._servers[name] = _start(name, slots)
+            self._servers[name] = _start_server(name, slots)
         return f"{self._servers[name].listening_address}/v1"
 
     def close(self) -> None:
@@ -136,7 +138,7 @@ class LocalServers:
         self._servers.clear()
 
 
-def _start(name: str, slots: int) -> Any:
+def _start_server(name: str, slots: int) -> Any:
     import xllamacpp
 
     entry, path = MODELS[name], model_file(name)
@@ -172,7 +174,7 @@ def model_file(name: str) -> Path:
         The SHA-256 differs, or the file cannot be written.
     """
     entry = MODELS[name]
-    parts = [_part(part, entry.install) for part in entry.parts]
+    parts = [_part_file(part, entry.install) for part in entry.parts]
     if len(parts) == 1:
         path = parts[0]
     else:
@@ -200,7 +202,7 @@ def model_file(name: str) -> Path:
     return path
 
 
-def _part(part: str, install: str) -> Path:
+def _part_file(part: str, install: str) -> Path:
     """A file of a package that need not be importable here."""
     module, _, rest = part.partition("/")
     found = importlib.util.find_spec(module)

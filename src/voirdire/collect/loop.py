@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
-def in_loop(work: Coroutine[Any, Any, _T]) -> _T:
+def run_in_loop(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, also where a loop is running already (a notebook).
 
     Examples
     --------
-    >>> in_loop(asyncio.sleep(0, "done"))
+    >>> run_in_loop(asyncio.sleep(0, "done"))
     'done'
     """
     try:
@@ -26,17 +26,17 @@ def in_loop(work: Coroutine[Any, Any, _T]) -> _T:
     future: Future[_T] = Future()
     tasks: list[asyncio.Task[Any]] = []
 
-    async def noted() -> _T:
+    async def register_and_await() -> _T:
         tasks.extend(filter(None, [asyncio.current_task()]))
         return await work
 
-    def target() -> None:
+    def run_in_thread() -> None:
         try:
-            future.set_result(asyncio.run(noted()))
+            future.set_result(asyncio.run(register_and_await()))
         except BaseException as error:
             future.set_exception(error)
 
-    threading.Thread(target=target, daemon=True).start()
+    threading.Thread(target=run_in_thread, daemon=True).start()
     try:
         return future.result()
     except KeyboardInterrupt:

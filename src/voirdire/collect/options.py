@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from voirdire.settings import faults, nearest, rules_of
+from voirdire.settings import find_faults, nearest_word, rules_of
 
 _LARGEST = 8 * 1024 * 1024
 
@@ -49,23 +49,23 @@ def build_options(
     rules = rules_of(cls)
     given = dict(table)
     for name, text in (settings or {}).items():
-        given[name] = _parsed(text, get_type_hints(cls)[name]) if name in rules else text
-    found = faults(given, rules, unknown="unknown option {key!r}{near}", near=near)
+        given[name] = _parse_setting(text, get_type_hints(cls)[name]) if name in rules else text
+    found = find_faults(given, rules, unknown="unknown option {key!r}{near}", near=nearest_or_all)
     problems = [fault if name not in rules else f"option {fault}" for name, fault in found]
     return (
         cls() if problems else cls(**{name: rules[name].keep(value) for name, value in given.items()})
     ), problems
 
 
-def near(name: str, known: Sequence[str]) -> str:
+def nearest_or_all(name: str, known: Sequence[str]) -> str:
     """Names to write instead of an unknown one: the nearest, or all that there are.
 
     Examples
     --------
-    >>> near("rubrik", ["rubric"]), near("x", ["rubric"])
+    >>> nearest_or_all("rubrik", ["rubric"]), nearest_or_all("x", ["rubric"])
     ("; did you mean 'rubric'?", '; there are rubric')
     """
-    if close := nearest(name, known):
+    if close := nearest_word(name, known):
         return f"; {close[2:-1]}"
     return f"; there are {', '.join(known)}" if known else "; it has none"
 
@@ -95,11 +95,11 @@ def read_texts(
     """
     problems: list[str] = []
 
-    def read(value: Any, place: str) -> Any:
+    def read_value(value: Any, place: str) -> Any:
         if isinstance(value, Mapping):
-            return {key: read(inner, f"{place}.{key}") for key, inner in value.items()}
+            return {key: read_value(inner, f"{place}.{key}") for key, inner in value.items()}
         if isinstance(value, list | tuple):
-            return [read(inner, place) for inner in value]
+            return [read_value(inner, place) for inner in value]
         if not isinstance(value, str) or not value.startswith("@"):
             return value
         if value.startswith("@@"):
@@ -126,10 +126,10 @@ def read_texts(
         problems.append(f"option {place}: {wrong}")
         return ""
 
-    return {name: read(value, name) for name, value in table.items()}, problems
+    return {name: read_value(value, name) for name, value in table.items()}, problems
 
 
-def _plain(hint: Any) -> Any:
+def _without_none(hint: Any) -> Any:
     """The annotation without ``| None``."""
     if get_origin(hint) in (Union, types.UnionType):
         inner = [part for part in get_args(hint) if part is not type(None)]
@@ -137,15 +137,15 @@ def _plain(hint: Any) -> Any:
     return hint
 
 
-def _parsed(text: str, hint: Any) -> Any:
-    hint = _plain(hint)
+def _parse_setting(text: str, hint: Any) -> Any:
+    hint = _without_none(hint)
     if hint is str:
         return text
     if get_origin(hint) is Literal and text in get_args(hint):
         return text
     if get_origin(hint) is tuple and not text.strip().startswith("["):
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        return [_parsed(part, get_args(hint)[0]) for part in parts]
+        return [_parse_setting(part, get_args(hint)[0]) for part in parts]
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

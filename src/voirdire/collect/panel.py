@@ -33,12 +33,24 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from voirdire.collect.allowed import NAME, is_loopback
-from voirdire.collect.leaks import leaks, without
-from voirdire.collect.options import near
+from voirdire.collect.leaks import find_leaks, without_secrets
+from voirdire.collect.options import nearest_or_all
 from voirdire.collect.protocol import Judge
 from voirdire.collect.redact import SHORTEST, Redactor
 from voirdire.errors import InputError
-from voirdire.settings import AMOUNT, ANY, COUNT, FLAG, POSITIVE, SIZE, TABLE, WORD, Rule, faults, read_toml
+from voirdire.settings import (
+    AMOUNT,
+    ANY,
+    COUNT,
+    FLAG,
+    POSITIVE,
+    SIZE,
+    TABLE,
+    WORD,
+    Rule,
+    find_faults,
+    read_toml,
+)
 from voirdire.tables.encode import Refused, name_of
 
 #: Models that need no server: they begin with one of these.
@@ -120,9 +132,9 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     name, content = (
         ("panel", panel) if isinstance(panel, Mapping) else (str(panel), read_toml(Path(panel), "panel"))
     )
-    found = _leaks(content)
+    found = _panel_leaks(content)
     problems = list(dict.fromkeys(problem for problem, _ in found))
-    top = _fields(content, {"judges": ANY, "protocol": ANY, **_TOP}, "", problems)
+    top = _valid_fields(content, {"judges": ANY, "protocol": ANY, **_TOP}, "", problems)
     protocol = content.get("protocol", {})
     if not isinstance(protocol, Mapping):
         problems.append("[protocol] must be a table of options")
@@ -133,19 +145,21 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
         entries = []
     elif not entries:
         problems.append("there are no judges; write a table [[judges]] with name and model for each")
-    judges = [_judge(entry, number, top.get("seed", 0), problems) for number, entry in enumerate(entries, 1)]
+    judges = [
+        _read_judge(entry, number, top.get("seed", 0), problems) for number, entry in enumerate(entries, 1)
+    ]
     names = [judge.name for judge in judges if judge is not None]
     for twice in dict.fromkeys(one for one in names if names.count(one) > 1):
         problems.append(
             f"judge {twice!r} occurs {names.count(twice)} times; give each judge a name of its own"
         )
     if problems:
-        raise InputError([f"{name}: {without(problem, found)}" for problem in problems])
+        raise InputError([f"{name}: {without_secrets(problem, found)}" for problem in problems])
     numbers = {key: top[key] for key in _TOP if key in top}
     return Panel(tuple(judge for judge in judges if judge is not None), dict(protocol), **numbers)
 
 
-def _leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Keys that seem to be written into a panel, each with what is wrong; names of options and criteria are free."""
     judges = content.get("judges", [])
     parts: list[tuple[str, Any, bool]] = [
@@ -153,21 +167,21 @@ def _leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("", {"protocol": content.get("protocol")}, False),
     ]
     for number, judge in enumerate(judges if isinstance(judges, list) else [judges], 1):
-        parts.append((_place(judge, number), judge, True))
+        parts.append((_judge_place(judge, number), judge, True))
     told = "put it into an environment variable and name that in api_key_env"
     return [
         (f"{who}a key is written into the file ({place or 'here'}); {told}", text)
         for who, part, by_name in parts
-        for place, text in leaks(part, by_name=by_name)
+        for place, text in find_leaks(part, by_name=by_name)
     ]
 
 
-def _place(judge: Any, number: int) -> str:
+def _judge_place(judge: Any, number: int) -> str:
     given = judge.get("name") if isinstance(judge, Mapping) else None
     return f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
 
 
-def _fields(
+def _valid_fields(
     table: Mapping[str, Any],
     rules: Mapping[str, Rule],
     place: str,
@@ -175,16 +189,16 @@ def _fields(
     needed: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The values that keep their rules; what is wrong goes to ``problems``."""
-    wrong = dict(faults(table, rules, needed, missing="{key} is missing", near=near))
+    wrong = dict(find_faults(table, rules, needed, missing="{key} is missing", near=nearest_or_all))
     problems += [place + fault for fault in wrong.values()]
     return {key: value for key, value in table.items() if key not in wrong}
 
 
-def _judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
-    place, before = _place(entry, number), len(problems)
+def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
+    place, before = _judge_place(entry, number), len(problems)
     # what seems to be a key has been told, and is not shown
-    told = {key: value for key, value in entry.items() if key in _JUDGE or not any(leaks({key: value}))}
-    found = _fields(told, _JUDGE, place, problems, ("name", "model"))
+    told = {key: value for key, value in entry.items() if key in _JUDGE or not any(find_leaks({key: value}))}
+    found = _valid_fields(told, _JUDGE, place, problems, ("name", "model"))
     named = name_of(found.get("name", "x"))
     if isinstance(named, Refused):
         problems.append(f"{place}name {named.reason}")
@@ -197,13 +211,13 @@ def _judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]
         ]
         found.setdefault("seed", seed)
     elif model:
-        problems += [f"{place}{problem}" for problem in _address(found.get("base_url"))]
+        problems += [f"{place}{problem}" for problem in _address_faults(found.get("base_url"))]
     if len(problems) > before:
         return None
     return Judge(**{**found, "extra": dict(found.get("extra", {}))})
 
 
-def _address(url: str | None) -> list[str]:
+def _address_faults(url: str | None) -> list[str]:
     if url is None:
         return ["base_url is missing; give the server's address, such as 'http://127.0.0.1:8000/v1'"]
     try:

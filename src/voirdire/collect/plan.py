@@ -15,7 +15,7 @@ from voirdire.collect.options import build_options, read_texts
 from voirdire.collect.panel import Panel, read_panel
 from voirdire.collect.protocol import Calls, Protocol, Setting
 from voirdire.collect.registry import find_protocol
-from voirdire.collect.rehearsal import rehearse
+from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import Prompts
 from voirdire.collect.rules import rule_problems
 from voirdire.errors import InputError
@@ -48,7 +48,7 @@ class Plan:
             {name: found.most.get(name, 0) for name in names},
         )
 
-    def fingerprint(self) -> dict[str, str]:
+    def setting_fingerprint(self) -> dict[str, str]:
         """Fingerprint of what a journal belongs to, by part: the same parts, the same questions.
 
         Prices, keys, concurrency, timeouts and batches may change between two starts of a run.
@@ -112,7 +112,7 @@ def make_plan(
     """
     problems: list[str] = []
 
-    def attempt(make: Callable[[], _T]) -> _T | None:
+    def collect_problems(make: Callable[[], _T]) -> _T | None:
         try:
             return make()
         except InputError as error:
@@ -120,10 +120,10 @@ def make_plan(
             return None
 
     read, texts = (
-        attempt(lambda: read_panel(panel)),
-        attempt(lambda: read_items(items, least=_fewest_items(protocol))),
+        collect_problems(lambda: read_panel(panel)),
+        collect_problems(lambda: read_items(items, least=_fewest_items(protocol))),
     )
-    found = attempt(lambda: find_protocol(protocol))
+    found = collect_problems(lambda: find_protocol(protocol))
     chosen = None
     if found is not None and read is not None:
         beside = Path(".") if isinstance(panel, Mapping) else Path(panel).parent
@@ -154,7 +154,7 @@ def make_plan(
 def _check_prompts(plan: Plan) -> None:
     """Fill in the prompts of every step once, so that a name which a step does not give is found before a request."""
     problems: list[str] = []
-    for step, questions in rehearse(plan.protocol, plan.setting).items():
+    for step, questions in rehearse_run(plan.protocol, plan.setting).items():
         try:
             plan.prompts.render(step, questions[0].variables)
         except InputError as error:

@@ -243,23 +243,23 @@ class Protocol(typing.Protocol):
         ...
 
 
-def written(key: Key) -> str:
+def key_text(key: Key) -> str:
     """A question's key as text.
 
     Examples
     --------
-    >>> written(("compare", "style", "a", "b", 1))
+    >>> key_text(("compare", "style", "a", "b", 1))
     '["compare","style","a","b",1]'
     """
     return json.dumps(list(key), separators=(",", ":"), ensure_ascii=False)
 
 
-def missing(key: Key, answer: Answer, **what: Any) -> Row:
+def missing_row(key: Key, answer: Answer, **what: Any) -> Row:
     """Row of the table ``missing``: a question's key, why it has no answer, and what it was about.
 
     Examples
     --------
-    >>> missing(("compare", "a", "b"), Answer(None, "timed out"), judge="small").values["reason"]
+    >>> missing_row(("compare", "a", "b"), Answer(None, "timed out"), judge="small").values["reason"]
     'timed out'
     """
     return Row("missing", {**what, "key": "/".join(str(part) for part in key), "reason": answer.missing})

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from voirdire.collect.decodings import decodings, printable, unescaped
+from voirdire.collect.decodings import decode_all, printable_stretches, unescape_rounds
 
 SHOWN = "[key]"
 #: Shorter keys are no secrets: taking them out would tear other words apart.
@@ -51,7 +51,9 @@ class Redactor:
     def __init__(self, keys: Iterable[str] = ()) -> None:
         held = [key for key in dict.fromkeys(keys) if len(key) >= SHORTEST]
         raw = [key.encode("utf-8", "surrogatepass") for key in held]
-        forms = dict.fromkeys(form for key, one in zip(held, raw, strict=True) for form in _forms(key, one))
+        forms = dict.fromkeys(
+            form for key, one in zip(held, raw, strict=True) for form in _key_forms(key, one)
+        )
         self._forms = sorted(forms, key=len, reverse=True)
         self._sought = tuple(dict.fromkeys([*raw, *(one[::-1] for one in raw)]))
         self._codes = tuple(
@@ -87,7 +89,7 @@ class Redactor:
             return True
         if not text.isascii():
             text = _SPACE.sub(" ", text)
-        return self._hides(text.encode("utf-8", "surrogatepass"), _LEVELS)
+        return self._hides_key(text.encode("utf-8", "surrogatepass"), _LEVELS)
 
     def value(self, value: Any) -> Any:
         """A JSON value without keys, in its texts, names and digits."""
@@ -101,19 +103,19 @@ class Redactor:
             return SHOWN
         return value
 
-    def _hides(self, raw: bytes, levels: int) -> bool:
+    def _hides_key(self, raw: bytes, levels: int) -> bool:
         """True where bytes hold a key behind so many encodings or fewer."""
         joined = raw.translate(None, _BLANK)
-        views = unescaped(raw)
-        without_space = views if joined == raw else unescaped(joined)
+        views = unescape_rounds(raw)
+        without_space = views if joined == raw else unescape_rounds(joined)
         if any(map(self._seen, dict.fromkeys([*views, *without_space[1:]]))):
             return True
         if not levels:
             return False
         for view in dict.fromkeys((joined, without_space[-1], views[-1].translate(None, _BLANK))):
-            for decoded in decodings(view, self._least):
-                shown = printable(decoded, self._least)
-                if shown and self._hides(shown, levels - 1):
+            for decoded in decode_all(view, self._least):
+                shown = printable_stretches(decoded, self._least)
+                if shown and self._hides_key(shown, levels - 1):
                     return True
         return False
 
@@ -151,7 +153,7 @@ class Redactor:
             first = end
 
 
-def _forms(key: str, raw: bytes) -> Iterator[str]:
+def _key_forms(key: str, raw: bytes) -> Iterator[str]:
     """A key as it is, in hexadecimal, and the part of its base64 that does not depend on what stands around it."""
     yield from (key, raw.hex(), raw.hex().upper())
     for before in range(3):

@@ -10,7 +10,7 @@ from typing import Any
 
 from voirdire.collect.protocol import Protocol
 from voirdire.errors import InputError
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 GROUP = "voirdire.protocols"
 _SOURCE = Path(__file__).resolve().parents[3] / "pyproject.toml"
@@ -24,7 +24,7 @@ def protocol_names() -> list[str]:
     >>> all(isinstance(name, str) for name in protocol_names())
     True
     """
-    return sorted(_registered())
+    return sorted(_registered_protocols())
 
 
 def find_protocol(name: str) -> Protocol:
@@ -35,10 +35,10 @@ def find_protocol(name: str) -> Protocol:
     InputError
         No package registers it, or it cannot be imported.
     """
-    known = _registered()
+    known = _registered_protocols()
     if name not in known:
         there = f"; there are {', '.join(sorted(known))}" if known else "; none is installed"
-        raise InputError(f"protocol {name!r} is unknown{nearest(name, list(known)) or there}")
+        raise InputError(f"protocol {name!r} is unknown{nearest_name(name, list(known)) or there}")
     module, _, attribute = known[name].partition(":")
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
@@ -50,12 +50,12 @@ def find_protocol(name: str) -> Protocol:
     return made
 
 
-def _registered() -> dict[str, str]:
+def _registered_protocols() -> dict[str, str]:
     """Where each protocol is; no other package's comes in the place of one that is shipped.
 
     Those of a source tree that is not installed stand in its own pyproject.toml.
     """
-    points = sorted(metadata.entry_points(group=GROUP), key=_shipped)
+    points = sorted(metadata.entry_points(group=GROUP), key=_is_shipped)
     found = {point.name: point.value for point in points}
     if _SOURCE.is_file():
         project = tomllib.loads(_SOURCE.read_text(encoding="utf-8")).get("project", {})
@@ -64,5 +64,5 @@ def _registered() -> dict[str, str]:
     return found
 
 
-def _shipped(point: metadata.EntryPoint) -> bool:
+def _is_shipped(point: metadata.EntryPoint) -> bool:
     return point.dist is not None and point.dist.name == "voirdire"

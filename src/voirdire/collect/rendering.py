@@ -20,7 +20,7 @@ from jinja2 import TemplateNotFound, TemplateSyntaxError, UndefinedError
 
 from voirdire.collect.sandbox import Sandbox, read_template
 from voirdire.errors import InputError
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 HERE = Path(__file__).with_name("prompts")
 _BLOCKS = ("system", "user")
@@ -105,18 +105,18 @@ class Prompts:
                 found.append(f"prompts {folder}: holds no template; give <protocol>/<name>.j2")
             for name in given:
                 if name not in others:
-                    near = nearest(name, sorted(others))
+                    near = nearest_name(name, sorted(others))
                     found.append(f"prompts {folder}: {name} replaces no template{near or '; check its name'}")
                 try:
                     self._environment.begin()
                     self._environment.compile(read_template(folder, name))
-                    lacking = self._lacking(folder, name) if name in others else []
+                    lacking = self._lacking_slots(folder, name) if name in others else []
                     found += [f"prompts {folder}: {name} {fault}" for fault in lacking]
                 except Exception as error:
                     found.append(f"prompts {folder}: {name} is no template: {error}")
         return found
 
-    def _lacking(self, folder: Path, name: str) -> list[str]:
+    def _lacking_slots(self, folder: Path, name: str) -> list[str]:
         """Blocks and slots that the replaced template has and the one of a user's folder lacks."""
         from voirdire.collect.slots import block_names, needed_slots, shown_slots
 
@@ -125,7 +125,7 @@ class Prompts:
         found = [
             f"lacks the block {block!r}; write {{% block {block} %}}...{{% endblock %}}"
             for block in _BLOCKS
-            if block in block_names(replaced) - block_names(self._source(name))
+            if block in block_names(replaced) - block_names(self._template_source(name))
         ]
         lacking = needed_slots(name, behind) - shown_slots(name, self._text)
         return found + [
@@ -137,25 +137,27 @@ class Prompts:
         from jinja2 import TemplateNotFound
 
         try:
-            return self._source(name)
+            return self._template_source(name)
         except TemplateNotFound:
             return None
 
     def texts(self, folder: str) -> dict[str, str]:
         """Templates of a protocol and those that they include, by name without its ending, as they would be used."""
-        from voirdire.collect.slots import included
+        from voirdire.collect.slots import included_templates
 
         names = self._environment.list_templates(extensions=["j2"])
         own = [name for name in names if name.startswith(f"{folder}/")]
-        more = sorted({inner for name in own for inner in included(name, self._text)} - set(own))
-        return {name.removesuffix(".j2"): self._source(name) for name in [*own, *more]}
+        more = sorted({inner for name in own for inner in included_templates(name, self._text)} - set(own))
+        return {name.removesuffix(".j2"): self._template_source(name) for name in [*own, *more]}
 
     def digest(self) -> str:
         """SHA-256 of all templates, those that are replaced left out."""
-        texts = {name: self._source(name) for name in self._environment.list_templates(extensions=["j2"])}
+        texts = {
+            name: self._template_source(name) for name in self._environment.list_templates(extensions=["j2"])
+        }
         return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
-    def _source(self, name: str) -> str:
+    def _template_source(self, name: str) -> str:
         assert self._environment.loader is not None
         return self._environment.loader.get_source(self._environment, name)[0]
 

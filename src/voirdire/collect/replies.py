@@ -58,12 +58,12 @@ class NoReply(Exception):
         self.reason, self.status, self.passing, self.after = reason, status, passing, after
 
 
-def message_of(body: Any) -> str:
+def error_message(body: Any) -> str:
     """Message in the body of an error, "" if there is none.
 
     Examples
     --------
-    >>> message_of({"error": {"message": "slow down"}})
+    >>> error_message({"error": {"message": "slow down"}})
     'slow down'
     """
     found = body
@@ -78,12 +78,12 @@ def message_of(body: Any) -> str:
         return "a reason that is nested too deeply"
 
 
-def is_passing(status: int) -> bool:
+def may_succeed_later(status: int) -> bool:
     """True where the same request may be answered later than it was with this HTTP status.
 
     Examples
     --------
-    >>> is_passing(429), is_passing(400)
+    >>> may_succeed_later(429), may_succeed_later(400)
     (True, False)
     """
     return status in _PASSING or status >= 500
@@ -121,25 +121,25 @@ def read_reply(content: bytes) -> Reply | None:
         if not isinstance(text, str | None) or not isinstance(finish, str | None):
             return None
         usage = found.get("usage") or {}
-        read, wrote = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-        return Reply(text or "", finish, _logprobs(choice.get("logprobs")), read, wrote)
+        read, wrote = _token_count(usage.get("prompt_tokens")), _token_count(usage.get("completion_tokens"))
+        return Reply(text or "", finish, _read_logprobs(choice.get("logprobs")), read, wrote)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
 
 
-def _count(found: Any) -> int | None:
+def _token_count(found: Any) -> int | None:
     """A number of tokens; None where the server gives something else, as where it gives nothing."""
     whole = isinstance(found, int) and not isinstance(found, bool)
     return found if whole and 0 <= found <= _MOST_TOKENS else None
 
 
-def _logprobs(found: Any) -> Logprobs:
+def _read_logprobs(found: Any) -> Logprobs:
     positions = (found or {}).get("content") or []
     return tuple(
         (
-            _token(one["token"]),
+            _token_text(one["token"]),
             tuple(
-                (_token(other["token"]), as_logprob(other["logprob"]))
+                (_token_text(other["token"]), check_logprob(other["logprob"]))
                 for other in one.get("top_logprobs") or [one]
             ),
         )
@@ -147,18 +147,18 @@ def _logprobs(found: Any) -> Logprobs:
     )
 
 
-def _token(found: Any) -> str:
+def _token_text(found: Any) -> str:
     if not isinstance(found, str):
         raise TypeError
     return found
 
 
-def as_logprob(found: Any) -> float:
+def check_logprob(found: Any) -> float:
     """A log-probability; raises ValueError, TypeError or OverflowError for what is none.
 
     Examples
     --------
-    >>> as_logprob(-0.5)
+    >>> check_logprob(-0.5)
     -0.5
     """
     value = float(found)

@@ -14,7 +14,7 @@ from typing import Any
 
 from voirdire.collect.panel import RULE
 from voirdire.collect.protocol import Answer, Judge, Question
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 RULES = ("longer", "rare-words", "noise")
 _RARE = 8
@@ -32,12 +32,12 @@ def rule_problems(judges: Iterable[Judge]) -> list[str]:
     for judge in judges:
         name = judge.model.removeprefix(RULE)
         if judge.model.startswith(RULE) and name not in RULES:
-            near = nearest(name, RULES) or f"; there are {', '.join(RULES)}"
+            near = nearest_name(name, RULES) or f"; there are {', '.join(RULES)}"
             found.append(f"judge {judge.name!r}: rule {name!r} is unknown{near}")
     return found
 
 
-def decide(judge: Judge, question: Question) -> Answer:
+def decide_by_rule(judge: Judge, question: Question) -> Answer:
     """Answer a comparison of the texts ``first`` and ``second``; of equal ones the first.
 
     The question's schema must have one field that is a choice, whose first value stands for the first text and whose
@@ -47,7 +47,7 @@ def decide(judge: Judge, question: Question) -> Answer:
     --------
     >>> schema = {"type": "object", "properties": {"winner": {"enum": ["A", "B"]}}}
     >>> question = Question("a", "ask", {"first": "Yes.", "second": "Yes, I do."}, ("ask",), schema)
-    >>> decide(Judge("a", "rule:longer"), question).content
+    >>> decide_by_rule(Judge("a", "rule:longer"), question).content
     {'winner': 'B'}
     """
     texts = [question.variables.get("first"), question.variables.get("second")]
@@ -60,11 +60,11 @@ def decide(judge: Judge, question: Question) -> Answer:
         first: float = hashlib.sha256(f"{judge.seed}|{question.key}".encode()).digest()[0] % 2
         second = 0.5
     else:
-        first, second = (_value(judge.model, str(text)) for text in texts)
+        first, second = (_text_value(judge.model, str(text)) for text in texts)
     return Answer({name: values[0] if first >= second else values[1]})
 
 
-def _value(model: str, text: str) -> float:
+def _text_value(model: str, text: str) -> float:
     words = re.findall(r"[^\W\d_]+", text)
     if model == f"{RULE}longer":
         return float(len(words))

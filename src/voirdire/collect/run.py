@@ -16,7 +16,7 @@ from voirdire.collect.client import Client, Form
 from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import FILE, NOTHING, Journal
 from voirdire.collect.local import LocalServers
-from voirdire.collect.loop import in_loop
+from voirdire.collect.loop import run_in_loop
 from voirdire.collect.panel import LOCAL, RULE, keys_in_panel, read_keys
 from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import TABLES, Row
@@ -167,7 +167,7 @@ def collect(
     began = time.monotonic()
     plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
     plan = plan if through is None else through(plan)
-    problems = _bounds(max_cost, max_calls)
+    problems = _limit_problems(max_cost, max_calls)
     folder = Path(out)
     reading = max_calls == 0
     keys, wrong = read_keys(plan.panel.judges)
@@ -190,12 +190,14 @@ def collect(
             plan.panel.answer_tries, plan.panel.request_tries, plan.panel.backoff, max_cost, max_calls
         )
 
-        async def connect() -> dict[str, tuple[Client, Form]]:
-            return await asyncio.to_thread(_clients, plan, keys, servers, hide)
+        async def connect_clients() -> dict[str, tuple[Client, Form]]:
+            return await asyncio.to_thread(_make_clients, plan, keys, servers, hide)
 
-        rows, stopped = in_loop(_run(plan, journal, limits, None if reading else connect, progress, tell))
+        rows, stopped = run_in_loop(
+            _run_protocol(plan, journal, limits, None if reading else connect_clients, progress, tell)
+        )
         counts = write_tables(rows, folder, hide)
-        found = _summary(plan, journal, folder, counts, stopped, time.monotonic() - began)
+        found = _run_summary(plan, journal, folder, counts, stopped, time.monotonic() - began)
         _write_run(plan, found, hide)
         return found
     except OSError as error:
@@ -208,7 +210,7 @@ def collect(
             journal.close()
 
 
-async def _run(
+async def _run_protocol(
     plan: Plan,
     journal: Journal,
     limits: Limits,
@@ -232,7 +234,7 @@ async def _run(
                 tell(waited)
             raise
     except KeyboardInterrupt:  # the second
-        asking.abandon()
+        asking.abandon_all()
         raise
     finally:
         await asking.finish()
@@ -240,7 +242,7 @@ async def _run(
     return await plan.protocol.run(plan.setting, asking.ask), stopped
 
 
-def _clients(
+def _make_clients(
     plan: Plan, keys: Mapping[str, str], servers: LocalServers, hide: Redactor
 ) -> dict[str, tuple[Client, Form]]:
     """Each judge's client and how its server is asked; judges of one server and key share a client."""
@@ -257,7 +259,7 @@ def _clients(
     return found
 
 
-def _bounds(max_cost: float | None, max_calls: int | None) -> list[str]:
+def _limit_problems(max_cost: float | None, max_calls: int | None) -> list[str]:
     problems = []
     if max_cost is not None and not max_cost >= 0:
         problems.append(f"max_cost is {max_cost!r}; give a number of at least 0")
@@ -277,7 +279,7 @@ def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
 
 
 def _check_setting(journal: Journal, plan: Plan) -> None:
-    differing = journal.begin(plan.fingerprint())
+    differing = journal.begin(plan.setting_fingerprint())
     if differing:
         raise InputError(
             f"journal {journal.path}: made with another setting ({', '.join(differing)}); go on with the one it was "
@@ -285,10 +287,10 @@ def _check_setting(journal: Journal, plan: Plan) -> None:
         )
 
 
-def _summary(
+def _run_summary(
     plan: Plan, journal: Journal, folder: Path, counts: dict[str, int], stopped: str | None, seconds: float
 ) -> Collected:
-    totals = journal.totals()
+    totals = journal.totals_by_judge()
     judges = [{"judge": judge.name, **NOTHING, **totals.get(judge.name, {})} for judge in plan.setting.judges]
     return Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
 
@@ -298,7 +300,7 @@ def _write_run(plan: Plan, found: Collected, hide: Redactor) -> None:
     import json
     from importlib import metadata
 
-    setting = plan.fingerprint()
+    setting = plan.setting_fingerprint()
     content = {
         "voirdire": metadata.version("voirdire"),
         "protocol": plan.protocol.name,

@@ -87,35 +87,35 @@ class _Bounds(NodeTransformer):
         self.generic_visit(node)
         if node.recursive:
             raise TemplateSyntaxError("recursive loops are not taken; use a macro", node.lineno)
-        node.iter = _filtered(node.iter, "_steps")  # type: ignore[arg-type]  # of jinja2: any expression
+        node.iter = _filter_node(node.iter, "_steps")  # type: ignore[arg-type]  # of jinja2: any expression
         return node
 
     def visit_Output(self, node: nodes.Output) -> nodes.Node:
         self.generic_visit(node)
         texts = [nodes.Const(one.data) if isinstance(one, nodes.TemplateData) else one for one in node.nodes]
-        node.nodes = [_filtered(one, "_shown") for one in texts]
+        node.nodes = [_filter_node(one, "_shown") for one in texts]
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
         self.generic_visit(node)
-        return _filtered(nodes.List(node.nodes, lineno=node.lineno), "_joined")
+        return _filter_node(nodes.List(node.nodes, lineno=node.lineno), "_joined")
 
     def visit_Compare(self, node: nodes.Compare) -> nodes.Node:
         self.generic_visit(node)
-        node.expr = _filtered(node.expr, "_sized")
+        node.expr = _filter_node(node.expr, "_sized")
         for operand in node.ops:
-            operand.expr = _filtered(operand.expr, "_sized")
+            operand.expr = _filter_node(operand.expr, "_sized")
         return node
 
     def _literal(self, node: Any) -> nodes.Node:
         self.generic_visit(node)
-        return node if getattr(node, "ctx", "load") != "load" else _filtered(node, "_sized")
+        return node if getattr(node, "ctx", "load") != "load" else _filter_node(node, "_sized")
 
     visit_List = visit_Tuple = visit_Dict = _literal
 
     def visit_Include(self, node: nodes.Include) -> list[nodes.Node]:
         self.generic_visit(node)
-        return [nodes.Output([_filtered(nodes.Const(""), "_shown")], lineno=node.lineno), node]
+        return [nodes.Output([_filter_node(nodes.Const(""), "_shown")], lineno=node.lineno), node]
 
     def _refused(self, node: nodes.Node) -> nodes.Node:
         raise TemplateSyntaxError("other templates are taken by include alone", node.lineno)
@@ -123,7 +123,7 @@ class _Bounds(NodeTransformer):
     visit_Import = visit_FromImport = visit_Extends = _refused
 
 
-def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
+def _filter_node(node: nodes.Expr, name: str) -> nodes.Filter:
     return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
 
 
@@ -165,7 +165,7 @@ class Sandbox(SandboxedEnvironment):
         found: nodes.Template = _Bounds().visit(super()._parse(source, name, filename))
         return found
 
-    def _step(self, count: int = 1) -> None:
+    def _count_steps(self, count: int = 1) -> None:
         self._steps_left -= count
         if self._steps_left < 0:
             raise SecurityError(f"takes more than {STEPS} steps; shorten its loops")
@@ -188,7 +188,7 @@ class Sandbox(SandboxedEnvironment):
                 left += entries
             long = len(one) if isinstance(one, str | bytes) else 0
             total += long + 1
-            self._step(1 + long // 1000)
+            self._count_steps(1 + long // 1000)
             self._fits(total)
         return total
 
@@ -198,7 +198,7 @@ class Sandbox(SandboxedEnvironment):
 
     def _steps(self, values: Iterable[Any]) -> Iterator[Any]:
         for value in values:
-            self._step()
+            self._count_steps()
             yield value
 
     @pass_context
@@ -220,7 +220,7 @@ class Sandbox(SandboxedEnvironment):
         skipped = 1 if hasattr(function, "jinja_pass_arg") else 0
 
         @functools.wraps(function)
-        def bounded(*args: Any, **kwargs: Any) -> Any:
+        def bounded_filter(*args: Any, **kwargs: Any) -> Any:
             own = [list(self._steps(one)) if isinstance(one, Iterator) else one for one in args[skipped:]]
             args = (*args[:skipped], *own)
             value, *others = [*own, *kwargs.values()] or [None]
@@ -234,7 +234,7 @@ class Sandbox(SandboxedEnvironment):
                 raise SecurityError(f"rounds to more than {_PRECISION} digits; choose fewer")
             return self._sized(function(*args, **kwargs))
 
-        return bounded
+        return bounded_filter
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """One operation on two values, refused if its result would be too large."""
@@ -256,7 +256,7 @@ class Sandbox(SandboxedEnvironment):
 
     def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
         """One call of a macro, a method or a global."""
-        self._step()
+        self._count_steps()
         self._size([*args, *kwargs.values()])
         return self._sized(super().call(context, called, *args, **kwargs))
 

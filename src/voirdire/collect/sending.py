@@ -17,13 +17,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from voirdire.collect.answers import usable
+from voirdire.collect.answers import usable_content
 from voirdire.collect.batch import Batches
 from voirdire.collect.budget import Budget, Stop
 from voirdire.collect.client import Client, Form, Request
-from voirdire.collect.cost import expected, paid
+from voirdire.collect.cost import expected_cost, reply_cost
 from voirdire.collect.journal import Journal, Sent
-from voirdire.collect.protocol import Answer, Judge, Key, written
+from voirdire.collect.protocol import Answer, Judge, Key, key_text
 from voirdire.collect.replies import NoReply, Reply
 from voirdire.errors import InputError
 
@@ -74,24 +74,26 @@ class Sender:
         requests: list[Sent] = []
         reason = ""
         for number in range(self._limits.answer_tries):
-            seed = None if request.seed is None else _seed(request.seed, key, number)
-            found = await self._send(key, replace(request, seed=seed), requests)
+            seed = None if request.seed is None else _question_seed(request.seed, key, number)
+            found = await self._send_request(key, replace(request, seed=seed), requests)
             if isinstance(found, str):
                 return Answer(None, found), requests
             reply, sent = found
-            content, reason = usable(reply, request.schema, self._client.hide)
+            content, reason = usable_content(reply, request.schema, self._client.hide)
             if content is not None:
                 requests.append(sent)
                 return Answer(content, None, reply.logprobs if request.logprobs else ()), requests
-            self._note(key, replace(sent, error=reason), requests)
+            self._note_sent(key, replace(sent, error=reason), requests)
         lost = f"no usable answer in {self._limits.answer_tries} tries; the last: {reason}"
         return Answer(None, lost), requests
 
-    def _note(self, key: Key, sent: Sent, requests: list[Sent]) -> None:
+    def _note_sent(self, key: Key, sent: Sent, requests: list[Sent]) -> None:
         requests.append(sent)
-        self._journal.sent(self._judge.name, key, len(requests), sent)
+        self._journal.note_sent(self._judge.name, key, len(requests), sent)
 
-    async def _send(self, key: Key, request: Request, requests: list[Sent]) -> tuple[Reply, Sent] | str:
+    async def _send_request(
+        self, key: Key, request: Request, requests: list[Sent]
+    ) -> tuple[Reply, Sent] | str:
         """Send a request until there is a reply; or say why there is none."""
         judge = self._judge
         forms = self._forms(request)
@@ -103,8 +105,8 @@ class Sender:
             counted = line is not None and line.noted
             if line is None:
                 form = forms[0]
-                await self._wait()
-                reserved = self._budget.reserve(max(self._mean_cost(), expected(judge, request)))
+                await self._wait_for_server()
+                reserved = self._budget.reserve_cost(max(self._mean_cost(), expected_cost(judge, request)))
             else:
                 form = line.form
                 reserved = 0.0 if counted else line.expected
@@ -121,22 +123,24 @@ class Sender:
                 trouble = error
             else:
                 seconds = time.monotonic() - clock
-                cost = paid(replace(judge, batch=batched), request, reply)
-                self._proven.setdefault(_wants(request), form)
+                cost = reply_cost(replace(judge, batch=batched), request, reply)
+                self._proven.setdefault(_request_form(request), form)
                 self._unanswered = 0
                 self._replies, self._paid = self._replies + 1, self._paid + cost
-                self._budget.pay(reserved, 0.0 if counted else cost)
-                text = _clean(reply.text)
+                self._budget.record_cost(reserved, 0.0 if counted else cost)
+                text = _writable_text(reply.text)
                 return reply, Sent(began, seconds, 200, None, reply.tokens_in, reply.tokens_out, cost, text)
             finally:
                 self.under_way -= not batched
-            self._budget.pay(reserved, 0.0)
+            self._budget.record_cost(reserved, 0.0)
             seconds = time.monotonic() - clock
             reason = trouble.reason
-            self._note(key, Sent(began, seconds, trouble.status, reason, None, None, 0.0, None), requests)
+            self._note_sent(
+                key, Sent(began, seconds, trouble.status, reason, None, None, 0.0, None), requests
+            )
             self._budget.tell()
             if not trouble.passing:
-                self._fatal(trouble)
+                self._stop_if_fatal(trouble)
                 if trouble.status is None or trouble.status < 400:
                     return f"no usable reply: {reason}"
                 # others may have found out meanwhile which form the server takes
@@ -156,20 +160,20 @@ class Sender:
 
     def _forms(self, request: Request) -> list[Form]:
         """Forms to try in turn until the server does not refuse them: first those that it has answered."""
-        schema, logprobs = wants = _wants(request)
+        schema, logprobs = wants = _request_form(request)
         alike = [
             form
             for (one, logs), form in self._proven.items()
             if bool(one) == bool(schema) and logs == logprobs
         ]
         known = [self._proven[wants]] if wants in self._proven else alike[-1:]
-        return list(dict.fromkeys([*known, *_forms(self._first, bool(schema), logprobs)]))
+        return list(dict.fromkeys([*known, *_forms_to_try(self._first, bool(schema), logprobs)]))
 
     def _mean_cost(self) -> float:
         """Of this judge's replies so far."""
         return self._paid / self._replies if self._replies else 0.0
 
-    def _fatal(self, trouble: NoReply) -> None:
+    def _stop_if_fatal(self, trouble: NoReply) -> None:
         """Stop at what no further question to this judge can bring right."""
         judge = self._judge
         remedies = {
@@ -185,10 +189,10 @@ class Sender:
             self._budget.stopped = stopped
             raise InputError(f"{stopped}; {remedies[trouble.status]}")
 
-    async def _wait(self) -> None:
+    async def _wait_for_server(self) -> None:
         """Sleep until the server may be asked again, unless the run stops first."""
         while True:
-            self._budget.go_on()
+            self._budget.raise_if_stopped()
             left = self._not_before - time.monotonic()
             if left <= 0:
                 return
@@ -199,31 +203,31 @@ class Sender:
         if after is not None:
             self._not_before = max(self._not_before, time.monotonic() + min(after, _LONGEST_WAIT))
             return
-        drawn = np.random.Generator(np.random.PCG64(_seed(tries, key, 0))).random()
+        drawn = np.random.Generator(np.random.PCG64(_question_seed(tries, key, 0))).random()
         pause = min(self._limits.backoff * 2.0 ** (tries - 1), _LONGEST_WAIT) * (0.5 + drawn)
         end = time.monotonic() + pause
         while (left := end - time.monotonic()) > 0:
-            self._budget.go_on()
+            self._budget.raise_if_stopped()
             await asyncio.sleep(min(left, 1.0))
 
 
-def _forms(first: Form, schema: bool, logprobs: bool) -> list[Form]:
+def _forms_to_try(first: Form, schema: bool, logprobs: bool) -> list[Form]:
     """Forms to try in turn, until a server does not refuse them."""
     schemas = [first.schema, "text"] if schema and first.schema == "json_schema" else [first.schema]
     return [Form(one, wanted) for wanted in ([True, False] if logprobs else [True]) for one in schemas]
 
 
-def _wants(request: Request) -> tuple[str, bool]:
+def _request_form(request: Request) -> tuple[str, bool]:
     schema = "" if request.schema is None else json.dumps(request.schema, sort_keys=True, default=dict)
     return schema, request.logprobs
 
 
-def _seed(seed: int, key: Key, number: int) -> int:
+def _question_seed(seed: int, key: Key, number: int) -> int:
     """A seed of its own for each question and try, the same at every run."""
-    digest = hashlib.sha256(f"{seed}|{written(key)}|{number}".encode()).digest()
+    digest = hashlib.sha256(f"{seed}|{key_text(key)}|{number}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def _clean(text: str) -> str:
+def _writable_text(text: str) -> str:
     """Text that UTF-8 can write."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from voirdire.collect.journal import FILE, Journal
 from voirdire.collect.plan import make_plan
-from voirdire.collect.protocol import written
+from voirdire.collect.protocol import key_text
 from voirdire.collect.registry import find_protocol
-from voirdire.collect.rehearsal import rehearse
+from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import Prompts
 from voirdire.errors import InputError
 
@@ -58,13 +58,13 @@ def prompts_planned(
     """
     plan = make_plan(panel, items, protocol, prompts=prompts)
     return (
-        Shown(one.judge, written(one.key), *plan.prompts.render(step, one.variables), step=step)
-        for step, questions in rehearse(plan.protocol, plan.setting).items()
+        Shown(one.judge, key_text(one.key), *plan.prompts.render(step, one.variables), step=step)
+        for step, questions in rehearse_run(plan.protocol, plan.setting).items()
         for one in questions[:each]
     )
 
 
-def templates(protocol: str, prompts: Path | None = None) -> dict[str, str]:
+def protocol_templates(protocol: str, prompts: Path | None = None) -> dict[str, str]:
     """The templates of a protocol as they are, and those that they include, by name.
 
     Parameters
@@ -80,7 +80,7 @@ def templates(protocol: str, prompts: Path | None = None) -> dict[str, str]:
 
     Examples
     --------
-    >>> list(templates("g-eval"))
+    >>> list(protocol_templates("g-eval"))
     ['g-eval/score', 'g-eval/steps', 'shared/aspect', 'shared/item', 'shared/marks', 'shared/task']
     """
     own = getattr(find_protocol(protocol), "prompts", None)  # of a protocol of another package

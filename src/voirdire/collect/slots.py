@@ -22,16 +22,16 @@ def block_names(text: str) -> set[str]:
     return {block.name for block in Environment().parse(text).find_all(nodes.Block)}
 
 
-def included(name: str, source: Source) -> set[str]:
+def included_templates(name: str, source: Source) -> set[str]:
     """Names of the templates that one includes, and that these include.
 
     Examples
     --------
-    >>> included("a.j2", {"a.j2": '{% include "b.j2" %}', "b.j2": ""}.get)
+    >>> included_templates("a.j2", {"a.j2": '{% include "b.j2" %}', "b.j2": ""}.get)
     {'b.j2'}
     """
     seen: set[str] = set()
-    list(_trees(name, source, seen))
+    list(_template_trees(name, source, seen))
     return seen - {name}
 
 
@@ -45,7 +45,7 @@ def shown_slots(name: str, source: Source) -> set[str]:
     {'said'}
     """
     found: set[str] = set()
-    for tree in _trees(name, source, set()):
+    for tree in _template_trees(name, source, set()):
         names = list(tree.find_all(nodes.Name))
         bound = {one.name for one in names if one.ctx != "load"}
         found |= {one.name for one in names if one.ctx == "load"} - bound - set(_NO_SLOTS)
@@ -64,10 +64,10 @@ def needed_slots(name: str, source: Source) -> set[str]:
     {'said'}
     """
     text = source(name)
-    return set() if text is None else set(_quoted(Environment().parse(text), {}, source, (name,)))
+    return set() if text is None else set(_quoted_variables(Environment().parse(text), {}, source, (name,)))
 
 
-def _trees(name: str, source: Source, seen: set[str]) -> Iterator[nodes.Template]:
+def _template_trees(name: str, source: Source, seen: set[str]) -> Iterator[nodes.Template]:
     text = source(name)
     if text is None or name in seen:
         return
@@ -76,36 +76,36 @@ def _trees(name: str, source: Source, seen: set[str]) -> Iterator[nodes.Template
     yield tree
     for include in tree.find_all(nodes.Include):
         if isinstance(include.template, nodes.Const):
-            yield from _trees(str(include.template.value), source, seen)
+            yield from _template_trees(str(include.template.value), source, seen)
 
 
-def _quoted(
+def _quoted_variables(
     node: nodes.Node, bound: Mapping[str, set[str]], source: Source, within: tuple[str, ...]
 ) -> Iterator[str]:
     """Variables whose values are quoted in every case; ``bound``: of which variables the loops' own are parts."""
     if isinstance(node, nodes.If | nodes.CondExpr):
         return
     if isinstance(node, nodes.Filter) and node.name == "quoted":
-        yield from _roots(node.node, bound)
+        yield from _root_variables(node.node, bound)
         return
     if isinstance(node, nodes.Include):
         name = node.template.value if isinstance(node.template, nodes.Const) else None
         text = None if name is None or name in within else source(str(name))
         if text is not None:
-            yield from _quoted(Environment().parse(text), bound, source, (*within, str(name)))
+            yield from _quoted_variables(Environment().parse(text), bound, source, (*within, str(name)))
         return
     if isinstance(node, nodes.For):
-        roots = set(_roots(node.iter, bound))
+        roots = set(_root_variables(node.iter, bound))
         targets = [node.target] if isinstance(node.target, nodes.Name) else node.target.find_all(nodes.Name)
         bound = {**bound, **{one.name: roots for one in targets if isinstance(one, nodes.Name)}}
         for inner in node.body:
-            yield from _quoted(inner, bound, source, within)
+            yield from _quoted_variables(inner, bound, source, within)
         return
     for inner in node.iter_child_nodes():
-        yield from _quoted(inner, bound, source, within)
+        yield from _quoted_variables(inner, bound, source, within)
 
 
-def _roots(node: nodes.Node | None, bound: Mapping[str, set[str]]) -> Iterator[str]:
+def _root_variables(node: nodes.Node | None, bound: Mapping[str, set[str]]) -> Iterator[str]:
     if node is None:
         return
     names = [node] if isinstance(node, nodes.Name) else node.find_all(nodes.Name)

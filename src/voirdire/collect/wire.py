@@ -51,7 +51,7 @@ def http_client(base_url: str, key: str) -> Any:
                     raise BadAnswer(f"HTTP {status}: it redirects to {shown or 'nowhere'}", status)
                 encoding = response.headers.get("content-encoding", "identity").strip().lower()
                 most = LARGEST_FILE if request.url.path.endswith("/content") else LARGEST
-                content = await _bounded(response.aiter_raw(), encoding, most)
+                content = await _read_bounded(response.aiter_raw(), encoding, most)
             finally:
                 await response.aclose()
             headers = {"content-type": "application/json"}
@@ -67,7 +67,7 @@ def http_client(base_url: str, key: str) -> Any:
     return Bounded(trust_env=not is_loopback(host), follow_redirects=False)
 
 
-async def _bounded(chunks: AsyncIterator[bytes], encoding: str, most: int = LARGEST) -> bytes:
+async def _read_bounded(chunks: AsyncIterator[bytes], encoding: str, most: int = LARGEST) -> bytes:
     """All bytes of an answer, unpacked."""
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise BadAnswer(f"its answer is packed in a way that was not asked for ({encoding[:20]})")

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.datasets.cache import cached, fetch
+from voirdire.datasets.cache import fetch_files, is_cached
 from voirdire.datasets.copies import PARTS, copies
-from voirdire.datasets.local import find
+from voirdire.datasets.local import find_files
 from voirdire.datasets.registry import REGISTRY, Entry
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir
@@ -117,7 +117,7 @@ def overview() -> pd.DataFrame:
             "what": entry.description,
             "size": rows_and_bytes(entry),
             "licence": entry.licence,
-            "cached": cached(name, entry.files) or bool(copies(name, cache_dir() / name)),
+            "cached": is_cached(name, entry.files) or bool(copies(name, cache_dir() / name)),
         }
         for name, entry in sorted(REGISTRY.items())
     ]
@@ -166,7 +166,7 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     if held:
         table, gold, items = (_read_copy(held[part]) if part in held else None for part in PARTS)
     else:
-        paths = fetch(name, entry.files) if folder is None else find(name, entry.files, folder)
+        paths = fetch_files(name, entry.files) if folder is None else find_files(name, entry.files, folder)
         found = entry.convert(*paths)
         table, gold, items = (*found, None, None)[:3] if isinstance(found, tuple) else (found, None, None)
     assert table is not None

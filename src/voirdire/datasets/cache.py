@@ -38,12 +38,12 @@ class RemoteFile:
         return self.path or self.url.rsplit("/", 1)[-1]
 
 
-def cached(name: str, files: Sequence[RemoteFile]) -> bool:
+def is_cached(name: str, files: Sequence[RemoteFile]) -> bool:
     """True where all of a data set's files are in the cache, and are known by their SHA-256 (``load`` checks it).
 
     Examples
     --------
-    >>> cached("nothing", [])
+    >>> is_cached("nothing", [])
     True
     """
     folder = cache_dir() / name
@@ -55,17 +55,17 @@ def _known_digest(folder: Path, file: RemoteFile) -> str:
     if file.sha256:
         return file.sha256
     try:
-        noted = _note(folder, file).read_text(encoding="ascii", errors="replace").strip()
+        noted = _digest_path(folder, file).read_text(encoding="ascii", errors="replace").strip()
     except OSError:
         return ""
     return noted if _DIGEST.fullmatch(noted) else ""
 
 
-def _note(folder: Path, file: RemoteFile) -> Path:
+def _digest_path(folder: Path, file: RemoteFile) -> Path:
     return folder / f"{file.filename}.sha256"
 
 
-def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
+def fetch_files(name: str, files: Sequence[RemoteFile]) -> list[Path]:
     """Paths of a data set's files; those that are absent, have other bytes or are unknown are downloaded first.
 
     Pooch writes a download to a temporary file in the cache folder and moves it into place only when its
@@ -91,7 +91,7 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
 
     Examples
     --------
-    >>> fetch("nothing", [])
+    >>> fetch_files("nothing", [])
     []
     """
     import pooch
@@ -113,7 +113,7 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
                     f"data set '{name}': what {file.url} sent was refused, it is empty: try again later"
                 )
             elif not wanted:
-                write_file(_note(folder, file), pooch.file_hash(str(target)) + "\n")
+                write_file(_digest_path(folder, file), pooch.file_hash(str(target)) + "\n")
         except OSError as error:
             # What the network does wrong has no number of the system's; requests' errors are OSErrors too.
             stored = isinstance(error, PermissionError) or error.errno is not None

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
+def convert_llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
     """LLMFAO's three comparison files as one votes table.
 
     ======== =============================================================================
@@ -47,7 +47,7 @@ def llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
     >>> for name, start in [("crowd", "prompt,worker,"), ("gpt3", "prompt,"), ("gpt4", "prompt,")]:
     ...     row = "8,58," if name == "crowd" else "8,"
     ...     _ = (folder / name).write_text(f"{start}winner,left,right\\n{row}left,Alpaca,Weaver\\n")
-    >>> llmfao(folder / "crowd", folder / "gpt3", folder / "gpt4").values.tolist()[0]
+    >>> convert_llmfao(folder / "crowd", folder / "gpt3", folder / "gpt4").values.tolist()[0]
     ['worker-058', 8, 'Alpaca', 'Weaver', 'first']
     """
     import pandas as pd
@@ -69,7 +69,7 @@ def llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
     return pd.concat(votes, ignore_index=True)
 
 
-def topical_chat(result: Path) -> pd.DataFrame:
+def convert_topical_chat(result: Path) -> pd.DataFrame:
     """UniEval's Topical-Chat result file as a scores table.
 
     Each of the 360 upstream records is one reply: its ``source`` (the dialogue so far), its ``system_id``,
@@ -102,7 +102,7 @@ def topical_chat(result: Path) -> pd.DataFrame:
     >>> reply |= {"scores": {"overall": 4.5}, "predict_scores": {"overall": 0.9}}
     >>> path = Path(tempfile.mkdtemp()) / "result.json"
     >>> _ = path.write_text(json.dumps([reply]))
-    >>> topical_chat(path).values.tolist()
+    >>> convert_topical_chat(path).values.tolist()
     [['dialogue-00', 'A', 'overall', 'human', 4.5], ['dialogue-00', 'A', 'overall', 'unieval', 0.9]]
     """
     numbers: dict[str, int] = {}
@@ -110,10 +110,10 @@ def topical_chat(result: Path) -> pd.DataFrame:
     def dialogue_name(reply: dict[str, Any]) -> str:
         return f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}"
 
-    return _of_unieval(result, dialogue_name)
+    return _unieval_scores(result, dialogue_name)
 
 
-def summeval(result: Path) -> pd.DataFrame:
+def convert_summeval(result: Path) -> pd.DataFrame:
     """UniEval's SummEval result file as a scores table.
 
     Each record is one summary: its article (``doc_id``), its ``system_id``, ``scores`` (the experts' mean per
@@ -140,13 +140,13 @@ def summeval(result: Path) -> pd.DataFrame:
     >>> summary = {"doc_id": "d1", "system_id": "M0", "scores": {"fluency": 4.5}, "predict_scores": {"fluency": 0.9}}
     >>> path = Path(tempfile.mkdtemp()) / "result.json"
     >>> _ = path.write_text(json.dumps([summary]))
-    >>> summeval(path).values.tolist()
+    >>> convert_summeval(path).values.tolist()
     [['d1', 'M0', 'fluency', 'human', 4.5], ['d1', 'M0', 'fluency', 'unieval', 0.9]]
     """
-    return _of_unieval(result, lambda summary: str(summary["doc_id"]))
+    return _unieval_scores(result, lambda summary: str(summary["doc_id"]))
 
 
-def _of_unieval(result: Path, context: Callable[[dict[str, Any]], str]) -> pd.DataFrame:
+def _unieval_scores(result: Path, context: Callable[[dict[str, Any]], str]) -> pd.DataFrame:
     """Scores of people and of UniEval in one of its result files, whose records lie in the context they are told by."""
     import json
 
@@ -161,11 +161,11 @@ def _of_unieval(result: Path, context: Callable[[dict[str, Any]], str]) -> pd.Da
     return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
 
 
-def mslr_cochrane(result: Path) -> pd.DataFrame:
+def convert_mslr_cochrane(result: Path) -> pd.DataFrame:
     """The annotated summaries of the MSLR shared task's Cochrane set as a scores table.
 
     Judges: ``human`` (the mean over annotators), ``bertscore`` and ``rouge-l`` (F, as the data set's authors computed
-    them, one score whatever the criterion). Criteria as :func:`of_annotation` makes them of an annotation.
+    them, one score whatever the criterion). Criteria as :func:`annotation_scores` makes them of an annotation.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def mslr_cochrane(result: Path) -> pd.DataFrame:
     for line in result.read_text(encoding="utf-8").split("\n"):
         review = json.loads(line) if line.strip() else {}
         for one in review.get("predictions", []) if review.get("subtask") == "Cochrane" else []:
-            parts = [of_annotation(annotation) for annotation in one["annotations"]]
+            parts = [annotation_scores(annotation) for annotation in one["annotations"]]
             for criterion in parts[0] if parts else ():
                 values = {
                     "human": sum(part[criterion] for part in parts) / len(parts),
@@ -202,7 +202,7 @@ def mslr_cochrane(result: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
 
 
-def of_annotation(annotation: Mapping[str, Any]) -> dict[str, float]:
+def annotation_scores(annotation: Mapping[str, Any]) -> dict[str, float]:
     """Scores by criterion of one annotation of the MSLR set.
 
     Fluency (0 to 2), PIO consistency (mean of population, intervention and outcome, 0 to 2), effect direction and
@@ -213,7 +213,7 @@ def of_annotation(annotation: Mapping[str, Any]) -> dict[str, float]:
     --------
     >>> marks = {"fluency": 2, "population": 2, "intervention": 1, "outcome": 0}
     >>> marks |= {"ed_agree": True, "strength_agree": False}
-    >>> of_annotation(marks)["overall"]
+    >>> annotation_scores(marks)["overall"]
     0.625
     """
     pio = sum(float(annotation[key]) for key in ("population", "intervention", "outcome")) / 3
@@ -227,12 +227,12 @@ def of_annotation(annotation: Mapping[str, Any]) -> dict[str, float]:
     return found | {"overall": (halves + found["effect direction"] + found["evidence strength"]) / 4}
 
 
-def demo() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+def demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The embedded panel: its votes, 20 answers of people, and the texts with grades (0 to 3, 3 is best) and words.
 
     Examples
     --------
-    >>> votes, people, texts = demo()
+    >>> votes, people, texts = demo_tables()
     >>> len(votes), len(people), texts["grade"].value_counts().to_dict()
     (960, 20, {3: 4, 2: 4, 1: 4, 0: 4})
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 PARTS = ("table", "gold", "items")
 
 
-def digest(path: Path) -> str:
+def csv_digest(path: Path) -> str:
     """SHA-256 of a CSV file's first line and its other lines in order, whatever their order and line ends there.
 
     Examples
@@ -19,7 +19,7 @@ def digest(path: Path) -> str:
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name, text in (("a", "judge,item\\nx,1\\nx,2\\n"), ("b", "judge,item\\r\\nx,2\\r\\nx,1\\r\\n")):
     ...     _ = (folder / name).write_bytes(text.encode())
-    >>> digest(folder / "a") == digest(folder / "b")
+    >>> csv_digest(folder / "a") == csv_digest(folder / "b")
     True
     """
     first, *others = path.read_bytes().splitlines() or [b""]
@@ -27,12 +27,12 @@ def digest(path: Path) -> str:
 
 
 @cache
-def registered(name: str) -> dict[str, tuple[str, str]]:
+def registered_parts(name: str) -> dict[str, tuple[str, str]]:
     """The first line and the digest of each part of a data set, where they are known.
 
     Examples
     --------
-    >>> registered("newsroom")["items"][0], registered("demo")
+    >>> registered_parts("newsroom")["items"][0], registered_parts("demo")
     ('item,context,system', {})
     """
     with Path(__file__).with_name("copies.csv").open(encoding="utf-8", newline="") as file:
@@ -60,11 +60,11 @@ def copies(name: str, folder: str | Path) -> dict[str, Path]:
     >>> copies("newsroom", "no/such/folder")
     {}
     """
-    wanted, found = registered(name), {}
+    wanted, found = registered_parts(name), {}
     there = sorted(Path(folder).rglob("*.csv")) if wanted else []
     heads = {path: _first_line(path) for path in there}
     for part, (columns, known) in wanted.items():
-        named = (path for path in there if heads[path] == columns and digest(path) == known)
+        named = (path for path in there if heads[path] == columns and csv_digest(path) == known)
         path = next(named, None)
         if path is None:
             return {}

@@ -11,16 +11,16 @@ from voirdire.datasets.cache import RemoteFile
 
 
 @cache
-def files(name: str) -> tuple[RemoteFile, ...]:
+def upstream_files(name: str) -> tuple[RemoteFile, ...]:
     """The files of a data set, in the order of ``files.csv``; none of one that comes with the package.
 
     A file is kept under the last part of its address; where files of a data set share that, under its path upstream.
 
     Examples
     --------
-    >>> [file.filename for file in files("llmfao")][0]
+    >>> [file.filename for file in upstream_files("llmfao")][0]
     'crowd-comparisons.csv'
-    >>> [file.filename for file in files("llmbar")][-1]
+    >>> [file.filename for file in upstream_files("llmbar")][-1]
     'Dataset/LLMBar/Natural/dataset.json'
     """
     with Path(__file__).with_name("files.csv").open(encoding="utf-8", newline="") as file:
@@ -38,12 +38,12 @@ def files(name: str) -> tuple[RemoteFile, ...]:
     )
 
 
-def source(name: str) -> str:
+def source_page(name: str) -> str:
     """The page of the commit that a data set's files come from.
 
     Examples
     --------
-    >>> source("llmbar")
+    >>> source_page("llmbar")
     'https://github.com/princeton-nlp/LLMBar/tree/900616bff90b6c6c8e1681f7d079250637c55992'
     """
     with Path(__file__).with_name("files.csv").open(encoding="utf-8", newline="") as file:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 GRADES = ("0", "1", "2", "3")
 
 
-def dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+def convert_dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """DICES-350 as JUDGE-BENCH has it: raters' labels and the experts' label of each conversation.
 
     Both files list ``instances`` with an ``id`` and ``annotations.safety.individual_human_scores``, in the crowd's file
@@ -37,7 +37,7 @@ def dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     ...     one = {"id": 7, "annotations": {"safety": {"individual_human_scores": said}}}
     ...     _ = (folder / name).write_text(json.dumps({"instances": [one]}))
     ...     paths.append(folder / name)
-    >>> labels, gold = dices(*paths)
+    >>> labels, gold = convert_dices(*paths)
     >>> labels.values.tolist()
     [['conversation-007', 'rater-001', 'No'], ['conversation-007', 'rater-002', 'Unsure']]
     >>> gold.values.tolist()
@@ -64,7 +64,7 @@ def dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
+def convert_newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
     """Newsroom's human evaluation as JUDGE-BENCH has it: three scores of each summary under each criterion.
 
     Summaries are ``summary-000`` and so on in the order of the file; the raters, whom nobody names, are ``rater-1`` to
@@ -88,7 +88,7 @@ def newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
     >>> path = Path(tempfile.mkdtemp()) / "newsroom.json"
     >>> one = {"annotations": {"Fluency": {"individual_human_scores": [3, 5]}}}
     >>> _ = path.write_text(json.dumps({"instances": [one]}))
-    >>> scores, _, items = newsroom(path)
+    >>> scores, _, items = convert_newsroom(path)
     >>> scores.values.tolist()
     [['summary-000', 'fluency', 'rater-1', 3], ['summary-000', 'fluency', 'rater-2', 5]]
     >>> items.values.tolist()
@@ -111,7 +111,7 @@ def newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
     )
 
 
-def llmjudge(
+def convert_llmjudge(
     *paths: Path, judges: Sequence[str], queries: Sequence[str] | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """LLMJudge: grades of query-passage pairs by language models, and by people.
@@ -139,7 +139,7 @@ def llmjudge(
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.txt").write_text("q1 0 p3 2\\nq1 0 p4 9\\n")
     >>> _ = (folder / "people.txt").write_text("q1 0 p3 1\\n")
-    >>> labels, gold = llmjudge(folder / "a.txt", folder / "people.txt", judges=["a"])
+    >>> labels, gold = convert_llmjudge(folder / "a.txt", folder / "people.txt", judges=["a"])
     >>> labels.values.tolist(), gold.values.tolist()
     ([['a', 'q1|p3', 'q1', 2]], [['q1|p3', 1]])
     """
@@ -163,7 +163,7 @@ def llmjudge(
     )
 
 
-def llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
+def convert_llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
     """LLMBar: which of two outputs follows the instruction, agreed on by its authors.
 
     Parameters
@@ -183,7 +183,7 @@ def llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "dataset.json"
     >>> _ = path.write_text(json.dumps([{"input": "Add.", "output_1": "2", "output_2": "3", "label": 2}]))
-    >>> llmbar(path, subsets=["Natural"]).values.tolist()
+    >>> convert_llmbar(path, subsets=["Natural"]).values.tolist()
     [['people', 'Natural', 'Natural-000/1', 'Natural-000/2', 'second']]
     """
     import pandas as pd
@@ -197,7 +197,7 @@ def llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["judge", "subset", "first", "second", "winner"])
 
 
-def llmbar_judges(*paths: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+def convert_llmbar_judges(*paths: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """LLMBar's own judges: what each language model under each prompt said of each pair, in both orders.
 
     Parameters
@@ -220,7 +220,7 @@ def llmbar_judges(*paths: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     >>> path.parent.mkdir(parents=True)
     >>> said = {"swap = False": {"winner": "1"}, "swap = True": {"winner": "1"}}
     >>> _ = path.write_text(json.dumps([{"label": 2, "results": [said]}]))
-    >>> votes, people = llmbar_judges(path)
+    >>> votes, people = convert_llmbar_judges(path)
     >>> votes.values.tolist()[1]
     ['GPT-4/CoT', 'Natural', 'Natural-000/2', 'Natural-000/1', 'second']
     >>> people.values.tolist()

@@ -10,7 +10,7 @@ from voirdire.datasets.cache import RemoteFile
 from voirdire.errors import InputError
 
 
-def find(name: str, files: Sequence[RemoteFile], folder: str | Path) -> list[Path]:
+def find_files(name: str, files: Sequence[RemoteFile], folder: str | Path) -> list[Path]:
     """Paths of a data set's files in a folder, or below it: a clone of the repository will do, and so will copies.
 
     A file is looked for by the end of its name (``llmfao-crowd-comparisons.csv`` may be ``crowd-comparisons.csv``), and
@@ -40,7 +40,7 @@ def find(name: str, files: Sequence[RemoteFile], folder: str | Path) -> list[Pat
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "copy-votes.csv").write_text("judge\\n")
     >>> file = RemoteFile("https://example.org/votes.csv", hashlib.sha256(b"judge\\n").hexdigest())
-    >>> [path.name for path in find("tiny", [file], folder)]
+    >>> [path.name for path in find_files("tiny", [file], folder)]
     ['copy-votes.csv']
     """
     place = Path(folder)

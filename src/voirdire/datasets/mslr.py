@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WINNERS = {"a": "first", "b": "second", "n": "tie"}
 
 
-def preferences(*paths: Path) -> pd.DataFrame:
+def preference_votes(*paths: Path) -> pd.DataFrame:
     """Preferences of all annotators as a votes table.
 
     ======== ==============================================================================
@@ -47,7 +47,7 @@ def preferences(*paths: Path) -> pd.DataFrame:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "sample3 - ann - Sheet1.tsv"
     >>> _ = path.write_text("review_id\\tsys_a\\tsys_b\\tWhich of A or B?\\nCD1\\tX\\tY\\tNeither\\n")
-    >>> preferences(path).values.tolist()
+    >>> preference_votes(path).values.tolist()
     [['annotator-3', 'CD1', 'X', 'Y', 'tie']]
     """
     import pandas as pd

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def records(path: Path) -> list[dict[str, Any]]:
+def read_records(path: Path) -> list[dict[str, Any]]:
     """The objects of a file that has one a line.
 
     Examples
@@ -18,14 +18,14 @@ def records(path: Path) -> list[dict[str, Any]]:
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "some.jsonl"
     >>> _ = path.write_text('{"a": 1}\\n\\n{"a": 2}\\n')
-    >>> records(path)
+    >>> read_records(path)
     [{'a': 1}, {'a': 2}]
     """
     # not splitlines(): a text may hold other line ends
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
-def votes(*paths: Path) -> pd.DataFrame:
+def verdict_votes(*paths: Path) -> pd.DataFrame:
     """Each judge's verdict on each pair of answers, in both orders.
 
     A record is one pair; ``winner_ab`` and ``winner_ba`` say ``A``, the answer shown first, ``B`` or ``tie``. A verdict
@@ -42,14 +42,14 @@ def votes(*paths: Path) -> pd.DataFrame:
     >>> path = Path(tempfile.mkdtemp()) / "x_vs_y.jsonl"
     >>> pair = {"question_id": 81, "model_a": "x", "model_b": "y", "judge_id": "j", "winner_ab": "A", "winner_ba": "?"}
     >>> _ = path.write_text(json.dumps(pair | {"turn": 2, "category": "math"}))
-    >>> votes(path).values.tolist()
+    >>> verdict_votes(path).values.tolist()
     [['j', 81, 'math', 2, 'x', 'y', 'first']]
     """
     import pandas as pd
 
     winners = {"A": "first", "B": "second", "tie": "tie"}
     rows = []
-    for one in (record for path in paths for record in records(path)):
+    for one in (record for path in paths for record in read_records(path)):
         where = (one["judge_id"], one["question_id"], one["category"], one["turn"])
         shown = (one["model_a"], one["model_b"])
         for order, said in ((shown, one["winner_ab"]), (shown[::-1], one["winner_ba"])):
@@ -58,7 +58,7 @@ def votes(*paths: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["judge", "context", "category", "turn", "first", "second", "winner"])
 
 
-def lengths(*paths: Path) -> pd.DataFrame:
+def answer_lengths(*paths: Path) -> pd.DataFrame:
     """Characters of each model's answer to each prompt, both turns.
 
     Returns
@@ -72,7 +72,7 @@ def lengths(*paths: Path) -> pd.DataFrame:
     >>> path = Path(tempfile.mkdtemp()) / "x.jsonl"
     >>> answer = {"question_id": 81, "model_id": "x", "choices": [{"index": 0, "turns": ["Yes.", "No."]}]}
     >>> _ = path.write_text(json.dumps(answer))
-    >>> lengths(path).values.tolist()
+    >>> answer_lengths(path).values.tolist()
     [['x', 81, 7]]
     """
     import pandas as pd
@@ -80,12 +80,12 @@ def lengths(*paths: Path) -> pd.DataFrame:
     rows = [
         (one["model_id"], one["question_id"], sum(map(len, one["choices"][0]["turns"])))
         for path in paths
-        for one in records(path)
+        for one in read_records(path)
     ]
     return pd.DataFrame(rows, columns=["item", "context", "length"])
 
 
-def compared(*paths: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
+def votes_and_lengths(*paths: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
     """``votes`` of the files of judgements, and ``lengths`` of those in a folder ``answers``.
 
     Examples
@@ -94,14 +94,14 @@ def compared(*paths: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
     >>> path = Path(tempfile.mkdtemp()) / "answers" / "x.jsonl"
     >>> path.parent.mkdir()
     >>> _ = path.write_text('{"question_id": 1, "model_id": "x", "choices": [{"turns": ["Yes."]}]}')
-    >>> [None if part is None else len(part) for part in compared(path)]
+    >>> [None if part is None else len(part) for part in votes_and_lengths(path)]
     [0, None, 1]
     """
     answers = [path for path in paths if path.parent.name == "answers"]
-    return votes(*(path for path in paths if path not in answers)), None, lengths(*answers)
+    return verdict_votes(*(path for path in paths if path not in answers)), None, answer_lengths(*answers)
 
 
-def scores(*paths: Path) -> pd.DataFrame:
+def turn_scores(*paths: Path) -> pd.DataFrame:
     """Each judge's scores, 1 to 10, of both turns of each answer.
 
     What could not be read as a score (below 0 upstream) is left out.
@@ -117,7 +117,7 @@ def scores(*paths: Path) -> pd.DataFrame:
     >>> path = Path(tempfile.mkdtemp()) / "x.jsonl"
     >>> one = {"question_id": 81, "model_id": "x", "judge_id": "j", "score_turn1": 9.0, "score_turn2": -1}
     >>> _ = path.write_text(json.dumps(one | {"category": "math"}))
-    >>> scores(path).values.tolist()
+    >>> turn_scores(path).values.tolist()
     [['j', '81-1', 'x', 'math', 9.0]]
     """
     import pandas as pd
@@ -131,7 +131,7 @@ def scores(*paths: Path) -> pd.DataFrame:
             one[f"score_turn{turn}"],
         )
         for path in paths
-        for one in records(path)
+        for one in read_records(path)
         for turn in (1, 2)
         if one[f"score_turn{turn}"] >= 0
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire.datasets import convert, gold, mslr, mtrepro
 from voirdire.datasets.cache import RemoteFile
-from voirdire.datasets.files import files, source
+from voirdire.datasets.files import source_page, upstream_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ class Entry:
     source: str
 
 
-_LLMJUDGE = files("llmjudge")
+_LLMJUDGE = upstream_files("llmjudge")
 _LLMJUDGE_NAMES = tuple(file.filename.removesuffix(".txt") for file in _LLMJUDGE[:-1])
 # chosen before anything was fitted
 _LLMJUDGE_HALF = ("q0", "q9", "q13", "q15", "q19", "q22", "q30", "q32", "q34", "q36", "q38", "q43", "q46")
@@ -65,7 +65,7 @@ REGISTRY: dict[str, Entry] = {
     "demo": Entry(
         kind="votes",
         files=(),
-        convert=convert.demo,
+        convert=convert.demo_tables,
         rows="960 votes",
         description=(
             "16 answers to one question, each pair compared once by 8 simulated judges that are wrong together: four "
@@ -77,8 +77,8 @@ REGISTRY: dict[str, Entry] = {
     ),
     "llmfao": Entry(
         kind="votes",
-        files=files("llmfao"),
-        convert=convert.llmfao,
+        files=upstream_files("llmfao"),
+        convert=convert.convert_llmfao,
         rows="13,209 votes",
         description="124 crowd workers, GPT-3.5 and GPT-4 compare 59 language models' answers to 13 prompts.",
         licence="CC BY 4.0",
@@ -86,12 +86,12 @@ REGISTRY: dict[str, Entry] = {
             "Dmitry Ustalov (2023). LLMFAO: Large Language Model Feedback Analysis and Optimization. "
             "https://github.com/dustalov/llmfao"
         ),
-        source=source("llmfao"),
+        source=source_page("llmfao"),
     ),
     "topical-chat-unieval": Entry(
         kind="scores",
-        files=files("topical-chat-unieval"),
-        convert=convert.topical_chat,
+        files=upstream_files("topical-chat-unieval"),
+        convert=convert.convert_topical_chat,
         rows="4,320 scores",
         description=(
             "Human (mean of annotators) and UniEval scores, on 6 criteria, of 6 systems' replies in 60 "
@@ -105,12 +105,12 @@ REGISTRY: dict[str, Entry] = {
             "UniEval scores: Ming Zhong et al. (2022). Towards a Unified Multi-Dimensional Evaluator for "
             "Text Generation. EMNLP 2022, https://doi.org/10.18653/v1/2022.emnlp-main.131"
         ),
-        source=source("topical-chat-unieval"),
+        source=source_page("topical-chat-unieval"),
     ),
     "summeval-unieval": Entry(
         kind="scores",
-        files=files("summeval-unieval"),
-        convert=convert.summeval,
+        files=upstream_files("summeval-unieval"),
+        convert=convert.convert_summeval,
         rows="16,000 scores",
         description=(
             "Human (mean of three experts) and UniEval scores, on 4 criteria and overall, of 16 systems' summaries of "
@@ -123,12 +123,12 @@ REGISTRY: dict[str, Entry] = {
             "UniEval scores: Ming Zhong et al. (2022). Towards a Unified Multi-Dimensional Evaluator for "
             "Text Generation. EMNLP 2022, https://doi.org/10.18653/v1/2022.emnlp-main.131"
         ),
-        source=source("summeval-unieval"),
+        source=source_page("summeval-unieval"),
     ),
     "mslr-cochrane": Entry(
         kind="scores",
-        files=files("mslr-cochrane"),
-        convert=convert.mslr_cochrane,
+        files=upstream_files("mslr-cochrane"),
+        convert=convert.convert_mslr_cochrane,
         rows="about 9,000 scores",
         description=(
             "Human scores, BERTScore and ROUGE-L of 6 systems' summaries of groups of medical studies, 100 groups "
@@ -139,12 +139,12 @@ REGISTRY: dict[str, Entry] = {
             "Lucy Lu Wang et al. (2023). Automated Metrics for Medical Multi-Document Summarization Disagree with "
             "Human Evaluations. ACL 2023."
         ),
-        source=source("mslr-cochrane"),
+        source=source_page("mslr-cochrane"),
     ),
     "mslr-pairwise": Entry(
         kind="votes",
-        files=files("mslr-pairwise"),
-        convert=mslr.preferences,
+        files=upstream_files("mslr-pairwise"),
+        convert=mslr.preference_votes,
         rows="about 900 votes",
         description=(
             "Five annotators say which of two systems' summaries of a group of medical studies is nearer to the "
@@ -155,12 +155,12 @@ REGISTRY: dict[str, Entry] = {
             "Lucy Lu Wang et al. (2023). Automated Metrics for Medical Multi-Document Summarization Disagree with "
             "Human Evaluations. ACL 2023."
         ),
-        source=source("mslr-pairwise"),
+        source=source_page("mslr-pairwise"),
     ),
     "dices-350": Entry(
         kind="labels",
-        files=files("dices-350"),
-        convert=gold.dices,
+        files=upstream_files("dices-350"),
+        convert=gold.convert_dices,
         rows="43,050 labels, 350 of experts",
         description="123 raters, and experts, say of 350 conversations with a chatbot whether its last answer is safe.",
         licence="CC BY 4.0",
@@ -168,12 +168,12 @@ REGISTRY: dict[str, Entry] = {
             "Lora Aroyo et al. (2023). DICES Dataset: Diversity in Conversational AI Evaluation for Safety. "
             f"NeurIPS 2023. {_JUDGE_BENCH}"
         ),
-        source=source("dices-350"),
+        source=source_page("dices-350"),
     ),
     "llmbar": Entry(
         kind="votes",
-        files=files("llmbar"),
-        convert=partial(gold.llmbar, subsets=_LLMBAR),
+        files=upstream_files("llmbar"),
+        convert=partial(gold.convert_llmbar, subsets=_LLMBAR),
         rows="419 votes, of people",
         description=(
             "Which of two outputs follows the instruction, as its authors agree, in 419 pairs, many made to mislead; a "
@@ -181,12 +181,12 @@ REGISTRY: dict[str, Entry] = {
         ),
         licence="MIT",
         citation=_LLMBAR_CITE,
-        source=source("llmbar"),
+        source=source_page("llmbar"),
     ),
     "llmbar-judges": Entry(
         kind="votes",
-        files=files("llmbar-judges"),
-        convert=gold.llmbar_judges,
+        files=upstream_files("llmbar-judges"),
+        convert=gold.convert_llmbar_judges,
         rows="27,648 votes, 239 of people",
         description=(
             "58 judges, six language models under up to ten prompts, say in both orders which of two outputs follows "
@@ -194,32 +194,32 @@ REGISTRY: dict[str, Entry] = {
         ),
         licence="MIT",
         citation=_LLMBAR_CITE,
-        source=source("llmbar-judges"),
+        source=source_page("llmbar-judges"),
     ),
     "llmjudge": Entry(
         kind="labels",
         files=_LLMJUDGE,
-        convert=partial(gold.llmjudge, judges=_LLMJUDGE_NAMES),
+        convert=partial(gold.convert_llmjudge, judges=_LLMJUDGE_NAMES),
         rows="about 145,000 labels, 4,423 of people",
         description="33 language-model judges, and people, grade 4,423 pairs of a query and a passage 0 to 3.",
         licence="MIT",
         citation=_LLMJUDGE_CITE,
-        source=source("llmjudge"),
+        source=source_page("llmjudge"),
     ),
     "llmjudge-half": Entry(
         kind="labels",
         files=_LLMJUDGE,
-        convert=partial(gold.llmjudge, judges=_LLMJUDGE_NAMES, queries=_LLMJUDGE_HALF),
+        convert=partial(gold.convert_llmjudge, judges=_LLMJUDGE_NAMES, queries=_LLMJUDGE_HALF),
         rows="56,593 labels, 1,715 of people",
         description="13 of the 25 queries of llmjudge: to choose with, so that the others can confirm.",
         licence="MIT",
         citation=_LLMJUDGE_CITE,
-        source=source("llmjudge"),
+        source=source_page("llmjudge"),
     ),
     "mtrepro": Entry(
         kind="votes",
-        files=files("mtrepro"),
-        convert=mtrepro.compared,
+        files=upstream_files("mtrepro"),
+        convert=mtrepro.votes_and_lengths,
         rows="14,365 votes",
         description=(
             "6 language-model judges compare the answers of 6 models to the 80 prompts of MT-bench, in both orders; "
@@ -227,22 +227,22 @@ REGISTRY: dict[str, Entry] = {
         ),
         licence="Apache-2.0",
         citation=_MTREPRO,
-        source=source("mtrepro"),
+        source=source_page("mtrepro"),
     ),
     "mtrepro-scores": Entry(
         kind="scores",
-        files=files("mtrepro-scores"),
-        convert=mtrepro.scores,
+        files=upstream_files("mtrepro-scores"),
+        convert=mtrepro.turn_scores,
         rows="5,749 scores",
         description="The judges of mtrepro score both turns of each answer 1 to 10.",
         licence="Apache-2.0",
         citation=_MTREPRO,
-        source=source("mtrepro-scores"),
+        source=source_page("mtrepro-scores"),
     ),
     "newsroom": Entry(
         kind="scores",
-        files=files("newsroom"),
-        convert=gold.newsroom,
+        files=upstream_files("newsroom"),
+        convert=gold.convert_newsroom,
         rows="5,040 scores",
         description="Three raters score 420 summaries of news articles, 1 to 5, on 4 criteria.",
         licence="not stated by its authors",
@@ -250,6 +250,6 @@ REGISTRY: dict[str, Entry] = {
             "Max Grusky et al. (2018). Newsroom: A Dataset of 1.3 Million Summaries with Diverse Extractive "
             f"Strategies. NAACL 2018. {_JUDGE_BENCH}"
         ),
-        source=source("newsroom"),
+        source=source_page("newsroom"),
     ),
 }

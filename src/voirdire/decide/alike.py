@@ -26,8 +26,8 @@ from voirdire.decide.audit_answers import ENOUGH, Answers
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import unnamed_families
 from voirdire.fit.verb import fit
-from voirdire.trust.dependence import correlations, sizes_without
-from voirdire.trust.families import answers_alike, divided
+from voirdire.trust.dependence import residual_correlations, sizes_without
+from voirdire.trust.families import answers_alike, divide_into_families
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Bools, Floats
@@ -74,7 +74,7 @@ class Alike:
         }
 
 
-def alike_judges(table: Any, answers: Answers) -> Alike | None:
+def judge_independence(table: Any, answers: Answers) -> Alike | None:
     """Compare the answers of judges; None with fewer than three, or where no model fits the table."""
     if len(table.judges) < FEWEST:
         return None
@@ -89,8 +89,8 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
     by_people = bool(rows.classes) and len(np.unique(answers.unit[known])) >= ENOUGH
     try:
         if by_people:
-            mistakes = _mistakes(answers, known)
-            groups = divided(*answers_alike(mistakes))
+            mistakes = _mistake_residuals(answers, known)
+            groups = divide_into_families(*answers_alike(mistakes))
             first = np.arange(len(names))
             first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
         else:
@@ -101,7 +101,7 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
         kept = once & single[answers.judge]
         found: Residuals | SharedErrors
         if by_people:
-            found = _mistakes(answers, known & kept)
+            found = _mistake_residuals(answers, known & kept)
             judges = found.judges
         else:
             if not single.all():
@@ -116,10 +116,10 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
     copied = np.bincount(first, minlength=len(names)) > 1
     sizes[copied | ~single] = size  # a copy takes the place of the judge that it is a copy of
     rho: Floats = np.full((len(names), len(names)), -np.inf)
-    rho[np.ix_(judges, judges)] = correlations(found).rho
+    rho[np.ix_(judges, judges)] = residual_correlations(found).rho
     rho = rho[np.ix_(first, first)]
     alike = first[:, None] == first
-    rho[alike] = 1.0 - shares_of_own(answers, single, alike)[alike]
+    rho[alike] = 1.0 - independence_ratios(answers, single, alike)[alike]
     np.fill_diagonal(rho, -np.inf)
     near = [int(np.argmax(row)) for row in rho]
     return Alike(
@@ -130,7 +130,7 @@ def alike_judges(table: Any, answers: Answers) -> Alike | None:
     )
 
 
-def shares_of_own(answers: Answers, others: Bools, asked: Bools) -> Floats:
+def independence_ratios(answers: Answers, others: Bools, asked: Bools) -> Floats:
     """How far two judges differ over how far they would if they were independent, shape (judges, judges), 0 to 1.
 
     Parameters
@@ -144,22 +144,22 @@ def shares_of_own(answers: Answers, others: Bools, asked: Bools) -> Floats:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.decide.audit_answers import answers_of
+    >>> from voirdire.decide.audit_answers import pair_with_reference
     >>> from voirdire.tables.detect import read_table
     >>> rng = np.random.default_rng(0)
     >>> given = rng.normal(size=500) + rng.normal(size=(4, 500))
     >>> given[3] = np.where(rng.random(500) < 0.7, given[0], given[3])
     >>> rows = [(j, i, given[j, i]) for j in range(4) for i in range(500)]
     >>> table = read_table(pd.DataFrame(rows, columns=["judge", "item", "score"]).astype({"judge": str}))
-    >>> answers = answers_of(table, None, None, (), None, None)
-    >>> float(shares_of_own(answers, np.arange(4) < 3, np.ones((4, 4), bool))[0, 3].round(1))
+    >>> answers = pair_with_reference(table, None, None, (), None, None)
+    >>> float(independence_ratios(answers, np.arange(4) < 3, np.ones((4, 4), bool))[0, 3].round(1))
     0.3
     """
     found: Floats = np.ones((len(answers.judges), len(answers.judges)))
     pairs = [(j, k) for j, k in np.argwhere(asked).tolist() if k < j]
     if not pairs:
         return found
-    apart, known = _apart(answers)
+    apart, known = _pairwise_distances(answers)
     for j, k in pairs:
         rest = np.flatnonzero(others & known[j] & known[k])
         rest = rest[(rest != j) & (rest != k)]
@@ -172,7 +172,7 @@ def shares_of_own(answers: Answers, others: Bools, asked: Bools) -> Floats:
     return found
 
 
-def _apart(answers: Answers) -> tuple[Floats, Bools]:
+def _pairwise_distances(answers: Answers) -> tuple[Floats, Bools]:
     """Mean square of how far two judges are apart in units that both answered, and whether there are any."""
     from scipy.sparse import csr_matrix
 
@@ -181,10 +181,10 @@ def _apart(answers: Answers) -> tuple[Floats, Bools]:
     judge, unit = np.divmod(cell, shape[1])
     number = np.bincount(place)
 
-    def spread(values: Floats) -> Any:
+    def by_judge_and_unit(values: Floats) -> Any:
         return csr_matrix((values, (judge, unit)), shape=shape)
 
-    there = spread(np.ones(len(cell)))
+    there = by_judge_and_unit(np.ones(len(cell)))
     both = (there @ there.T).toarray()
     square: Floats = np.zeros((shape[0], shape[0]))
     worded = bool(np.isnan(answers.value).all())
@@ -193,14 +193,14 @@ def _apart(answers: Answers) -> tuple[Floats, Bools]:
         mean = np.bincount(place, given) / number
         if not answers.paired:
             mean = mean - (np.bincount(judge, mean) / np.bincount(judge))[judge]
-        y, squares = spread(mean), (spread(mean**2) @ there.T).toarray()
+        y, squares = by_judge_and_unit(mean), (by_judge_and_unit(mean**2) @ there.T).toarray()
         square += squares + squares.T - 2.0 * (y @ y.T).toarray()
     # of copies nothing but what rounding leaves
     square = np.where(square > 1e-9 * np.maximum(np.abs(square).max(), 1e-300), square, 0.0)
     return np.where(both > 0, square / np.maximum(both, 1.0), 0.0), np.asarray(both > 0)
 
 
-def _mistakes(answers: Answers, known: Any) -> Residuals:
+def _mistake_residuals(answers: Answers, known: Any) -> Residuals:
     """Mistakes of judges, by people's answers, less their mean; unit by unit in the place of comparisons."""
     judge, unit = answers.judge[known], answers.unit[known]
     there, judge = np.unique(judge, return_inverse=True)

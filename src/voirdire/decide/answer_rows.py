@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.kinds.labels.success import success
+from voirdire.kinds.labels.success import success_class
 from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.numbers import read_number
@@ -80,7 +80,7 @@ class AnswerRows(ABC):
             one: np.array(of, dtype=str)[codes] for one, (of, codes) in found.items() if codes is not None
         }
 
-    def agree(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
+    def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
         """1 where most rows of a unit say what is claimed of it, 0 where not, NaN of units without a row.
 
         Parameters
@@ -130,11 +130,13 @@ class AnswerRows(ABC):
 
     def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
         """1 where the item is of the judge's family; of two items where the first by name alone is, -1 the other."""
-        named, judge = self._families(judge_family, item_family)
+        named, judge = self._item_and_judge_families(judge_family, item_family)
         item = self.table.system if self.table.systems else self.table.item
         return np.asarray((named[item] == judge).astype(float))
 
-    def _families(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> tuple[Any, Any]:
+    def _item_and_judge_families(
+        self, judge_family: Mapping[str, str], item_family: Mapping[str, str]
+    ) -> tuple[Any, Any]:
         """Family of every item, and of the judge of each row."""
         of_judge = np.array([judge_family.get(one, "") for one in self.table.judges], dtype=object)
         return np.array([item_family.get(one, "") for one in self.item_names]), of_judge[self.judge]
@@ -146,7 +148,7 @@ class AnswerRows(ABC):
             raise InputError(
                 f"covariates: the table has no column {' and no column '.join(missing)}; it has {has}"
             )
-        return [_numbers(cells[one], one) for one in needed]
+        return [_parse_numbers(cells[one], one) for one in needed]
 
 
 class VoteRows(AnswerRows):
@@ -167,7 +169,7 @@ class VoteRows(AnswerRows):
     @property
     def side(self) -> Floats | None:
         """As in :class:`AnswerRows`."""
-        return None if self.table.order_unknown else self._side()
+        return None if self.table.order_unknown else self._shown_sides()
 
     @property
     def item_names(self) -> tuple[str, ...]:
@@ -176,7 +178,7 @@ class VoteRows(AnswerRows):
 
     def about(self) -> dict[str, Strings]:
         """As in :class:`AnswerRows`: the criterion, both items by name, the context."""
-        table, items, (low, high) = self.table, np.array(self.table.items, dtype=str), self._both()
+        table, items, (low, high) = self.table, np.array(self.table.items, dtype=str), self._item_pair()
         criterion = np.array(table.criteria, dtype=str)[table.criterion[table.row_cell]]
         found = {"criterion": criterion, "first": items[low], "second": items[high]}
         if table.row_context is not None:
@@ -203,19 +205,19 @@ class VoteRows(AnswerRows):
         if name == CONFIDENCE:
             return super().further(name)
         first, second = self._cells([f"{name}_first", f"{name}_second"])
-        return np.asarray((first - second) * self._side())
+        return np.asarray((first - second) * self._shown_sides())
 
     def own(self, judge_family: Mapping[str, str], item_family: Mapping[str, str]) -> Floats:
         """As in :class:`AnswerRows`."""
-        named, judge = self._families(judge_family, item_family)
-        low, high = self._both()
+        named, judge = self._item_and_judge_families(judge_family, item_family)
+        low, high = self._item_pair()
         return np.asarray((named[low] == judge).astype(float) - (named[high] == judge))
 
-    def _both(self) -> tuple[Ints, Ints]:
+    def _item_pair(self) -> tuple[Ints, Ints]:
         first, second = self.table.first[self.table.row_cell], self.table.second[self.table.row_cell]
         return np.minimum(first, second), np.maximum(first, second)
 
-    def _side(self) -> Floats:
+    def _shown_sides(self) -> Floats:
         return np.asarray(np.where(self.table.first < self.table.second, 1.0, -1.0)[self.table.row_cell])
 
 
@@ -235,7 +237,7 @@ class LabelRows(AnswerRows):
     def said(self, levels: tuple[Any, ...], positive: object) -> tuple[Ints, Floats]:
         """As in :class:`AnswerRows`."""
         said = np.array([levels.index(one) for one in self.table.labels])[self.table.label]
-        good = success(levels, positive)
+        good = success_class(levels, positive)
         if good is not None:
             return said, (said == levels.index(good)).astype(float)
         return said, said.astype(float) if self.table.declared else np.full(self.table.rows, np.nan)
@@ -259,7 +261,7 @@ class ScoreRows(AnswerRows):
         """As in :class:`AnswerRows`."""
         return np.searchsorted(np.array(levels), self.table.score).astype(np.int64), self.table.score
 
-    def agree(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
+    def agreement_with_claims(self, unit: Ints, claimed: npt.NDArray[Any], tolerance: float | None) -> Floats:
         """As in :class:`AnswerRows`."""
         if tolerance is None:
             raise InputError("scores need tolerance=, the points that people's score may be away")
@@ -280,7 +282,7 @@ def rows_of(table: Any) -> AnswerRows:
     return of[table.data](table)
 
 
-def _numbers(cells: Sequence[object], name: str) -> Floats:
+def _parse_numbers(cells: Sequence[object], name: str) -> Floats:
     problems, found = Problems("table"), np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         try:

@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import matched, together
+from voirdire.agreement.ppi.humans import join_humans, match_columns
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
-from voirdire.decide.alike import Alike, alike_judges
+from voirdire.decide.alike import Alike, judge_independence
 from voirdire.decide.answer_rows import CONFIDENCE, rows_of
-from voirdire.decide.audit_answers import ENOUGH, Answers, answers_of
+from voirdire.decide.audit_answers import ENOUGH, Answers, pair_with_reference
 from voirdire.decide.audit_effects import FEWEST, truth_for
 from voirdire.decide.audit_information import INFORMATION, Found
-from voirdire.decide.audit_measures import measures_of
-from voirdire.decide.verdicts import verdict_on
+from voirdire.decide.audit_measures import judge_measures
+from voirdire.decide.verdicts import judge_verdict
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
-from voirdire.tables.people import apart, with_answers
+from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.problems import Problems
 
 SCHEMA = "audit/1"
@@ -100,36 +100,36 @@ def audit(
     """
     if not 0 < prob < 1:
         raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
-    table, given, levels = apart(table, people, levels)
-    asked = with_answers(humans, given)
+    table, given, levels = split_people(table, people, levels)
+    asked = join_people_answers(humans, given)
     named = tuple(covariates.split(",")) if isinstance(covariates, str) else tuple(covariates)
     named = tuple(filter(None, named))
     wanted = [*(named or ("length",)), CONFIDENCE]
     keep = [one for name in wanted for one in (name, f"{name}_first", f"{name}_second")]
     read = read_table(table, levels=levels, keep=keep)
-    persons = None if asked is None else people_like(asked, read, levels)
+    persons = None if asked is None else read_people_table(asked, read, levels)
     if persons is not None and (both := sorted(set(persons.judges) & set(read.judges))):
         raise InputError(f"humans: {both[0]!r} is a judge of the table, too; rename one of them")
     if item_families is not None and families is None:
         raise InputError("item_families= needs families=, the family of each judge; pass both")
     of_judge = None if families is None else read_families(families, read.judges)
-    of_item = None if item_families is None else _of_items(item_families, read)
+    of_item = None if item_families is None else _read_item_families(item_families, read)
     present = set(read.further.columns)
     columns = named or tuple(one for one in ("length",) if present & {one, f"{one}_first"})
     columns += (CONFIDENCE,) if CONFIDENCE in present else ()
-    answers = answers_of(read, persons, positive, columns, of_judge, of_item)
-    alike = alike_judges(read, answers)
+    answers = pair_with_reference(read, persons, positive, columns, of_judge, of_item)
+    alike = judge_independence(read, answers)
     if alike is not None:
         answers = answers.without(np.array([one is not None for one in alike.copy_of]))
     needs: dict[str, str] = {}
-    found = measures_of(read, answers, prob, needs)
-    with_people = {} if persons is None else _agreement(read, persons, prob, seed)
+    found = judge_measures(read, answers, prob, needs)
+    with_people = {} if persons is None else _agreement_rows(read, persons, prob, seed)
     if persons is None:
         needs["agreement with people"] = "people's answers to some of the items (--humans FILE)"
     if alike is None:
         needs["independence"] = "three judges who answered the same items"
     cards = [
-        _card(place, answers, found, with_people.get(name, []), alike)
+        _judge_card(place, answers, found, with_people.get(name, []), alike)
         for place, name in enumerate(answers.judges)
     ]
     return {
@@ -151,7 +151,7 @@ def audit(
     }
 
 
-def people_like(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
+def read_people_table(asked: object, read: Any, levels: Sequence[object] | None) -> Any:
     """People's answers as a table of the kind of the judges', with the columns by which both are matched.
 
     Raises
@@ -166,22 +166,22 @@ def people_like(asked: object, read: Any, levels: Sequence[object] | None) -> An
             "answers of one kind are compared"
         )
     problems = Problems("humans")
-    persons = matched(persons, read, problems)
+    persons = match_columns(persons, read, problems)
     problems.raise_any()
     return persons
 
 
-def _of_items(item_families: object, read: Any) -> dict[str, str]:
+def _read_item_families(item_families: object, read: Any) -> dict[str, str]:
     return read_families(item_families, rows_of(read).item_names, who="item")
 
 
-def _agreement(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[dict[str, Any]]]:
+def _agreement_rows(read: Any, persons: Any, prob: float, seed: int) -> dict[str, list[dict[str, Any]]]:
     """Rows of agreement of each judge with people, by measures that fit the scale."""
     import pandas as pd
 
     one = replace(persons, judges=("people",), judge=np.zeros_like(persons.judge))
     rows: pd.DataFrame = agreement(
-        together(read, one),
+        join_humans(read, one),
         measures=rows_of(read).measures(rows_of(persons)),
         against="people",
         pairs=True,
@@ -208,14 +208,14 @@ def _agreement(read: Any, persons: Any, prob: float, seed: int) -> dict[str, lis
     return found
 
 
-def _told_of(answers: Answers, judge: int) -> str:
+def _describe_reference(answers: Answers, judge: int) -> str:
     """What the information that a judge's answers have is of, in words."""
     truth = truth_for(answers, judge)
     by_people = answers.beyond(judge)[2] if truth is None else truth[2]
     return f"what {'people' if by_people else 'the other judges'} say"
 
 
-def _card(
+def _judge_card(
     place: int,
     answers: Answers,
     found: Sequence[Sequence[Found]],
@@ -228,7 +228,9 @@ def _card(
     copy = None if alike is None else alike.copy_of[place]
     unknown = f"people answered fewer than {ENOUGH} of its units, and other judges fewer than {FEWEST}"
     value, high = (None, None) if told is None else (told.value, told.high)
-    made = verdict_on(value, high, biases, copy, unknown if told is None else "", _told_of(answers, place))
+    made = judge_verdict(
+        value, high, biases, copy, unknown if told is None else "", _describe_reference(answers, place)
+    )
     measures: list[Mapping[str, Any]] = [*people, *(one.row() for one in mine)]
     if alike is not None:
         measures.append(alike.row(place))

@@ -83,12 +83,12 @@ class Answers:
         """Rows of a judge that can be compared, how far they are beyond the reference, and whether that is people."""
         rows = self.judge == judge
         by_people = len(np.unique(self.unit[rows & ~np.isnan(self.people[self.unit])])) >= ENOUGH
-        reference = self.people if by_people else self._others(judge)
+        reference = self.people if by_people else self._mean_of_others(judge)
         apart = self.value - reference[self.unit]
         used = rows & ~np.isnan(apart)
         return used, apart[used], by_people
 
-    def _others(self, judge: int) -> Floats:
+    def _mean_of_others(self, judge: int) -> Floats:
         """Mean of the mean answers to each unit of the other judges in the reference."""
         size, cells = len(self.people), self.unit * len(self.judges) + self.judge
         known = (self.judge != judge) & self.reference[self.judge] & ~np.isnan(self.value)
@@ -99,7 +99,7 @@ class Answers:
         return np.where(there > 0, mean.sum(axis=1) / np.maximum(there, 1), np.nan)
 
 
-def answers_of(
+def pair_with_reference(
     table: Any,
     persons: Any,
     positive: object,
@@ -137,7 +137,7 @@ def answers_of(
             np.bincount(theirs, theirs_value, minlength=len(units)) / np.maximum(number, 1),
             np.nan,
         )
-        people_said = most_said(theirs, theirs_said, len(units), len(levels))
+        people_said = most_frequent_level(theirs, theirs_said, len(units), len(levels))
     return Answers(
         table.judges,
         mine_rows.judge,
@@ -156,7 +156,7 @@ def answers_of(
     )
 
 
-def most_said(unit: Ints, said: Ints, units: int, levels: int) -> Ints:
+def most_frequent_level(unit: Ints, said: Ints, units: int, levels: int) -> Ints:
     """The level that is said most often of each unit, shape (units,); -1 for none, or for several."""
     counts = np.zeros((units, levels))
     np.add.at(counts, (unit, said), 1)

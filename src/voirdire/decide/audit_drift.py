@@ -28,11 +28,17 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers
-from voirdire.decide.audit_effects import FEWEST, Effect, from_median, is_clear, outside_median
+from voirdire.decide.audit_effects import (
+    FEWEST,
+    Effect,
+    is_clear,
+    variance_from_median,
+    variance_from_others_median,
+)
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.infer.posterior import scores
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.infer.posterior import integrated_scores
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
@@ -60,20 +66,20 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
         if len(np.unique(answers.unit[rows])) >= ENOUGH:
             p = 1.0 - answers.people_said[answers.unit[rows]] / 2.0
         else:
-            rows, p = _by_others(table, answers, judge)
+            rows, p = _predict_by_others(table, answers, judge)
             if answers.reference[judge]:
                 among.append(judge)
             beside.append(judge)
-        found.append(change(answers.value[rows], p, order[rows], answers.unit[rows]))
-    centred = _from_middle(found, among, beside)
+        found.append(accuracy_change(answers.value[rows], p, order[rows], answers.unit[rows]))
+    centred = _subtract_median(found, among, beside)
     steady = [judge for judge in among if not is_clear(centred[judge], matters)]
     if len(steady) < FEWEST_JUDGES:
         return centred
-    again = _from_middle(found, steady, beside)
+    again = _subtract_median(found, steady, beside)
     return [one if is_clear(one, matters) else other for one, other in zip(centred, again, strict=True)]
 
 
-def change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
+def accuracy_change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
     """Half of b with its error; None with fewer than ten units, or where the others find no pair clear.
 
     Parameters
@@ -87,7 +93,7 @@ def change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
     >>> rng = np.random.default_rng(0)
     >>> z, clear = np.linspace(-1, 1, 4000), rng.choice([0.05, 0.3, 0.9], 4000)
     >>> y = rng.random(4000) < 0.5 + (0.6 - 0.4 * z) * (clear - 0.5)
-    >>> found = change(y.astype(float), clear, z, np.arange(4000))
+    >>> found = accuracy_change(y.astype(float), clear, z, np.arange(4000))
     >>> round(found.value, 1), 0.01 < found.error < 0.03
     (-0.2, True)
     """
@@ -107,7 +113,7 @@ def change(y: Floats, q: Floats, z: Floats, unit: Ints) -> Effect | None:
     return Effect(0.5 * float(score.sum()) / information, 0.5 * error / information, units)
 
 
-def _by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints, Floats]:
+def _predict_by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints, Floats]:
     """Rows of a judge on items that others compared, and the probability that the item first by name wins."""
     rows = np.flatnonzero(answers.judge == judge)
     try:
@@ -116,17 +122,19 @@ def _by_others(table: Votes, answers: Answers, judge: int) -> tuple[Ints, Floats
         return rows[:0], np.zeros(0)
     of = dict(
         zip(
-            fitted.problem.items, scores(fitted.problem.density, fitted.posterior.central_values), strict=True
+            fitted.problem.items,
+            integrated_scores(fitted.problem.density, fitted.posterior.central_values),
+            strict=True,
         )
     )
     strength = np.array([of.get(name, np.nan) for name in table.items])
     low, high = (f(table.first, table.second)[table.row_cell[rows]] for f in (np.minimum, np.maximum))
     apart = strength[low] - strength[high]
     known = ~np.isnan(apart)
-    return rows[known], np.asarray(sigmoid(apart[known], np))
+    return rows[known], np.asarray(logistic_sigmoid(apart[known], np))
 
 
-def _from_middle(
+def _subtract_median(
     found: Sequence[Effect | None], among: Sequence[int], beside: Sequence[int]
 ) -> list[Effect | None]:
     """Effects of judges ``beside`` each other less that of the median judge ``among`` them."""
@@ -134,7 +142,11 @@ def _from_middle(
     count = len(values)
     if count < FEWEST_JUDGES:
         return list(found)
-    middle, within, outside = float(np.median(values)), from_median(count), outside_median(count)
+    middle, within, outside = (
+        float(np.median(values)),
+        variance_from_median(count),
+        variance_from_others_median(count),
+    )
     return [
         one
         if one is None or judge not in beside

@@ -5,9 +5,9 @@ less their means where there is an intercept), and its error is by units (a sand
 G - 1 degrees of freedom). Where judges are compared with each other, the mean of the others holds what those have of
 the same bias: of J judges, (J - 1) / J times the slope is the judge's bias less the mean of all, and from that the
 median of the judges is taken, so that one odd judge does not make all others look odd. Its error is that of one judge's
-answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`from_median`). Judges with a clear bias leave
-the reference, and the others are compared anew with those that stay; of a copy, which is never in it, the slope is its
-bias less the mean of them.
+answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`variance_from_median`). Judges with a clear
+bias leave the reference, and the others are compared anew with those that stay; of a copy, which is never in it, the
+slope is its bias less the mean of them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, most_said
+from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, most_frequent_level
 from voirdire.decide.verdicts import mutual_information
 from voirdire.typing import Floats, Ints
 
@@ -44,18 +44,18 @@ class Effect:
         from scipy.stats import t
 
         half = float(t.ppf((1 + prob) / 2, max(self.units - 1, 1))) * self.error
-        half *= beyond_normal(self.judges, prob) if self.judges else 1.0
+        half *= median_interval_ratio(self.judges, prob) if self.judges else 1.0
         return self.value - half, self.value + half
 
 
-def slope(e: Floats, z: Floats, unit: Ints, *, intercept: bool) -> Effect | None:
+def slope_effect(e: Floats, z: Floats, unit: Ints, *, intercept: bool) -> Effect | None:
     """Slope of e on z; None with fewer than ten units, or where z does not vary.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> z = rng.normal(size=200)
-    >>> found = slope(0.5 * z + rng.normal(size=200), z, np.arange(200), intercept=True)
+    >>> found = slope_effect(0.5 * z + rng.normal(size=200), z, np.arange(200), intercept=True)
     >>> round(found.value, 1), found.units
     (0.4, 200)
     """
@@ -70,26 +70,26 @@ def slope(e: Floats, z: Floats, unit: Ints, *, intercept: bool) -> Effect | None
     return Effect(value, float(np.sqrt(rest @ rest * len(used) / (len(used) - 1))) / base, len(used))
 
 
-def mean(e: Floats, unit: Ints) -> Effect | None:
+def mean_effect(e: Floats, unit: Ints) -> Effect | None:
     """Mean of e; None with fewer than ten units."""
-    return slope(e, np.ones(len(e)), unit, intercept=False)
+    return slope_effect(e, np.ones(len(e)), unit, intercept=False)
 
 
-def of_judges(
+def judge_effects(
     answers: Answers, feature: Floats | None, matters: float, *, intercept: bool, centred: bool = True
 ) -> list[Effect | None]:
     """Slope of each judge's answers beyond what they are compared with on a feature of rows; the mean for None.
 
     ``matters`` is how large a slope must be for a judge to leave the reference.
     """
-    found = _beside(answers, feature, intercept=intercept, centred=centred)
+    found = _effects_beside_reference(answers, feature, intercept=intercept, centred=centred)
     if not centred:
         return found
     clear = np.array([is_clear(one, matters) for one in found])
     rest = answers.without(clear)
     if rest is answers:
         return found
-    again = _beside(rest, feature, intercept=intercept, centred=centred)
+    again = _effects_beside_reference(rest, feature, intercept=intercept, centred=centred)
     return [one if odd else other for one, other, odd in zip(found, again, clear, strict=True)]
 
 
@@ -101,17 +101,17 @@ def is_clear(one: Effect | None, matters: float) -> bool:
     return abs(one.value) > matters and (low > 0.0 or high < 0.0)
 
 
-def _beside(
+def _effects_beside_reference(
     answers: Answers, feature: Floats | None, *, intercept: bool, centred: bool
 ) -> list[Effect | None]:
-    """As :func:`of_judges`, with the reference as it is."""
+    """As :func:`judge_effects`, with the reference as it is."""
     found: list[Effect | None] = []
     by_people = []
     for judge in range(len(answers.judges)):
         used, e, people = answers.beyond(judge)
         z = np.ones(len(e)) if feature is None else feature[used]
         known = ~np.isnan(z)
-        found.append(slope(e[known], z[known], answers.unit[used][known], intercept=intercept))
+        found.append(slope_effect(e[known], z[known], answers.unit[used][known], intercept=intercept))
         by_people.append(people)
     within = answers.reference & ~np.array(by_people)
     among = [one for one, here in zip(found, within, strict=True) if here and one is not None]
@@ -124,15 +124,20 @@ def _beside(
         one
         if one is None or people
         else Effect(
-            shrink * one.value - middle, np.sqrt(shrink * from_median(count)) * one.error, one.units, count
+            shrink * one.value - middle,
+            np.sqrt(shrink * variance_from_median(count)) * one.error,
+            one.units,
+            count,
         )
         if here
-        else Effect(one.value - middle, np.sqrt(shrink * outside_median(count)) * one.error, one.units)
+        else Effect(
+            one.value - middle, np.sqrt(shrink * variance_from_others_median(count)) * one.error, one.units
+        )
         for one, people, here in zip(found, by_people, within, strict=True)
     ]
 
 
-def from_median(count: int) -> float:
+def variance_from_median(count: int) -> float:
     """Variance of a normal value less the median of so many, it being one of them, in parts of its own.
 
     That of the median is about pi / (2 n + pi - 2), and its covariance with each 1 / n.
@@ -140,7 +145,7 @@ def from_median(count: int) -> float:
     Examples
     --------
     >>> x = np.random.default_rng(0).normal(size=(200_000, 5))
-    >>> round(from_median(5), 2), round(float((x[:, 0] - np.median(x, axis=1)).var()), 2)
+    >>> round(variance_from_median(5), 2), round(float((x[:, 0] - np.median(x, axis=1)).var()), 2)
     (0.88, 0.89)
     """
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0) - 2.0 / count
@@ -148,21 +153,21 @@ def from_median(count: int) -> float:
 
 @lru_cache(maxsize=16)
 def _simulate_from_median(count: int) -> Floats:
-    """Absolute normal values less the median of so many, sorted, over the root of :func:`from_median`."""
+    """Absolute normal values less the median of so many, sorted, over the root of :func:`variance_from_median`."""
     x = np.random.default_rng(0).normal(size=(TRIED // count + 1, count))
     away = np.abs(x - np.median(x, axis=1, keepdims=True)).ravel()
-    return np.asarray(np.sort(away) / np.sqrt(from_median(count)))
+    return np.asarray(np.sort(away) / np.sqrt(variance_from_median(count)))
 
 
-def beyond_normal(count: int, prob: float) -> float:
+def median_interval_ratio(count: int, prob: float) -> float:
     """Interval of a normal value less the median of so many, it being one of them, over one of a normal distribution.
 
     A value that is far off is not the median any more, and does not draw it: far values are more frequent than the
-    variance (:func:`from_median`) says. By simulation.
+    variance (:func:`variance_from_median`) says. By simulation.
 
     Examples
     --------
-    >>> [round(beyond_normal(count, 0.99), 2) for count in (4, 6, 40)]
+    >>> [round(median_interval_ratio(count, 0.99), 2) for count in (4, 6, 40)]
     [1.1, 1.08, 1.02]
     """
     from scipy.special import ndtri
@@ -171,19 +176,19 @@ def beyond_normal(count: int, prob: float) -> float:
     return float(away[int(prob * len(away))] / ndtri((1 + prob) / 2))
 
 
-def outside_median(count: int) -> float:
+def variance_from_others_median(count: int) -> float:
     """Variance of a normal value less the median of so many others, in parts of its own; about, as in from_median.
 
     Examples
     --------
     >>> x = np.random.default_rng(0).normal(size=(200_000, 6))
-    >>> round(outside_median(5), 2), round(float((x[:, 0] - np.median(x[:, 1:], axis=1)).var()), 2)
+    >>> round(variance_from_others_median(5), 2), round(float((x[:, 0] - np.median(x[:, 1:], axis=1)).var()), 2)
     (1.28, 1.29)
     """
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0)
 
 
-def noise(answers: Answers, judge: int) -> Effect | None:
+def noise_ratio(answers: Answers, judge: int) -> Effect | None:
     """Mean square of a judge's answers beyond what they are compared with, over that of the other judges (infit).
 
     Of scores and labels squares are about each judge's own mean. The error is that of the judge's own mean square and
@@ -195,7 +200,9 @@ def noise(answers: Answers, judge: int) -> Effect | None:
         used, e, _ = answers.beyond(other)
         if not len(e) or (other != judge and not answers.reference[other]):
             continue
-        squares = np.bincount(answers.unit[used], _squares(answers, e), minlength=len(answers.people))
+        squares = np.bincount(
+            answers.unit[used], _squared_residuals(answers, e), minlength=len(answers.people)
+        )
         number = np.bincount(answers.unit[used], minlength=len(answers.people))
         by_unit = np.where(number > 0, squares / np.maximum(number, 1), np.nan)
         if other == judge:
@@ -216,12 +223,12 @@ def noise(answers: Answers, judge: int) -> Effect | None:
     return Effect(ratio, ratio * float(np.std(parts, ddof=1)) / float(np.sqrt(len(parts))), len(parts))
 
 
-def _squares(answers: Answers, e: Floats) -> Floats:
+def _squared_residuals(answers: Answers, e: Floats) -> Floats:
     """Squares about the mean; of pairs, of which either item may be the first by name, about none."""
     return np.asarray((e if answers.paired or not len(e) else e - e.mean()) ** 2)
 
 
-def outfit(answers: Answers, judge: int) -> float | None:
+def outfit_statistic(answers: Answers, judge: int) -> float | None:
     """Mean over units of a judge's squares over the panel's (kept above a tenth of the panel's mean over units).
 
     None where there is one judge, which is the panel.
@@ -230,7 +237,7 @@ def outfit(answers: Answers, judge: int) -> float | None:
     for other in range(len(answers.judges)):
         used, e, _ = answers.beyond(other)
         number = np.bincount(answers.unit[used], minlength=size)
-        total = np.bincount(answers.unit[used], _squares(answers, e), minlength=size)
+        total = np.bincount(answers.unit[used], _squared_residuals(answers, e), minlength=size)
         squares.append(np.where(number > 0, total / np.maximum(number, 1), np.nan))
     known = ~np.isnan(squares[judge])
     if known.sum() < FEWEST or len(squares) == 1:
@@ -257,7 +264,9 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
         truth = (
             answers.people_said
             if by_people
-            else most_said(answers.unit[others], answers.said[others], len(answers.people), answers.levels)
+            else most_frequent_level(
+                answers.unit[others], answers.said[others], len(answers.people), answers.levels
+            )
         )
         known = rows[truth[answers.unit[rows]] >= 0]
         if len(np.unique(answers.unit[known])) >= (ENOUGH if by_people else FEWEST):

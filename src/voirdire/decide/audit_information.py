@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.audit_answers import Answers
-from voirdire.decide.audit_effects import agreement_information, mean, outfit, truth_for
+from voirdire.decide.audit_effects import agreement_information, mean_effect, outfit_statistic, truth_for
 
 INFORMATION = "agreement_information"
 SCORED = 3  # different numbers from which on their order tells, beside which cells are few
@@ -44,7 +44,7 @@ class Found:
         }
 
 
-def information(answers: Answers, judge: int, prob: float) -> list[Found]:
+def information_rows(answers: Answers, judge: int, prob: float) -> list[Found]:
     """The outfit of a judge, and the information that its answers have of what they are compared with.
 
     Parameters
@@ -55,7 +55,7 @@ def information(answers: Answers, judge: int, prob: float) -> list[Found]:
         Coverage of intervals.
     """
     rows = []
-    fit = outfit(answers, judge)
+    fit = outfit_statistic(answers, judge)
     if fit is not None:
         rows.append(
             Found(
@@ -68,17 +68,19 @@ def information(answers: Answers, judge: int, prob: float) -> list[Found]:
                 "1 is like the panel, item by item; above 1.5 single answers are far off",
             )
         )
-    numbers = [] if answers.paired or _values(answers) < SCORED else _of_numbers(answers, judge, prob)
+    numbers = (
+        [] if answers.paired or _count_values(answers) < SCORED else _score_information(answers, judge, prob)
+    )
     told = None if numbers else agreement_information(answers, judge)
     truth = truth_for(answers, judge)
     if numbers:
         rows += numbers
     elif told is not None and truth is not None:
         rows_, true, by_people = truth
-        right = mean((answers.said[rows_] == true).astype(float), answers.unit[rows_])
+        right = mean_effect((answers.said[rows_] == true).astype(float), answers.unit[rows_])
         error = 0.0 if right is None else right.error
         of = "people say" if by_people else "most of the other judges say"
-        half = _reach(told, len(rows_), prob) + error**2
+        half = _information_half_width(told, len(rows_), prob) + error**2
         note = f"nats that an answer tells of what {of}; right {0 if right is None else right.value:.0%} of the time"
         rows.append(
             Found(
@@ -92,23 +94,23 @@ def information(answers: Answers, judge: int, prob: float) -> list[Found]:
             )
         )
     elif not np.isnan(answers.value).all():
-        rows += _of_numbers(answers, judge, prob)
+        rows += _score_information(answers, judge, prob)
     return rows
 
 
-def _values(answers: Answers) -> int:
+def _count_values(answers: Answers) -> int:
     """Number of different answers, as numbers."""
     return len(np.unique(answers.value[~np.isnan(answers.value)]))
 
 
-def _reach(told: float, n: int, prob: float) -> float:
+def _information_half_width(told: float, n: int, prob: float) -> float:
     """Half the width of the interval of information, whose variance is near none about twice its value over n."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + prob) / 2)) * float(np.sqrt(2 * told / n + 0.5 / n**2))
 
 
-def _of_numbers(answers: Answers, judge: int, prob: float) -> list[Found]:
+def _score_information(answers: Answers, judge: int, prob: float) -> list[Found]:
     """Information of scores: -log(1 - r^2) / 2 of the correlation with what they are compared with."""
     used, e, by_people = answers.beyond(judge)
     own = answers.value[used]

@@ -13,13 +13,18 @@ from voirdire.decide.audit_drift import accuracy_over_time
 from voirdire.decide.audit_effects import (
     FEWEST,
     Effect,
-    mean,
-    noise,
-    of_judges,
+    judge_effects,
+    mean_effect,
+    noise_ratio,
     truth_for,
 )
-from voirdire.decide.audit_information import Found, information
-from voirdire.decide.audit_repeats import both_orders, by_order, repeats, repeats_of_others
+from voirdire.decide.audit_information import Found, information_rows
+from voirdire.decide.audit_repeats import (
+    change_beyond_repeats,
+    order_effects,
+    others_repeat_disagreement,
+    repeat_disagreement,
+)
 from voirdire.typing import Floats
 
 ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
@@ -47,7 +52,7 @@ class _Seen:
     usual: Effect | None = None
 
 
-def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
+def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
     """Measures of every judge of a table; what further ones would take is added to ``needs``.
 
     Those that are tested have the interval by which they are, wider than ``prob`` asks.
@@ -59,7 +64,9 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     )
     seen: list[list[_Seen]] = [[] for _ in answers.judges]
 
-    def add(measure: str, effects: list[Effect | None], need: str, more: str, less: str, **how: Any) -> None:
+    def add_measure(
+        measure: str, effects: list[Effect | None], need: str, more: str, less: str, **how: Any
+    ) -> None:
         usual = how.pop("usual", None)
         for place, effect in enumerate(effects):
             if effect is not None:
@@ -72,15 +79,15 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     same = f"to the same items ({FEWEST} at the least)"
     compared = f"people's answers, or other judges', {same}"
     small = SMALL * reach
-    orders = [both_orders(answers, judge) for judge in judges]
-    again = [repeats(answers, judge) for judge in judges]
+    orders = [order_effects(answers, judge) for judge in judges]
+    again = [repeat_disagreement(answers, judge) for judge in judges]
     if answers.side is not None:
-        beside = of_judges(answers, answers.side, small, intercept=False)
+        beside = judge_effects(answers, answers.side, small, intercept=False)
         position = [
-            _own_or_beside(answers, judge, both[0], other)
+            _choose_position_effect(answers, judge, both[0], other)
             for judge, (both, other) in enumerate(zip(orders, beside, strict=True))
         ]
-        add(
+        add_measure(
             "position",
             position,
             compared,
@@ -88,9 +95,12 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
             "picks what is shown second more often",
             matters=small,
         )
-        add(
+        add_measure(
             "swap",
-            [by_order(both[1], same_order) for both, same_order in zip(orders, again, strict=True)],
+            [
+                change_beyond_repeats(both[1], same_order)
+                for both, same_order in zip(orders, again, strict=True)
+            ],
             "pairs that a judge sees in both orders, and some of them again in the same order",
             "changes its answer with the order",
             "",
@@ -100,9 +110,9 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     else:
         needs["position"] = "votes on pairs whose order shown is known"
     if not answers.paired:
-        add(
+        add_measure(
             "severity",
-            of_judges(answers, _of_others(answers), small, intercept=False),
+            judge_effects(answers, _other_family_mask(answers), small, intercept=False),
             compared + " (and --positive, of classes)",
             "is more lenient",
             "is more severe",
@@ -112,9 +122,9 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
         if name != CONFIDENCE:
             spread = np.sqrt(np.nanmean(numbers**2)) if answers.paired else np.nanstd(numbers)
             scaled = numbers / (spread or 1.0)
-            add(
+            add_measure(
                 name,
-                of_judges(answers, scaled, small, intercept=not answers.paired),
+                judge_effects(answers, scaled, small, intercept=not answers.paired),
                 compared,
                 f"favours more {name}",
                 f"favours less {name}",
@@ -125,16 +135,18 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
     if answers.own is None:
         needs["own family"] = "families of judges and of items (--families, --item-families)"
     else:
-        own = of_judges(answers, answers.own, small, intercept=not answers.paired, centred=False)
-        add("own family", own, compared, "favours its own family", "disfavours its own family", matters=small)
-    add(
+        own = judge_effects(answers, answers.own, small, intercept=not answers.paired, centred=False)
+        add_measure(
+            "own family", own, compared, "favours its own family", "disfavours its own family", matters=small
+        )
+    add_measure(
         "flips",
         again,
         "repeated answers to the same items (a column run)",
         "answers otherwise when asked again, more than the questions explain",
         "",
         none=FLIPS,
-        usual=[repeats_of_others(answers, judge) for judge in judges],
+        usual=[others_repeat_disagreement(answers, judge) for judge in judges],
         two_sided=False,
     )
     later = (
@@ -142,16 +154,16 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
         if answers.paired
         else ("is more lenient", "is more severe")
     )
-    add(
+    add_measure(
         DRIFT,
-        _drift(answers, table, small),
+        _drift_effects(answers, table, small),
         "a column time, and " + compared,
         *(f"{one} as time goes on" for one in later),
         matters=small,
     )
-    add(
+    add_measure(
         "noise",
-        [noise(answers, judge) for judge in judges],
+        [noise_ratio(answers, judge) for judge in judges],
         f"other judges' answers {same}",
         "errs more than the other judges",
         "",
@@ -159,25 +171,25 @@ def measures_of(table: Any, answers: Answers, prob: float, needs: dict[str, str]
         matters=NOISE,
         two_sided=False,
     )
-    add(
+    add_measure(
         CONFIDENCE,
-        _confidence(answers),
+        _confidence_effects(answers),
         f"a column {CONFIDENCE}",
         "is more confident than it is right",
         "is less confident than it is right",
         matters=SMALL,
     )
     unsure = [
-        [] if both[1] is None or same_order is not None else [_changed(both[1], prob)]
+        [] if both[1] is None or same_order is not None else [_swap_measure(both[1], prob)]
         for both, same_order in zip(orders, again, strict=True)
     ]
     return [
-        [*_tested(mine), *unsure[place], *information(answers, place, prob)]
+        [*_test_effects(mine), *unsure[place], *information_rows(answers, place, prob)]
         for place, mine in enumerate(seen)
     ]
 
 
-def _changed(share: Effect, prob: float) -> Found:
+def _swap_measure(share: Effect, prob: float) -> Found:
     """The share of answers that change with the order where a judge was not asked again in the same order."""
     low, high = share.interval(prob)
     note = (
@@ -187,7 +199,9 @@ def _changed(share: Effect, prob: float) -> Found:
     return Found("swap", share.value, max(low, 0.0), min(high, 1.0), share.units, None, note)
 
 
-def _own_or_beside(answers: Answers, judge: int, own: Effect | None, beside: Effect | None) -> Effect | None:
+def _choose_position_effect(
+    answers: Answers, judge: int, own: Effect | None, beside: Effect | None
+) -> Effect | None:
     """A judge's position bias by its own pairs in both orders, where most of its pairs are; else beside other judges.
 
     Its own are compared with nobody, so that no bias of the others is taken for its.
@@ -198,7 +212,7 @@ def _own_or_beside(answers: Answers, judge: int, own: Effect | None, beside: Eff
     return own if 2 * own.units >= units else beside
 
 
-def _of_others(answers: Answers) -> Floats | None:
+def _other_family_mask(answers: Answers) -> Floats | None:
     """1 of items that are not of the judge's family, else NaN: what it favours is no lenience."""
     return None if answers.own is None else np.where(answers.own == 0, 1.0, np.nan)
 
@@ -214,7 +228,7 @@ def _is_unusual(one: _Seen, prob: float) -> bool:
     return beyond.interval(prob)[0] > 0.0
 
 
-def _tested(mine: list[_Seen]) -> list[Found]:
+def _test_effects(mine: list[_Seen]) -> list[Found]:
     """Effects with the intervals by which they are tested together."""
     rows, others = [], sum(one.measure != DRIFT for one in mine)
     for one in mine:
@@ -236,7 +250,7 @@ def _tested(mine: list[_Seen]) -> list[Found]:
     return rows
 
 
-def _drift(answers: Answers, table: Any, matters: float) -> list[Effect | None]:
+def _drift_effects(answers: Answers, table: Any, matters: float) -> list[Effect | None]:
     if answers.time is None:
         return [None] * len(answers.judges)
     order = np.zeros(len(answers.time))
@@ -246,10 +260,10 @@ def _drift(answers: Answers, table: Any, matters: float) -> list[Effect | None]:
         order[rows] = 2 * rank / max(len(rank) - 1, 1) - 1  # from -1, the first, to 1
     if answers.paired:  # leniency says nothing of pairs: what drifts is how right a judge is
         return accuracy_over_time(table, answers, order, matters)
-    return of_judges(answers, order, matters, intercept=True)
+    return judge_effects(answers, order, matters, intercept=True)
 
 
-def _confidence(answers: Answers) -> list[Effect | None]:
+def _confidence_effects(answers: Answers) -> list[Effect | None]:
     if CONFIDENCE not in answers.numbers:
         return [None] * len(answers.judges)
     stated = answers.numbers[CONFIDENCE]
@@ -263,5 +277,5 @@ def _confidence(answers: Answers) -> list[Effect | None]:
         rows, true, _ = truth
         known = ~np.isnan(stated[rows])
         right = (answers.said[rows] == true).astype(float)
-        found.append(mean((stated[rows] - right)[known], answers.unit[rows][known]))
+        found.append(mean_effect((stated[rows] - right)[known], answers.unit[rows][known]))
     return found

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.decide.audit_answers import Answers
-from voirdire.decide.audit_effects import FEWEST, Effect, mean
+from voirdire.decide.audit_effects import FEWEST, Effect, mean_effect
 from voirdire.typing import Bools
 
 
-def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
+def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
     """Of pairs that a judge saw in both orders: its position bias, and the share of answers that change with the order.
 
     The position bias is half the difference between how often the item first by name wins when shown first and when
     shown second: noise moves answers towards either place alike, and it is 0. The share is that of two answers, one in
-    each order, that differ, of which noise is a part (:func:`by_order`).
+    each order, that differ, of which noise is a part (:func:`change_beyond_repeats`).
     """
     if answers.side is None:
         return None, None
@@ -33,11 +33,11 @@ def both_orders(answers: Answers, judge: int) -> tuple[Effect | None, Effect | N
         np.add.at(said, (units[of], answers.said[rows][of]), 1.0)
         shares.append(said[both] / number[both, None])
     each = np.arange(len(both))
-    changed = mean(1.0 - (shares[0] * shares[1]).sum(axis=1), each)
-    return mean((values[0] - values[1]) / 2, each), changed
+    changed = mean_effect(1.0 - (shares[0] * shares[1]).sum(axis=1), each)
+    return mean_effect((values[0] - values[1]) / 2, each), changed
 
 
-def by_order(changed: Effect | None, again: Effect | None) -> Effect | None:
+def change_beyond_repeats(changed: Effect | None, again: Effect | None) -> Effect | None:
     """Share of answers that change with the order, beyond that of those that change in the same order.
 
     None where nobody was asked again in the same order: noise changes answers, too, and nothing tells the two apart but
@@ -49,13 +49,13 @@ def by_order(changed: Effect | None, again: Effect | None) -> Effect | None:
     return Effect(changed.value - again.value, float(np.hypot(changed.error, again.error)), units)
 
 
-def repeats(answers: Answers, judge: int) -> Effect | None:
+def repeat_disagreement(answers: Answers, judge: int) -> Effect | None:
     """Share of pairs of repeated answers (to one unit, in one order) that differ; None with fewer than ten units."""
-    return _differing(answers, answers.judge == judge)
+    return _share_differing(answers, answers.judge == judge)
 
 
-def repeats_of_others(answers: Answers, judge: int) -> Effect | None:
-    """Changes that :func:`repeats` is to be compared with: whoever is asked again about close pairs changes at times.
+def others_repeat_disagreement(answers: Answers, judge: int) -> Effect | None:
+    """Changes of the others: whoever is asked again about close pairs changes at times.
 
     The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
     share of pairs of their answers to these units that differ. None with fewer than ten such units.
@@ -63,15 +63,15 @@ def repeats_of_others(answers: Answers, judge: int) -> Effect | None:
     mine = np.bincount(answers.unit[answers.judge == judge], minlength=len(answers.people)) > 1
     others = (answers.judge != judge) & mine[answers.unit]
     judges = np.unique(answers.judge[others])
-    each = [_differing(answers, others & (answers.judge == other)) for other in judges]
+    each = [_share_differing(answers, others & (answers.judge == other)) for other in judges]
     known = [one for one in each if one is not None]
     if not known:
-        return _differing(answers, others)
+        return _share_differing(answers, others)
     error = float(np.sqrt(sum(one.error**2 for one in known))) / len(known)
     return Effect(float(np.mean([one.value for one in known])), error, min(one.units for one in known))
 
 
-def _differing(answers: Answers, rows: Bools) -> Effect | None:
+def _share_differing(answers: Answers, rows: Bools) -> Effect | None:
     """Share of pairs of answers (to one unit, in one order) among some rows that differ."""
     side = np.zeros(rows.sum()) if answers.side is None else answers.side[rows]
     cell = np.unique(np.column_stack([answers.unit[rows], side]), axis=0, return_inverse=True)[1].ravel()
@@ -82,4 +82,4 @@ def _differing(answers: Answers, rows: Bools) -> Effect | None:
     if several.sum() < FEWEST:
         return None
     differ = 1 - alike[several] / (number * (number - 1))[several]
-    return mean(differ, np.arange(int(several.sum())))
+    return mean_effect(differ, np.arange(int(several.sum())))

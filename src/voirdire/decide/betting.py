@@ -31,7 +31,7 @@ STEPS = 30
 LARGEST = 1_000_000  # values that are looked ahead
 
 
-def log_wealth(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
+def log_bet_evidence(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
     """Logarithm of what bets that the mean is above ``mean`` have made after each value.
 
     Parameters
@@ -50,8 +50,8 @@ def log_wealth(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
     Examples
     --------
     >>> x = np.tile([1.0, 1.0, 0.0], 60)
-    >>> bool(log_wealth(x, 0.5, 0.05, 200).max() > np.log(20)), bool(log_wealth(x, 0.7, 0.05, 200).max() > np.log(20))
-    (True, False)
+    >>> [bool(log_bet_evidence(x, mean, 0.05, 200).max() > np.log(20)) for mean in (0.5, 0.7)]
+    [True, False]
     """
     count = np.arange(1, x.shape[-1] + 1)
     so_far = (0.5 + np.cumsum(x, axis=-1)) / (count + 1)
@@ -67,51 +67,51 @@ def log_wealth(x: Floats, mean: float, alpha: float, planned: float) -> Floats:
     return np.asarray(np.logaddexp.reduce(parts, axis=0))
 
 
-def exceeds(x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False) -> bool:
+def mean_exceeds(x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False) -> bool:
     """True where it is refuted that the mean of ``x`` is at most ``mean``: now, or with ``intersect`` at any look.
 
     Examples
     --------
-    >>> exceeds(np.ones(20), 0.5, 0.05, 100), exceeds(np.zeros(20), 0.5, 0.05, 100)
+    >>> mean_exceeds(np.ones(20), 0.5, 0.05, 100), mean_exceeds(np.zeros(20), 0.5, 0.05, 100)
     (True, False)
     """
     if not 0.0 < mean < 1.0:
         return mean <= 0.0
-    wealth = log_wealth(x, mean, alpha, planned)
+    wealth = log_bet_evidence(x, mean, alpha, planned)
     return bool((wealth.max() if intersect else wealth[-1]) >= -np.log(alpha))
 
 
-def bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = False) -> tuple[float, float]:
+def mean_bounds(x: Floats, alpha: float, planned: float, *, intersect: bool = False) -> tuple[float, float]:
     """Lower and upper bound of a mean, each wrong at any look with probability ``alpha`` at most.
 
     Parameters
     ----------
     x : float array, shape (values,)
     alpha, planned
-        As in `log_wealth`.
+        As in `log_bet_evidence`.
     intersect : bool
         Whether what was refuted after any of the values counts. That is narrower, and takes it for granted that values
         come in an order that says nothing.
 
     Examples
     --------
-    >>> [round(end, 2) for end in bounds(np.tile([1.0, 1.0, 0.0], 60), 0.05, 200)]
+    >>> [round(end, 2) for end in mean_bounds(np.tile([1.0, 1.0, 0.0], 60), 0.05, 200)]
     [0.57, 0.75]
     """
-    low = _lower(x, alpha, planned, intersect)
-    return low, 1.0 - _lower(1.0 - x, alpha, planned, intersect)
+    low = _lower_bound(x, alpha, planned, intersect)
+    return low, 1.0 - _lower_bound(1.0 - x, alpha, planned, intersect)
 
 
-def _lower(x: Floats, alpha: float, planned: float, intersect: bool) -> float:
+def _lower_bound(x: Floats, alpha: float, planned: float, intersect: bool) -> float:
     low, high = 0.0, 1.0
     for _ in range(STEPS):
         middle = (low + high) / 2
-        refuted = exceeds(x, middle, alpha, planned, intersect=intersect)
+        refuted = mean_exceeds(x, middle, alpha, planned, intersect=intersect)
         low, high = (middle, high) if refuted else (low, middle)
     return low
 
 
-def values_until(
+def values_until_refuted(
     x: Floats, mean: float, alpha: float, planned: float, *, intersect: bool = False, times: int = 100
 ) -> int | None:
     """Number of values after which ``mean`` is refuted, where further ones are like these; those there are count.
@@ -124,13 +124,13 @@ def values_until(
     Examples
     --------
     >>> x = np.tile([1.0, 1.0, 0.0], 10)
-    >>> values_until(x, 0.5, 0.05, 200), values_until(x, 0.7, 0.05, 200)
+    >>> values_until_refuted(x, 0.5, 0.05, 200), values_until_refuted(x, 0.7, 0.05, 200)
     (59, None)
     """
     first = 1 if intersect else len(x)
     size, most = len(x), min(times * len(x), max(LARGEST, len(x)))
     while True:
-        seen = log_wealth(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
+        seen = log_bet_evidence(np.resize(x, size), mean, alpha, planned)[first - 1 :] >= -np.log(alpha)
         if seen.any():
             return int(np.argmax(seen)) + first
         if size == most:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.decide.cycles import clear_wins, shortest_cycle
-from voirdire.decide.deciding import deciding
-from voirdire.decide.decision import Decision, decide, is_about_people, people_between
-from voirdire.decide.prospects import rank_probabilities, times_more
+from voirdire.decide.deciding import deciding_context
+from voirdire.decide.decision import Decision, decide, is_about_people, people_needed_between
+from voirdire.decide.prospects import information_factor, rank_probabilities
 from voirdire.kinds.kind import Entrants
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
     >>> board(fit(table, model="bradley-terry"))["decision"]["first"]
     ['x', 'y']
     """
-    entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
+    entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     decision, result = decide(fit, prices, margin), fit.as_dict()
     if entrants.names != fit.problem.items:
         result |= {"answers": result.pop("items"), "items": entrants.rows}
@@ -65,30 +65,30 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
         row |= {"first": first, "last": last, "loss": loss.get(row["item"])}
         row |= {"rank_probabilities": ranks[row["item"]].round(4).tolist()}
     better = [[decision.items[i], decision.items[j]] for i, j in np.argwhere(decision.pairs.better)]
-    cycle, one = _cycle(fit), _deciding(fit)
+    cycle, one = _find_cycle(fit), _find_deciding_context(fit)
     told = {
         "decision": decision.as_dict() | {"better": better},
-        "next": _neighbours(fit, entrants, decision),
+        "next": _neighbour_rows(fit, entrants, decision),
         "cycle": cycle,
         "deciding": one,
     }
-    return {**result, **told, "verdict": verdict(result["checks"], decision, cycle, one)}
+    return {**result, **told, "verdict": board_verdict(result["checks"], decision, cycle, one)}
 
 
-def _deciding(fit: Fit) -> str | None:
+def _find_deciding_context(fit: Fit) -> str | None:
     draws = fit.kind.in_contexts(fit.problem, fit.posterior)
-    place = None if draws is None else deciding(draws, 0.5 * (1.0 + fit.prob))
+    place = None if draws is None else deciding_context(draws, 0.5 * (1.0 + fit.prob))
     return None if place is None else fit.problem.coords["context"][place]
 
 
-def _cycle(fit: Fit) -> list[str]:
+def _find_cycle(fit: Fit) -> list[str]:
     votes = fit.kind.compared_votes(fit.problem)
     if votes is None:
         return []
     return [votes.items[i] for i in shortest_cycle(clear_wins(votes), len(votes.items))]
 
 
-def _neighbours(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[str, Any]]:
+def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[str, Any]]:
     votes, pairs = fit.kind.compared_votes(fit.problem), decision.pairs
     code = {name: at for at, name in enumerate(entrants.names)}
     rows = []
@@ -99,7 +99,7 @@ def _neighbours(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[s
         row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
             median, deviation = float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1])
-            factor = None if is_about_people(fit) else times_more(median, deviation, pairs.t)
+            factor = None if is_about_people(fit) else information_factor(median, deviation, pairs.t)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:
@@ -108,13 +108,17 @@ def _neighbours(fit: Fit, entrants: Entrants, decision: Decision) -> list[dict[s
                 )
         if not row["apart"] and is_about_people(fit):
             place = (at, at + 1)
-            found = people_between(fit, (one, other), pairs.median[place], pairs.deviation[place], pairs.t)
+            found = people_needed_between(
+                fit, (one, other), pairs.median[place], pairs.deviation[place], pairs.t
+            )
             row["more_people"] = None if found is None else int(np.ceil(found))
         rows.append(row)
     return rows
 
 
-def verdict(checks: list[dict[str, Any]], decision: Decision, cycle: list[str], context: str | None) -> str:
+def board_verdict(
+    checks: list[dict[str, Any]], decision: Decision, cycle: list[str], context: str | None
+) -> str:
     """Verdict of the board, in words: first what speaks against it, then what is best."""
     failed, warned = (
         ", ".join(row["check"] for row in checks if row["level"] == level) for level in ("fail", "warn")

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.trust.drift import wealth_so_far
+from voirdire.trust.drift import running_log_evidence
 from voirdire.typing import Floats, Ints
 
 FIRST = 20  # values before a change that is bet on; and from one point to the next,
@@ -66,7 +66,7 @@ def log_evidence(x: Floats) -> Floats:
     >>> bool(log_evidence(same).max() < 1), bool(log_evidence(np.append(same, other)).max() > 10)
     (True, True)
     """
-    return wealth_so_far(x, _points(len(x)))[1:]
+    return running_log_evidence(x, _candidate_points(len(x)))[1:]
 
 
 def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, shares: bool) -> Change | None:
@@ -96,11 +96,11 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     if not over.any():
         return None
     seen = x[: max(int(np.argmax(evidence)) + 1, 3)]
-    chance, centre, error = _posterior(seen, shares)
+    chance, centre, error = _change_posterior(seen, shares)
     tail = (1.0 - prob) / WIDER / 2.0
     since = int(np.argmax(chance)) + 1
     low_at, high_at = np.searchsorted(np.cumsum(chance), [tail, 1.0 - tail])
-    low, high = (_quantile(chance, centre, error, q) for q in (tail, 1.0 - tail))
+    low, high = (_mixture_quantile(chance, centre, error, q) for q in (tail, 1.0 - tail))
     return Change(
         int(np.argmax(over)) + 1,
         since,
@@ -113,7 +113,7 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     )
 
 
-def _points(count: int) -> tuple[Ints, Floats]:
+def _candidate_points(count: int) -> tuple[Ints, Floats]:
     """Values after which a change is bet on, and the stakes."""
     found, at = [], FIRST
     while at < count:
@@ -123,11 +123,11 @@ def _points(count: int) -> tuple[Ints, Floats]:
     return np.array(found, dtype=np.int64), np.log(2.0) * (1.0 / np.log(k + 1.0) - 1.0 / np.log(k + 2.0))
 
 
-def _posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
+def _change_posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
     """Of each point: its probability, and centre and standard deviation of the difference of the means there."""
     count = np.arange(1.0, len(x))
     total, squares = np.cumsum(x)[:-1], np.cumsum(x * x)[:-1]
-    part = _of_shares if shares else _of_numbers
+    part = _share_marginal if shares else _number_marginal
     before = part(count, total, squares, x)
     after = part(len(x) - count, float(x.sum()) - total, float(x @ x) - squares, x)
     log = before[0] + after[0]
@@ -135,7 +135,9 @@ def _posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
     return chance / chance.sum(), after[1] - before[1], np.sqrt(before[2] + after[2])
 
 
-def _of_shares(count: Floats, total: Floats, squares: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+def _share_marginal(
+    count: Floats, total: Floats, squares: Floats, x: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Log marginal likelihood of a part's values, and mean and variance of its mean."""
     from scipy.special import betaln
 
@@ -144,8 +146,10 @@ def _of_shares(count: Floats, total: Floats, squares: Floats, x: Floats) -> tupl
     return betaln(good, bad), mean, mean * (1.0 - mean) / (good + bad + 1.0)
 
 
-def _of_numbers(count: Floats, total: Floats, squares: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
-    """As :func:`_of_shares`, of numbers on any scale."""
+def _number_marginal(
+    count: Floats, total: Floats, squares: Floats, x: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """As :func:`_share_marginal`, of numbers on any scale."""
     from scipy.special import gammaln
 
     centre, prior = float(x.mean()), max(float(x.var()), 1e-12)
@@ -158,7 +162,7 @@ def _of_numbers(count: Floats, total: Floats, squares: Floats, x: Floats) -> tup
     return log, centre + count / (1.0 + count) * apart, rate / shape / (1.0 + count)
 
 
-def _quantile(chance: Floats, centre: Floats, error: Floats, q: float) -> float:
+def _mixture_quantile(chance: Floats, centre: Floats, error: Floats, q: float) -> float:
     """Quantile of a mixture of normal distributions."""
     from scipy.special import ndtr
 

@@ -18,7 +18,7 @@ NORMAL = 1.4826  # of the median absolute deviation of a normal distribution
 MOST = 10  # contexts that are left out in turn: those furthest from the others
 
 
-def deciding(draws: Floats, level: float) -> int | None:
+def deciding_context(draws: Floats, level: float) -> int | None:
     """The context that alone decides what is said of the first place; None where there is none.
 
     Parameters
@@ -32,22 +32,22 @@ def deciding(draws: Floats, level: float) -> int | None:
     --------
     >>> rng = np.random.default_rng(0)
     >>> strength = np.array([[0.0, 0.2]] * 9 + [[0.1, 0.2], [4.0, 0.0]])
-    >>> deciding(strength + 0.1 * rng.normal(size=(2000, 11, 2)), 0.95)
+    >>> deciding_context(strength + 0.1 * rng.normal(size=(2000, 11, 2)), 0.95)
     10
-    >>> deciding(strength[:9] + 0.1 * rng.normal(size=(2000, 9, 2)), 0.95)
+    >>> deciding_context(strength[:9] + 0.1 * rng.normal(size=(2000, 9, 2)), 0.95)
     """
     contexts = draws.shape[1]
     if contexts < 3:
         return None
     total = draws.sum(axis=1)
-    first, sharing = _said(total / contexts, level)
+    first, sharing = _first_place(total / contexts, level)
     strength = draws.mean(axis=0)
-    away = _away(strength, first)
+    away = _lead_deviations(strength, first)
     for x in np.argsort(-away.max(axis=1), kind="stable")[:MOST]:
         if away[x].max() <= FAR:
             return None
         left = (total - draws[:, x]) / (contexts - 1)
-        other, with_it = _said(left, level)
+        other, with_it = _first_place(left, level)
         concerned = (sharing ^ with_it) if other == first else np.arange(len(sharing)) == other
         lead = draws[:, x] - left
         gap = lead[:, [first]] - lead
@@ -57,13 +57,13 @@ def deciding(draws: Floats, level: float) -> int | None:
     return None
 
 
-def _said(scores: Floats, level: float) -> tuple[int, np.ndarray]:
+def _first_place(scores: Floats, level: float) -> tuple[int, np.ndarray]:
     """The highest of the items that share the first place, and the mask of them, by draws of shape (draws, items)."""
     first = compare_pairs(scores, level).first
     return int(np.where(first, scores.mean(axis=0), -np.inf).argmax()), first
 
 
-def _away(strength: Floats, first: int) -> Floats:
+def _lead_deviations(strength: Floats, first: int) -> Floats:
     """Robust standard deviations between the first's lead over each item there and elsewhere, (contexts, items)."""
     lead = strength[:, [first]] - strength
     away = np.abs(lead - np.median(lead, axis=0))

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.pairs import Pairs, compare_pairs, in_one_unit
-from voirdire.decide.price import Choice, cheapest, read_prices
-from voirdire.decide.prospects import expected_loss, people_needed, times_more
+from voirdire.decide.pairs import Pairs, compare_pairs, rescale_draws
+from voirdire.decide.price import Choice, cheapest_choice, read_prices
+from voirdire.decide.prospects import expected_loss, information_factor, people_needed
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.preference import Preference
@@ -122,15 +122,16 @@ class Decision:
         """Say what would settle the first place; empty where nothing is open."""
         if not self.next:
             return ""
-        known = [f"{_rounded(one['more']):,} more {one['of']}" for one in self.next if one["more"]]
+        known = [f"{_round_up(one['more']):,} more {one['of']}" for one in self.next if one["more"]]
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)}{self._to_whom()} would settle it, were the differences what they seem now "
+            f"About {' or '.join(known)}{self._people_asked()} would settle it, were the differences what they seem "
+            f"now "
             "(voirdire plan --apart reckons with smaller ones, too)."
         )
 
-    def _to_whom(self) -> str:
+    def _people_asked(self) -> str:
         """Say what people are asked, where they are."""
         last, others = self.next[-1], len(self.first) - 1
         if last["of"] != PEOPLE or not last["more"]:
@@ -185,7 +186,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     """
     if fit.anchored is not None and fit.anchored.pairs:
         raise InputError("these pairs of items are not linked, so no item is first of all; use pairs()")
-    entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
+    entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     code = {name: at for at, name in enumerate(entrants.names)}
     order = np.array([code[row["item"]] for row in entrants.rows])
     draws, rows = entrants.draws[:, order], entrants.rows
@@ -193,7 +194,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
         draws, rows = draws[:, kept], [rows[at] for at in kept]
     level = 0.5 * (1.0 + fit.prob)
-    pairs = compare_pairs(in_one_unit(draws, entrants.scale), level)
+    pairs = compare_pairs(rescale_draws(draws, entrants.scale), level)
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])
@@ -206,13 +207,13 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         expected_loss(draws),
         level,
         len(order) - len(items),
-        _needed(fit, entrants, pairs, shared, items),
-        None if known is None else cheapest(entrants.draws, known, entrants.names, margin, level),
+        _answers_needed(fit, entrants, pairs, shared, items),
+        None if known is None else cheapest_choice(entrants.draws, known, entrants.names, margin, level),
         "items" if set(entrants.names) <= set(fit.problem.items) else "systems",
     )
 
 
-def _rounded(count: int) -> int:
+def _round_up(count: int) -> int:
     """Two digits of a count, the rest rounded up: it says no more than that."""
     unit: int = 10 ** max(len(str(count)) - 2, 0)
     return -(-count // unit) * unit
@@ -223,21 +224,23 @@ def is_about_people(fit: Fit) -> bool:
     return fit.problem.about == TARGET and fit.kind.has_scores(fit.problem)
 
 
-def people_between(fit: Fit, two: tuple[str, str], median: float, deviation: float, t: float) -> float | None:
+def people_needed_between(
+    fit: Fit, two: tuple[str, str], median: float, deviation: float, t: float
+) -> float | None:
     """Count people's answers to which of two items is better until they are distinguishable; None for no number."""
-    preference = answers_about(fit, two)
+    preference = people_preference(fit, two)
     return None if preference is None else people_needed(median, deviation, t, preference)
 
 
-def answers_about(fit: Fit, two: tuple[str, str]) -> Preference | None:
+def people_preference(fit: Fit, two: tuple[str, str]) -> Preference | None:
     """People's answers to which of two items is better, each in a context of its own where there are contexts."""
-    preference = fit.kind.preference(fit.problem, fit.posterior)
+    preference = fit.kind.people_preference(fit.problem, fit.posterior)
     if preference is None:
         return None
     return preference.over_contexts(fit.kind.spread_in_contexts(fit.problem, fit.posterior, two))
 
 
-def _needed(
+def _answers_needed(
     fit: Fit, entrants: Entrants, pairs: Pairs, shared: Ints, names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Find what makes the leader distinguishable from all others that share the first place."""
@@ -250,13 +253,15 @@ def _needed(
     there |= {"judges": len(fit.problem.judges)}
     if is_about_people(fit):
         needed = [
-            people_between(
+            people_needed_between(
                 fit, (names[leader], names[i]), pairs.median[leader, i], pairs.deviation[leader, i], pairs.t
             )
             for i in others
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
-    factors = [times_more(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t) for i in others]
+    factors = [
+        information_factor(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t) for i in others
+    ]
     worst = None if None in factors else max(one for one in factors if one is not None)
     return [{"of": of, "more": None if worst is None else ceil((worst - 1.0) * n)} for of, n in there.items()]

@@ -9,14 +9,14 @@ import numpy as np
 
 from voirdire.agreement.ppi.rows import FAR
 from voirdire.decide.answer_rows import rows_of
-from voirdire.decide.audit import people_like
-from voirdire.decide.selective import Part, guaranteed, needed, parts
+from voirdire.decide.audit import read_people_table
+from voirdire.decide.selective import Part, answers_needed, candidate_parts, guaranteed_parts
 from voirdire.errors import InputError
 from voirdire.kinds.claims import Claims
-from voirdire.kinds.columns import Columns, frame, records
+from voirdire.kinds.columns import Columns, to_data_frame, to_records
 from voirdire.kinds.fit import Fit
 from voirdire.settings import PROB
-from voirdire.tables.given import as_given
+from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.typing import Floats
 
@@ -64,7 +64,7 @@ class Escalation:
     @property
     def items(self) -> pd.DataFrame:
         """The answers as a table."""
-        return as_given(frame(self.columns), self.frames)
+        return convert_to_library(to_data_frame(self.columns), self.frames)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -110,7 +110,7 @@ class Escalation:
             "needed": self.needed,
             "cost": self.cost,
             "notes": list(self.notes),
-            "items": records(self.columns),
+            "items": to_records(self.columns),
         }
 
 
@@ -161,19 +161,19 @@ def escalate(
     >>> escalate(fit(labels, method="map"), known).counts
     {'accept': 160, 'ask': 0, 'known': 40}
     """
-    _check(error, prob, cost_human, cost_error)
+    _check_request(error, prob, cost_human, cost_error)
     claims = fit.kind.claims(fit.problem, fit.posterior)
     claims = claims if fit.anchored is None else claims.with_pairs(fit.anchored.pairs)
-    right = _right(fit, claims, people, tolerance)
+    right = _agrees_with_people(fit, claims, people, tolerance)
     free = ~claims.taught
     confidence, checked = claims.confidence[free], right[free]
-    tried = parts(confidence, checked, error, prob)
-    held = guaranteed(tried, error, prob)
+    tried = candidate_parts(confidence, checked, error, prob)
+    held = guaranteed_parts(tried, error, prob)
     known = ~np.isnan(checked)
     chosen = held[-1] if held else None
     cost = None
     if cost_human is not None:
-        costs = [_cost(one, known, cost_human, cost_error) for one in held]
+        costs = [_expected_cost(one, known, cost_human, cost_error) for one in held]
         everyone = cost_human * float((~known).sum())
         chosen = held[int(np.argmin(costs))] if costs and min(costs) < everyone else None
         wrong = float((checked[known] == 0.0).mean()) if known.any() else float("nan")
@@ -187,10 +187,10 @@ def escalate(
     about = {
         name: of for name, of in claims.about.items() if name != "criterion" or len(set(of.tolist())) > 1
     }
-    said = _named(claims)
+    said = _readable_answers(claims)
     order = np.argsort(-claims.confidence, kind="stable")
     columns = about | {"answer": said, "confidence": claims.confidence, "do": done.astype(object)}
-    more = None if held else needed(tried[0] if tried else None, int(known.sum()), error, prob)
+    more = None if held else answers_needed(tried[0] if tried else None, int(known.sum()), error, prob)
     return Escalation(
         {name: of[order] for name, of in columns.items()},
         error,
@@ -200,12 +200,12 @@ def escalate(
         int(known.sum()),
         more,
         cost,
-        _notes(confidence, known),
+        _sampling_notes(confidence, known),
         fit.frames,
     )
 
 
-def _check(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
+def _check_request(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
     problems = [
         f"{name} {value} is not between 0 and 1; {usual} is usual"
         for name, value, usual in (("error", error, 0.1), ("prob", prob, PROB))
@@ -220,11 +220,11 @@ def _check(error: float, prob: float, cost_human: float | None, cost_error: floa
         raise InputError(problems)
 
 
-def _right(fit: Fit, claims: Claims, people: object, tolerance: float | None) -> Floats:
+def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: float | None) -> Floats:
     """1 where people say what the fit claims, 0 where not, NaN where they were not asked."""
     table = fit.kind.table_of(fit.problem)
     levels = table.labels if getattr(table, "declared", False) else None
-    persons = fit.kind.answers_to_fit(people_like(people, table, levels))
+    persons = fit.kind.answers_to_fit(read_people_table(people, table, levels))
     rows = rows_of(persons)
     names = rows.about()
     place = {
@@ -237,24 +237,24 @@ def _right(fit: Fit, claims: Claims, people: object, tolerance: float | None) ->
         missing = (np.flatnonzero(unit < 0) + 1).tolist()
         problems.rows(missing, "no judge answered this; leave it out, or have judges answer it")
     problems.raise_any()
-    return rows.agree(unit, claims.answer, tolerance)
+    return rows.agreement_with_claims(unit, claims.answer, tolerance)
 
 
-def _cost(part: Part, known: np.ndarray[Any, Any], human: float, mistake: float) -> float:
+def _expected_cost(part: Part, known: np.ndarray[Any, Any], human: float, mistake: float) -> float:
     """Expected cost of accepting a part: of those in it that nobody knows, (k + 1/2) / (n + 1) differ."""
     accepted = part.size - part.known
     wrong = (part.wrong + 0.5) / (part.known + 1.0)
     return human * (float((~known).sum()) - accepted) + mistake * wrong * accepted
 
 
-def _named(claims: Claims) -> np.ndarray[Any, Any]:
+def _readable_answers(claims: Claims) -> np.ndarray[Any, Any]:
     """Answers as people read them: of comparisons the better item."""
     if "first" not in claims.about:
         return claims.answer
     return np.where(claims.answer == "first", claims.about["first"], claims.about["second"]).astype(object)
 
 
-def _notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[str, ...]:
+def _sampling_notes(confidence: Floats, known: np.ndarray[Any, Any]) -> tuple[str, ...]:
     """Say where people were asked about what is surer, or less sure, than the rest."""
     if known.sum() < 2 or (~known).sum() < 2 or np.ptp(confidence) == 0.0:
         return ()

@@ -11,11 +11,20 @@ import numpy as np
 
 from voirdire.agreement.replace.people import read_people
 from voirdire.decide.gate_answers import read_differences
-from voirdire.decide.gate_found import FAIL, INCONCLUSIVE, JUDGES, PASS, PEOPLE, POWERED, by_bets, by_both
+from voirdire.decide.gate_found import (
+    FAIL,
+    INCONCLUSIVE,
+    JUDGES,
+    PASS,
+    PEOPLE,
+    POWERED,
+    prediction_powered_verdict,
+    verdict_by_bets,
+)
 from voirdire.decide.gate_pairs import Differences, Versions
 from voirdire.errors import InputError
-from voirdire.settings import PROB, meant
-from voirdire.tables.people import apart, with_answers
+from voirdire.settings import PROB, suggest_words
+from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.rated import known_names
 
 if TYPE_CHECKING:
@@ -107,9 +116,9 @@ def gate(
     >>> found["verdict"], found["difference"], round(found["low"], 2), found["n"]
     ('pass', 0.25, 0.18, 200)
     """
-    _check(margin, loss, items, order, prob)
+    _check_request(margin, loss, items, order, prob)
     alpha = (1 - prob) / 2
-    tables, said, levels = apart([new] if old is None else [new, old], people, levels)
+    tables, said, levels = split_people([new] if old is None else [new, old], people, levels)
     judged = read_differences(
         tables[0], None if old is None else tables[1], Versions(*versions), positive=positive, levels=levels
     )
@@ -117,19 +126,23 @@ def gate(
     if by_lot:
         lot = np.random.default_rng(seed)
         judged = judged.in_order(lot.permutation(len(judged.units)))
-    given = with_answers(humans, said if old is None else _named(said, judged.versions))
-    of_people = None if given is None else _of_people(given, judged, positive, levels)
+    given = join_people_answers(humans, said if old is None else _name_versions(said, judged.versions))
+    of_people = None if given is None else _people_differences(given, judged, positive, levels)
     notes = list(judged.notes)
-    bets = partial(by_bets, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
+    bets = partial(verdict_by_bets, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
     if of_people is None:
         found = bets(judged, estimator=JUDGES)
         notes.append(SHARED)
     else:
         whole = {*of_people.units} >= {*judged.units}
-        found = bets(of_people, estimator=PEOPLE) if whole else by_both(judged, of_people, margin, alpha)
+        found = (
+            bets(of_people, estimator=PEOPLE)
+            if whole
+            else prediction_powered_verdict(judged, of_people, margin, alpha)
+        )
         notes += [f"of people: {note}" for note in of_people.notes]
     notes += found.notes
-    found, expected = (found, None) if loss is None else found.by_loss(loss)
+    found, expected = (found, None) if loss is None else found.verdict_by_loss(loss)
     shown = judged if of_people is None else of_people
     return {
         "verdict": found.verdict,
@@ -159,21 +172,21 @@ def gate(
     }
 
 
-def sentence(found: dict[str, Any], name: Callable[[str], str] = str) -> str:
+def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) -> str:
     """Say the verdict in a sentence or two; ``name`` writes a name.
 
     Examples
     --------
     >>> import pandas as pd
     >>> old = pd.DataFrame({"judge": "gpt", "item": range(40), "label": ["pass", "fail"] * 20})
-    >>> print(sentence(gate(old.assign(label=["pass", "pass", "fail", "fail"] * 10), old)))
+    >>> print(verdict_sentence(gate(old.assign(label=["pass", "pass", "fail", "fail"] * 10), old)))
     Inconclusive: new may be worse than old or not (+0.000, 90% interval -0.350 to +0.388).
     """
     new, old, verdict, margin = name(found["new"]), name(found["old"]), found["verdict"], found["margin"]
     ends = f"{100 * found['prob']:g}% interval {found['low']:+.3f} to {found['high']:+.3f}"
     ends = f"({found['difference']:+.3f}, {ends})"
     if found["loss"] is not None:
-        return f"{verdict.capitalize()}: {_of_loss(found, new, old)} {ends}.{_more(found)}"
+        return f"{verdict.capitalize()}: {_loss_sentence(found, new, old)} {ends}.{_more_needed(found)}"
     by = f" by more than {margin:g}" if margin else ""
     if verdict == PASS:
         said = f"{new} is not worse than {old}{by}" if margin else f"{new} is better than {old}"
@@ -185,10 +198,10 @@ def sentence(found: dict[str, Any], name: Callable[[str], str] = str) -> str:
             if margin
             else f"{new} may be worse than {old} or not"
         )
-    return f"{verdict.capitalize()}: {said} {ends}.{_more(found)}"
+    return f"{verdict.capitalize()}: {said} {ends}.{_more_needed(found)}"
 
 
-def _of_loss(found: dict[str, Any], new: str, old: str) -> str:
+def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
     expected, loss = found["expected_loss"], found["loss"]
     if expected is None:
         return f"what shipping {new} costs is not known"
@@ -200,7 +213,7 @@ def _of_loss(found: dict[str, Any], new: str, old: str) -> str:
     return f"{of_new} and keeping {old} {expected['old']:.2g}, both more than {loss:g}"
 
 
-def _more(found: dict[str, Any]) -> str:
+def _more_needed(found: dict[str, Any]) -> str:
     """How many more answers decide an open verdict."""
     few = found["estimator"] == POWERED
     have, of = (found["humans"], "human answers") if few else (found["n"], f"{found['unit']}s")
@@ -209,7 +222,7 @@ def _more(found: dict[str, Any]) -> str:
     return f" About {found['needed'] - have:,} more {of} decide it if the difference stays as it seems."
 
 
-def _check(margin: float, loss: float | None, items: int, order: str, prob: float) -> None:
+def _check_request(margin: float, loss: float | None, items: int, order: str, prob: float) -> None:
     if not (margin >= 0 and math.isfinite(margin)):
         raise InputError(
             f"margin {margin} is not 0 or more; 0.05 lets the new version be worse by 0.05, in the unit of answers"
@@ -223,19 +236,19 @@ def _check(margin: float, loss: float | None, items: int, order: str, prob: floa
     if not (items >= 1 and items == int(items)):
         raise InputError(f"items {items} is no count; give how many items are planned, such as {ITEMS}")
     if order not in ORDERS:
-        raise InputError(f"order {order!r} is unknown; {meant(order, ORDERS)}")
+        raise InputError(f"order {order!r} is unknown; {suggest_words(order, ORDERS)}")
     if not 0 < prob < 1:
         raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
 
 
-def _named(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
+def _name_versions(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
     """People's answers in each of two tables, with the version that they are about."""
     return [
         frame.assign(system=name) for frame, name in zip(said, (versions.new, versions.old), strict=False)
     ]
 
 
-def _of_people(
+def _people_differences(
     given: object, judged: Differences, positive: object, levels: Sequence[object] | None
 ) -> Differences:
     """Differences of people, who are told apart where several answer."""

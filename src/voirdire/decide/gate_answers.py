@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.gate_pairs import ABOUT, Differences, Versions, paired
+from voirdire.decide.gate_pairs import ABOUT, Differences, Versions, pair_answers
 from voirdire.decide.gate_values import VALUES
 from voirdire.decide.gate_votes import differences_of_votes
 from voirdire.errors import InputError
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.detect import read_table
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.typing import Floats
 
@@ -60,7 +60,7 @@ def read_differences(
     (('1', '2', '3'), [0.0, 1.0, 0.0], (0.0, 1.0))
     """
     if old is None:
-        read = _read(new, levels, name)
+        read = _read_answers(new, levels, name)
         _check_positive([read], positive if beside is None else None)
         if read.compares_items:
             return differences_of_votes(read, versions)
@@ -69,9 +69,9 @@ def read_differences(
                 f"{name}: there is no column 'system' that says which version each row is about; give it, or two "
                 "tables NEW and OLD"
             )
-        sides = [_of_version(read, one) for one in versions.named(read.systems).values()]
+        sides = [_version_rows(read, one) for one in versions.named(read.systems).values()]
     else:
-        tables = [_read(table, levels, side) for side, table in zip(SIDES, (new, old), strict=True)]
+        tables = [_read_answers(table, levels, side) for side, table in zip(SIDES, (new, old), strict=True)]
         if any(read.compares_items for read in tables):
             raise InputError(
                 "votes compare the two versions already: give one table of votes, with --new NAME and --old NAME"
@@ -81,15 +81,15 @@ def read_differences(
             raise InputError(f"NEW has {one} and OLD has {other}; give two tables of one kind")
         _check_positive(tables, positive)
         named = (versions.new, versions.old)
-        sides = [_only(*one) for one in zip(tables, named, SIDES, strict=True)]
-        versions = _names(sides, versions)
+        sides = [_select_version(*one) for one in zip(tables, named, SIDES, strict=True)]
+        versions = _version_names(sides, versions)
     valued = VALUES[sides[0].data](sides, positive, levels, () if beside is None else beside.known)
-    frames = [_frame(read, value) for read, value in zip(sides, valued.values, strict=True)]
-    found = paired(frames[0], frames[1], valued.scale, valued.what, valued.notes, versions)
+    frames = [_answer_frame(read, value) for read, value in zip(sides, valued.values, strict=True)]
+    found = pair_answers(frames[0], frames[1], valued.scale, valued.what, valued.notes, versions)
     return replace(found, known=valued.known)
 
 
-def _read(table: object, levels: Sequence[object] | None, name: str) -> Any:
+def _read_answers(table: object, levels: Sequence[object] | None, name: str) -> Any:
     read = read_table(table, levels=levels, name=name)
     if read.has_levels and read.members is not None:
         raise InputError(
@@ -98,19 +98,19 @@ def _read(table: object, levels: Sequence[object] | None, name: str) -> Any:
     return read
 
 
-def _of_version(read: Any, version: str) -> Any:
+def _version_rows(read: Any, version: str) -> Any:
     return read.subset(read.system == read.systems.index(version))
 
 
-def _only(read: Any, version: str | None, side: str) -> Any:
+def _select_version(read: Any, version: str | None, side: str) -> Any:
     """A table of one version: all of it, or the rows of the system that is named."""
     if version is not None and read.systems:
         if version not in read.systems:
             raise InputError(
                 f"{side}: {version!r} is none of its systems {known_names(read.systems)}"
-                f"{nearest(version, read.systems)}"
+                f"{nearest_name(version, read.systems)}"
             )
-        return _of_version(read, version)
+        return _version_rows(read, version)
     if len(read.systems) > 1:
         raise InputError(
             f"{side} has several systems ({known_names(read.systems)}); say which is meant: --{side.lower()} NAME"
@@ -127,7 +127,7 @@ def _check_positive(tables: Sequence[AnswerTable], positive: object) -> None:
         )
 
 
-def _names(sides: Sequence[Any], versions: Versions) -> Versions:
+def _version_names(sides: Sequence[Any], versions: Versions) -> Versions:
     """What two tables call their versions, where they do and the names differ; else new and old."""
     found = [
         name or (side.systems[0] if len(side.systems) == 1 else None)
@@ -138,7 +138,7 @@ def _names(sides: Sequence[Any], versions: Versions) -> Versions:
     return Versions(found[0] or "new", found[1] or "old")
 
 
-def _frame(read: Any, value: Floats) -> pd.DataFrame:
+def _answer_frame(read: Any, value: Floats) -> pd.DataFrame:
     import pandas as pd
 
     plural = {"criterion": "criteria"}

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.agreement.ppi.rows import FAR
-from voirdire.decide.betting import bounds, values_until
-from voirdire.decide.gate_loss import Losses, count_until, losses
+from voirdire.decide.betting import mean_bounds, values_until_refuted
+from voirdire.decide.gate_loss import Losses, count_until_loss, expected_losses
 from voirdire.decide.gate_pairs import Differences
-from voirdire.decide.gate_people import powered
+from voirdire.decide.gate_people import powered_difference
 from voirdire.typing import Floats
 
 PASS, FAIL, INCONCLUSIVE = "pass", "fail", "inconclusive"
@@ -46,36 +46,37 @@ class Found:
     estimator: str
     notes: tuple[str, ...]
 
-    def by_loss(self, loss: float) -> tuple[Found, Losses | None]:
+    def verdict_by_loss(self, loss: float) -> tuple[Found, Losses | None]:
         """The verdict by expected losses in the place of bounds, and these losses; None where nothing is known.
 
         Examples
         --------
         >>> found = Found("inconclusive", 0.01, -0.1, 0.1, 0.02, 100, 100, None, "judges", ())
-        >>> [found.by_loss(loss)[0].verdict for loss in (0.005, 0.001)]
+        >>> [found.verdict_by_loss(loss)[0].verdict for loss in (0.005, 0.001)]
         ['pass', 'inconclusive']
         """
         if math.isnan(self.error):
             return replace(self, verdict=INCONCLUSIVE, needed=None), None
-        expected = losses(self.value, self.error)
+        expected = expected_losses(self.value, self.error)
         verdict = PASS if expected.new <= loss else FAIL if expected.old <= loss else INCONCLUSIVE
-        needed = count_until(loss, self.value, self.error, self.counted)
+        needed = count_until_loss(loss, self.value, self.error, self.counted)
         return replace(self, verdict=verdict, needed=needed), expected
 
 
-def verdict_of(low: float, high: float, margin: float) -> str:
+def verdict_from_bounds(low: float, high: float, margin: float) -> str:
     """The verdict that bounds of the difference give.
 
     Examples
     --------
-    >>> verdict_of(0.01, 0.2, 0), verdict_of(-0.2, -0.01, 0), verdict_of(-0.01, 0.2, 0), verdict_of(-0.01, 0.2, 0.05)
-    ('pass', 'fail', 'inconclusive', 'pass')
+    >>> bounds = ((0.01, 0.2, 0), (-0.2, -0.01, 0), (-0.01, 0.2, 0), (-0.01, 0.2, 0.05))
+    >>> [verdict_from_bounds(*one) for one in bounds]
+    ['pass', 'fail', 'inconclusive', 'pass']
     """
     better, worse = low > -margin, high < -margin
     return INCONCLUSIVE if better == worse else PASS if better else FAIL
 
 
-def by_bets(
+def verdict_by_bets(
     of: Differences, margin: float, alpha: float, planned: int, by_lot: bool, estimator: str
 ) -> Found:
     """The verdict on differences of all units, by bets (:mod:`voirdire.decide.betting`).
@@ -97,30 +98,30 @@ def by_bets(
     --------
     >>> values = np.tile([1.0, 0.0, 0.0, -1.0, 1.0], 40)
     >>> of = Differences(tuple(map(str, range(200))), values, (0.0, 1.0), ("gpt",), "item", "share")
-    >>> found = by_bets(of, 0.0, 0.05, 200, False, "judges")
+    >>> found = verdict_by_bets(of, 0.0, 0.05, 200, False, "judges")
     >>> found.verdict, found.needed
     ('pass', 200)
     """
     values, reach = of.values, of.reach
     x = (values + reach) / (2 * reach)
-    low, high = (2 * reach * end - reach for end in bounds(x, alpha, planned, intersect=by_lot))
+    low, high = (2 * reach * end - reach for end in mean_bounds(x, alpha, planned, intersect=by_lot))
     notes = []
     if low > high:
         notes.append("early and late items contradict each other, so that no difference fits all of them")
     value, null = float(values.mean()), 0.5 - margin / (2 * reach)
-    verdict = verdict_of(low, high, margin)
+    verdict = verdict_from_bounds(low, high, margin)
     upwards = verdict == PASS or (verdict == INCONCLUSIVE and value > -margin)
     facing = (x, null) if upwards else (1 - x, 1 - null)
-    needed = values_until(*facing, alpha, planned, intersect=by_lot)
+    needed = values_until_refuted(*facing, alpha, planned, intersect=by_lot)
     if not values.any():
         notes.append(f"both versions have the same answers to every {of.unit}")
     if verdict == INCONCLUSIVE and needed is None:
-        notes.append(_never(value, margin, len(values), planned, of.unit))
+        notes.append(_explain_never(value, margin, len(values), planned, of.unit))
     if verdict == INCONCLUSIVE and not 0.25 * planned <= len(values) <= 4 * planned:
         notes.append(
             f"bounds are narrowest near {planned:,} {of.unit}s; --items says how many are planned, before a look"
         )
-    trend = _trend(values)
+    trend = _trend_score(values)
     if not by_lot and abs(trend) > FAR:
         notes.append(
             f"the difference changes along the table ({trend:+.1f} standard errors from the first half to the second): "
@@ -132,7 +133,7 @@ def by_bets(
     return Found(verdict, value, low, high, error, count, count, needed, estimator, tuple(notes))
 
 
-def _never(value: float, margin: float, count: int, planned: int, unit: str) -> str:
+def _explain_never(value: float, margin: float, count: int, planned: int, unit: str) -> str:
     if value == -margin:
         remedy = "say how much worse it may be: --margin" if margin == 0 else "choose another --margin"
         return (
@@ -142,7 +143,7 @@ def _never(value: float, margin: float, count: int, planned: int, unit: str) -> 
     return f"the difference is so close to minus the margin that no number of {unit}s in reach decides{more}"
 
 
-def _trend(values: Floats) -> float:
+def _trend_score(values: Floats) -> float:
     """The second half's mean less the first's, in standard errors."""
     first, second = np.array_split(values, 2)
     if len(second) < 2:
@@ -151,7 +152,7 @@ def _trend(values: Floats) -> float:
     return float(second.mean() - first.mean()) / error if error > 0 else 0.0
 
 
-def by_both(judged: Differences, said: Differences, margin: float, alpha: float) -> Found:
+def prediction_powered_verdict(judged: Differences, said: Differences, margin: float, alpha: float) -> Found:
     """The verdict on the difference as people would see it, from their answers to some units and judges' to all.
 
     Examples
@@ -159,11 +160,11 @@ def by_both(judged: Differences, said: Differences, margin: float, alpha: float)
     >>> rng = np.random.default_rng(0)
     >>> units, y = tuple(map(str, range(300))), rng.integers(0, 2, 300).astype(float)
     >>> judged = Differences(units, y, (0.0, 1.0), ("gpt",), "item", "share")
-    >>> by_both(judged, judged.in_order(np.arange(60)), 0.0, 0.05).verdict
+    >>> prediction_powered_verdict(judged, judged.in_order(np.arange(60)), 0.0, 0.05).verdict
     'pass'
     """
-    found = powered(judged, said, alpha)
-    verdict = verdict_of(found.low, found.high, margin)
+    found = powered_difference(judged, said, alpha)
+    verdict = verdict_from_bounds(found.low, found.high, margin)
     needed = found.needed(-margin, alpha)
     count = len(judged.units)
     ends = (found.value, found.low, found.high, found.error)

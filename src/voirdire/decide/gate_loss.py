@@ -19,12 +19,12 @@ class Losses(NamedTuple):
     old: float
 
 
-def losses(estimate: float, error: float) -> Losses:
+def expected_losses(estimate: float, error: float) -> Losses:
     """Expected losses of both choices.
 
     Examples
     --------
-    >>> [round(loss, 4) for loss in losses(0.0, 1.0)], [round(loss, 4) for loss in losses(2.0, 1.0)]
+    >>> [round(loss, 4) for loss in expected_losses(0.0, 1.0)], [round(loss, 4) for loss in expected_losses(2.0, 1.0)]
     ([0.3989, 0.3989], [0.0085, 2.0085])
     """
     from scipy.special import ndtr
@@ -34,19 +34,19 @@ def losses(estimate: float, error: float) -> Losses:
     return Losses(error * (density - z * float(ndtr(-z))), error * (density + z * float(ndtr(z))))
 
 
-def count_until(loss: float, estimate: float, error: float, count: int, times: int = 100) -> int | None:
+def count_until_loss(loss: float, estimate: float, error: float, count: int, times: int = 100) -> int | None:
     """Answers in all until the smaller loss is at most ``loss``, if the estimate stays; None beyond ``times`` as many.
 
     Examples
     --------
-    >>> count_until(0.01, 0.0, 0.02, 100), count_until(0.001, 0.0, 0.2, 100)
+    >>> count_until_loss(0.01, 0.0, 0.02, 100), count_until_loss(0.001, 0.0, 0.2, 100)
     (64, None)
     """
     low, high = 1, times * count
-    if min(losses(estimate, error * math.sqrt(count / high))) > loss:
+    if min(expected_losses(estimate, error * math.sqrt(count / high))) > loss:
         return None
     while low < high:
         middle = (low + high) // 2
-        enough = min(losses(estimate, error * math.sqrt(count / middle))) <= loss
+        enough = min(expected_losses(estimate, error * math.sqrt(count / middle))) <= loss
         low, high = (low, middle) if enough else (middle + 1, high)
     return low

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.typing import Floats
 
@@ -43,7 +43,9 @@ class Versions:
             raise InputError(f"--new and --old both name {self.new!r}; name two versions")
         for option, name in (("--new", self.new), ("--old", self.old)):
             if name not in known:
-                raise InputError(f"{option} {name!r} is none of {known_names(known)}{nearest(name, known)}")
+                raise InputError(
+                    f"{option} {name!r} is none of {known_names(known)}{nearest_name(name, known)}"
+                )
         return {"--new": self.new, "--old": self.old}
 
 
@@ -88,7 +90,7 @@ class Differences:
         return replace(self, units=tuple(self.units[at] for at in order), values=self.values[order])
 
 
-def paired(
+def pair_answers(
     new: pd.DataFrame, old: pd.DataFrame, scale: Scale, what: str, notes: Sequence[str], versions: Versions
 ) -> Differences:
     """Pair answers by judge and question, and take the mean of each unit.
@@ -120,10 +122,10 @@ def paired(
         )
     if left := sorted({*new["judge"], *old["judge"]} - {*judges}):
         notes = [*notes, f"left out, because only one version has their answers: {known_names(left)}"]
-    both = _merged(new, old, keys)
+    both = _merge_versions(new, old, keys)
     if both.empty and {"context", "item"} <= {*keys}:
         keys.remove("item")  # items may be the answers themselves, each of one version
-        both = _merged(new, old, keys)
+        both = _merge_versions(new, old, keys)
     if both.empty:
         a, b = (" / ".join(map(str, side.iloc[0][keys])) for side in (new, old))
         raise InputError(
@@ -136,15 +138,15 @@ def paired(
             notes = [*notes, f"{count:,} {unit}s of {has} have no answer in {lacks} and are left out"]
     both["value"] = both["value_new"] - both["value_old"]
     both["time"], both["place"] = both["time_new"], both["place_new"]
-    return by_unit(both, keys, unit, scale, what, notes, versions)
+    return differences_by_unit(both, keys, unit, scale, what, notes, versions)
 
 
-def _merged(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _merge_versions(new: pd.DataFrame, old: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     sides = [side.groupby(["judge", *keys], sort=False, as_index=False).agg(EARLIEST) for side in (new, old)]
     return sides[0].merge(sides[1], on=["judge", *keys], suffixes=("_new", "_old"))
 
 
-def by_unit(
+def differences_by_unit(
     both: pd.DataFrame,
     keys: list[str],
     unit: str,

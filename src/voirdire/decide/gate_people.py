@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.agreement.ppi.estimate import estimate
+from voirdire.agreement.ppi.estimate import powered_estimate
 from voirdire.agreement.ppi.rows import FAR, FEW, sampling_distance
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.decide.gate_pairs import Differences
@@ -67,15 +67,15 @@ class Powered:
 
 def _is_far(gap: float, fixed: float, found: Powered, answers: int, alpha: float) -> bool:
     variance = fixed + found.part * found.error**2 * found.humans / answers
-    return gap > distance(answers, alpha) * math.sqrt(variance)
+    return gap > bound_distance(answers, alpha) * math.sqrt(variance)
 
 
-def distance(answers: int, alpha: float) -> float:
+def bound_distance(answers: int, alpha: float) -> float:
     """Standard errors from an estimate to its bound, right at every look.
 
     Examples
     --------
-    >>> round(distance(100, 0.05), 2), round(distance(20, 0.05), 2)
+    >>> round(bound_distance(100, 0.05), 2), round(bound_distance(20, 0.05), 2)
     (2.77, 3.15)
     """
     from scipy.optimize import brentq
@@ -83,14 +83,14 @@ def distance(answers: int, alpha: float) -> float:
 
     m = 6.0 * answers / PLANNED
 
-    def excess(z: float) -> float:
+    def bound_excess(z: float) -> float:
         ratio = math.log(2) - 0.5 * math.log1p(m) + m * z * z / (2 * (1 + m))
         return ratio + float(log_ndtr(z * math.sqrt(m / (1 + m)))) + math.log(alpha)
 
-    return float(brentq(excess, 0.0, 100.0))
+    return float(brentq(bound_excess, 0.0, 100.0))
 
 
-def powered(judged: Differences, said: Differences, alpha: float) -> Powered:
+def powered_difference(judged: Differences, said: Differences, alpha: float) -> Powered:
     """The difference as people would see it.
 
     Parameters
@@ -108,7 +108,7 @@ def powered(judged: Differences, said: Differences, alpha: float) -> Powered:
     >>> y = rng.integers(-1, 2, 300).astype(float)
     >>> units = tuple(map(str, range(300)))
     >>> judged = Differences(units, np.where(rng.random(300) < 0.9, y, 0), (0, 1), ("gpt",), "item", "share")
-    >>> found = powered(judged, judged.in_order(np.arange(60)), 0.05)
+    >>> found = powered_difference(judged, judged.in_order(np.arange(60)), 0.05)
     >>> found.humans, found.low < found.value < found.high
     (60, True)
     """
@@ -121,7 +121,7 @@ def powered(judged: Differences, said: Differences, alpha: float) -> Powered:
     # people and judges each on their own scale: predictions are of people's
     predicted = judged.values * (said.reach / judged.reach)
     sample = Sample(np.column_stack([values, ones]), np.column_stack([predicted, ones]), seen)
-    found = estimate(sample)
+    found = powered_estimate(sample)
     humans, reach = int(seen.sum()), said.reach
     notes = []
     far = sampling_distance(sample)
@@ -139,6 +139,6 @@ def powered(judged: Differences, said: Differences, alpha: float) -> Powered:
     # a further answer that contradicts all others by the whole scale keeps answers alike from seeming certain
     error = math.sqrt(max(found.variance_small, (reach / (humans + 1)) ** 2 / humans))
     rest = found.weight**2 * float(np.var(predicted[~seen])) / sample.others if sample.others else 0.0
-    half = distance(humans, alpha) * error
+    half = bound_distance(humans, alpha) * error
     low, high = max(found.value - half, -reach), min(found.value + half, reach)
     return Powered(found.value, low, high, error, humans, max(1 - rest / error**2, 0.0), tuple(notes))

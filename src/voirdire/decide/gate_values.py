@@ -9,8 +9,8 @@ import numpy as np
 
 from voirdire.decide.gate_pairs import Scale
 from voirdire.errors import InputError
-from voirdire.kinds.labels.success import success
-from voirdire.tables.labels import Labels, in_order
+from voirdire.kinds.labels.success import success_class
+from voirdire.tables.labels import Labels, sort_labels
 from voirdire.tables.numbers import read_number
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
@@ -39,7 +39,7 @@ class Valued(NamedTuple):
     notes: list[str]
 
 
-def of_scores(
+def value_scores(
     sides: Sequence[Scores], positive: object, levels: Sequence[object] | None, known: Sequence[Any] = ()
 ) -> Valued:
     """Scores; their scale is what ``levels`` say, else as far as they reach, and others that are known.
@@ -75,7 +75,7 @@ def of_scores(
     return Valued(values, scale, "mean score", scale, [])
 
 
-def of_labels(
+def value_labels(
     sides: Sequence[Labels], positive: object, levels: Sequence[object] | None, known: Sequence[Any] = ()
 ) -> Valued:
     """Labels: 1 where they are the good one, or their place among the levels where they are grades.
@@ -86,8 +86,8 @@ def of_labels(
         No label is known to be good, and the levels do not say their order.
     """
     seen = {*sides[0].labels, *sides[1].labels, *(one for one in known if isinstance(one, str))}
-    names = sides[0].labels if levels is not None else in_order(tuple(seen))
-    good = success(names, positive) if len(names) > 1 else None
+    names = sides[0].labels if levels is not None else sort_labels(tuple(seen))
+    good = success_class(names, positive) if len(names) > 1 else None
     if good is not None:
         notes = [f"good is taken to be {good!r}; --positive says otherwise"]
         values = [(side.answers == good).astype(float) for side in sides]
@@ -108,4 +108,4 @@ def of_labels(
     return Valued(values, (0.0, len(names) - 1.0), "mean grade", names, [])
 
 
-VALUES: dict[str, Callable[..., Valued]] = {Scores.data: of_scores, Labels.data: of_labels}
+VALUES: dict[str, Callable[..., Valued]] = {Scores.data: value_scores, Labels.data: value_labels}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.decide.gate_pairs import EARLIEST, Differences, Versions, by_unit
+from voirdire.decide.gate_pairs import EARLIEST, Differences, Versions, differences_by_unit
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.typing import Bools
@@ -69,4 +69,4 @@ def differences_of_votes(votes: Votes, versions: Versions) -> Differences:
         )
     keys = ["criterion", unit]
     mean = frame.groupby(["judge", *keys], sort=False, as_index=False).agg(EARLIEST)
-    return by_unit(mean, keys, unit, (0.0, 1.0), "share of votes won", notes, versions)
+    return differences_by_unit(mean, keys, unit, (0.0, 1.0), "share of votes won", notes, versions)

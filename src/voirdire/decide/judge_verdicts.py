@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.verdicts import mutual_information, verdict_on
+from voirdire.decide.verdicts import judge_verdict, mutual_information
 from voirdire.fit.answer_weight import unnamed_families
 from voirdire.kinds.checks import ORIENTATION
 from voirdire.kinds.fit import Fit
@@ -34,46 +34,46 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     """
     judges = fit.tables["judges"]
     names = list(judges["judge"])
-    value, most = _information(fit, len(names))
+    value, most = _judge_information(fit, len(names))
     unsure = [one.message for one in fit.all_checks if one.check in ORIENTATION and one.level == "fail"]
     unknown = "the panel may be wrong as a whole: " + unsure[0] if unsure else ""
-    copies = _copies(fit)
+    copies = _find_copies(fit)
     rows = []
     for at, name in enumerate(names):
         told = None if np.isnan(value[at]) else float(value[at])
         high = told if np.isnan(most[at]) else float(most[at])
         why = unknown or "the model does not say how often it is right"
-        found = verdict_on(
-            told, high, _biases(judges, at), copies.get(name), why if told is None else unknown
+        found = judge_verdict(
+            told, high, _bias_messages(judges, at), copies.get(name), why if told is None else unknown
         )
         rows.append({"judge": name, "verdict": found.verdict, "why": found.why, "information": told})
     return rows
 
 
-def _information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
+def _judge_information(fit: Fit, judges: int) -> tuple[Floats, Floats]:
     """Nats that an answer of each judge tells, and the upper end of its interval; NaN where it is not known."""
     columns, density = fit.tables["judges"], fit.problem.density
     if "p_right" in columns:
         right, most = (np.asarray(columns[name], dtype=float) for name in ("p_right", "p_right_high"))
-        return _of_pairs(right), _of_pairs(most)
+        return _pair_information(right), _pair_information(most)
     if not getattr(density, "latent", False):
         return np.full(judges, np.nan), np.full(judges, np.nan)
-    shown = fit.posterior.shown(lambda values: {"": _of_classes(density, values)}, fit.prob)[""]
+    shown = fit.posterior.shown(lambda values: {"": _class_information(density, values)}, fit.prob)[""]
     return shown.point, shown.high
 
 
-def _of_pairs(right: Floats) -> Floats:
+def _pair_information(right: Floats) -> Floats:
     p = np.clip(right, 0.5, 1.0)
     return mutual_information(0.5 * np.stack([p, 1.0 - p, 1.0 - p, p], axis=-1).reshape(*p.shape, 2, 2))
 
 
-def _of_classes(density: Any, values: Any) -> Floats:
+def _class_information(density: Any, values: Any) -> Floats:
     rates = np.exp(density.rates(values, np))  # (..., judges, classes, labels)
     share = np.exp(density.shares(values, np)).mean(axis=-2)[..., None, :, None]
     return mutual_information(share * rates)
 
 
-def _biases(judges: Any, at: int) -> list[str]:
+def _bias_messages(judges: Any, at: int) -> list[str]:
     """Biases in words: a position bias whose interval excludes none and that is large."""
     if "position_bias" not in judges:
         return []
@@ -87,7 +87,7 @@ def _biases(judges: Any, at: int) -> list[str]:
     return []
 
 
-def _copies(fit: Fit) -> dict[str, str]:
+def _find_copies(fit: Fit) -> dict[str, str]:
     """Judges whose answers were weighed down as duplicates, each with the first that it is alike."""
     weight = getattr(fit.problem, "answer_weight", None)
     if weight is None or np.all(weight == 1) or fit.families:

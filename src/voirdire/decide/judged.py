@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import matched
+from voirdire.agreement.ppi.humans import match_columns
 from voirdire.agreement.replace.people import read_people
 from voirdire.decide.answer_rows import rows_of
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.kinds.labels.success import success
+from voirdire.kinds.labels.success import success_class
 from voirdire.tables.detect import read_table
-from voirdire.tables.encode import encode, positions
+from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.labels import Labels, read_labels
-from voirdire.tables.people import PERSON, apart, as_anchors, with_answers
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.people import PERSON, as_anchors, join_people_answers, split_people
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import ONLY_CRITERION, Rated, known_names
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
@@ -94,8 +94,8 @@ def read_judged(
     >>> found.predicted.tolist(), found.good.tolist()
     ([1.0, 0.0, 1.0], [1.0, 1.0, nan])
     """
-    table, answers, levels = apart(table, people, levels)
-    given = with_answers(humans, answers)
+    table, answers, levels = split_people(table, people, levels)
+    given = join_people_answers(humans, answers)
     if given is None:
         raise InputError(
             "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
@@ -109,28 +109,28 @@ def read_judged(
         )
     asked = read_people(given)[0]
     several = len(set(asked["judge"])) > 1
-    persons = _people(_one_answer(asked) if several else asked, levels)
+    persons = _read_people_answers(_answer_per_item(asked) if several else asked, levels)
     problems = Problems("humans")
-    persons = matched(persons, read, problems)
+    persons = match_columns(persons, read, problems)
     problems.raise_any()
     if strange := sorted(set(judges or ()) - set(read.judges)):
         raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
     if judges is not None:
         read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))
     names = tuple(read.judges[at] for at in np.unique(read.judge))
-    units, unit = np.unique(_about(read), axis=0, return_inverse=True)
-    said, note = _good(persons, positive, read)
-    good = _matched(persons, said, units)
-    predicted, single = _predicted(read, names, unit, len(units), positive, persons)
+    units, unit = np.unique(_row_names(read), axis=0, return_inverse=True)
+    said, note = _code_good(persons, positive, read)
+    good = _match_people(persons, said, units)
+    predicted, single = _judge_predictions(read, names, unit, len(units), positive, persons)
     first = np.unique(unit, return_index=True)[1]
     cluster = np.arange(len(units)) if read.context is None else read.context[first]
     named = dict.fromkeys(filter(None, [by, None if read.system is None else "system"]))
-    groups = {name: _group(read, name, unit, first) for name in named}
+    groups = {name: _group_items(read, name, unit, first) for name in named}
     clusters = np.unique(cluster, return_inverse=True)[1].astype(np.int64)
     return Judged(names, predicted, good, clusters, groups, single, note)
 
 
-def _one_answer(asked: pd.DataFrame) -> object:
+def _answer_per_item(asked: pd.DataFrame) -> object:
     """Several people's answers as one an item: the label that most of them give, the mean of their scores."""
     whole: Any = as_anchors(asked.rename(columns={"judge": PERSON}))
     if "score" not in whole:
@@ -140,7 +140,7 @@ def _one_answer(asked: pd.DataFrame) -> object:
     return scores.groupby(units, as_index=False, sort=False, dropna=False)["score"].mean()
 
 
-def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores:
+def _read_people_answers(answers: object, levels: Sequence[object] | None) -> Labels | Scores:
     """People's table, one answer an item, whichever kind it is of."""
     problems = Problems("humans")
     found = columns_among(answers, ["score", "label"], problems)
@@ -154,18 +154,18 @@ def _people(answers: object, levels: Sequence[object] | None) -> Labels | Scores
     return read_scores(answers, name="humans", judge="human")
 
 
-def _about(table: Rated) -> Any:
+def _row_names(table: Rated) -> Any:
     """Names of what each row is about, shape (rows, columns)."""
     return np.column_stack(list(rows_of(table).about().values()))
 
 
-def _good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
+def _code_good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
     """1 or 0 as each row of people says, and what is to be said of it."""
     classes = rows_of(persons).classes
     if classes:
         _check_spelling(classes, rows_of(read).classes)
         both = tuple(dict.fromkeys([*classes, *rows_of(read).classes]))
-        chosen = success(both, positive)
+        chosen = success_class(both, positive)
         if chosen is None:
             raise InputError(
                 f"of the classes {known_names(both)} none is known to be the good one; say which: --positive "
@@ -192,12 +192,12 @@ def _check_spelling(people: Sequence[str], judges: Sequence[str]) -> None:
         )
 
 
-def _matched(persons: Rated, said: Floats, units: Any) -> Floats:
+def _match_people(persons: Rated, said: Floats, units: Any) -> Floats:
     """People's answers in the order of the judges' items; all that match none are an error."""
     place = {tuple(row): at for at, row in enumerate(units)}
     good = np.full(len(units), np.nan)
     problems = Problems("humans")
-    about = [tuple(row) for row in _about(persons)]
+    about = [tuple(row) for row in _row_names(persons)]
     unknown = [row for row, one in enumerate(about) if one not in place]
     if len(unknown) == len(about):
         theirs, ours = (
@@ -228,7 +228,7 @@ def _matched(persons: Rated, said: Floats, units: Any) -> Floats:
     return good
 
 
-def _predicted(
+def _judge_predictions(
     read: Any, names: tuple[str, ...], unit: Ints, size: int, positive: object, persons: Rated
 ) -> tuple[Floats, bool]:
     """What judges predict of each item, from 0 to 1, and whether it is a single judge's answer."""
@@ -236,16 +236,16 @@ def _predicted(
     if not classes:
         score = read.score
         low, reach = float(score.min()), float(np.ptp(score))
-        return _mean((score - low) / (reach or 1.0), unit, size), False
+        return _mean_by_unit((score - low) / (reach or 1.0), unit, size), False
     known = bool(theirs) or str(positive) in classes
-    chosen = success(tuple(dict.fromkeys([*classes, *theirs])), positive if known else None)
+    chosen = success_class(tuple(dict.fromkeys([*classes, *theirs])), positive if known else None)
     if chosen is None:
         raise InputError(
             f"of the judges' classes {known_names(classes)} none is known to be the good one; name it as people do"
         )
     is_good = (np.array(classes)[read.label] == chosen).astype(np.int64)
     if len(names) == 1 or len(np.unique(is_good)) == 1:
-        mean = _mean(is_good.astype(float), unit, size)
+        mean = _mean_by_unit(is_good.astype(float), unit, size)
         return mean, len(names) == 1 and bool(np.isin(mean, (0.0, 1.0)).all())
     codes = np.array([f"{at:09d}" for at in range(size)])
     single = replace(
@@ -259,11 +259,11 @@ def _predicted(
     return items.set_index("item")["p_good"].reindex(codes).to_numpy(dtype=float), False
 
 
-def _mean(values: Floats, unit: Ints, size: int) -> Floats:
+def _mean_by_unit(values: Floats, unit: Ints, size: int) -> Floats:
     return np.bincount(unit, values, minlength=size) / np.bincount(unit, minlength=size)
 
 
-def _group(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:
+def _group_items(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, ...], Ints]:
     """Names of groups and the group of each item."""
     plural = {"criterion": "criteria"}.get(name, f"{name}s")
     if name in OWN:
@@ -275,13 +275,14 @@ def _group(read: Rated, name: str, unit: Ints, first: Ints) -> tuple[tuple[str, 
         if cells is None:
             present = read.further.present
             raise InputError(
-                f"by: the table has no column {name!r}{nearest(name, present) or f'; it has {known_names(present)}'}"
+                f"by: the table has no column "
+                f"{name!r}{nearest_name(name, present) or f'; it has {known_names(present)}'}"
             )
         problems = Problems("table")
-        column = encode(cells, name, problems)
+        column = encode_column(cells, name, problems)
         problems.raise_any()
         levels = tuple(sorted(column.levels))
-        code = positions(column.levels, levels)[column.codes]
+        code = level_positions(column.levels, levels)[column.codes]
     of_unit = code[first]
     other = np.flatnonzero(code != of_unit[unit])
     if len(other):

@@ -54,7 +54,7 @@ class Pairs(NamedTuple):
         return 1 + self.better.sum(axis=0), len(self.better) - self.better.sum(axis=1)
 
 
-def in_one_unit(draws: Floats, scale: Floats | None) -> Floats:
+def rescale_draws(draws: Floats, scale: Floats | None) -> Floats:
     """Draws without a scale that all differences share in each, in the unit of its median.
 
     Which of two items is better in a draw does not depend on it; the largest deviation of any pair would be that of the
@@ -62,7 +62,7 @@ def in_one_unit(draws: Floats, scale: Floats | None) -> Floats:
 
     Examples
     --------
-    >>> found = in_one_unit(np.array([[0.0, 1.0], [0.0, 3.0], [0.0, 10.0]]), np.array([1.0, 2.0, 5.0]))
+    >>> found = rescale_draws(np.array([[0.0, 1.0], [0.0, 3.0], [0.0, 10.0]]), np.array([1.0, 2.0, 5.0]))
     >>> (found[:, 1] - found[:, 0]).tolist()
     [2.0, 3.0, 4.0]
     """

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.tables.covariates import numbers
-from voirdire.tables.encode import encode
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.covariates import number_column
+from voirdire.tables.encode import encode_column
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import read_columns
 from voirdire.typing import Floats
 
@@ -82,13 +82,15 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
     else:
         cells = read_columns(prices, ("item", "price"), (), problems)
         problems.raise_any()
-    named = encode(cells["item"], "item", problems)
-    values = numbers("price", cells["price"], problems)
+    named = encode_column(cells["item"], "item", problems)
+    values = number_column("price", cells["price"], problems)
     found: dict[str, float] = {}
     for code, price in zip(named.codes, values, strict=True):
         item = named.levels[code]
         if items is not None and item not in items:
-            problems.table(f"item {item!r} is none of the {len(items)} items{nearest(item, list(items))}")
+            problems.table(
+                f"item {item!r} is none of the {len(items)} items{nearest_name(item, list(items))}"
+            )
         elif item in found:
             problems.table(f"item {item!r} is given two prices; keep one")
         elif price < 0.0:
@@ -106,7 +108,7 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
     return found
 
 
-def cheapest(
+def cheapest_choice(
     draws: Floats, prices: Mapping[str, float], items: Sequence[str], margin: float, level: float
 ) -> Choice:
     """The cheapest item that is within ``margin`` of the best with probability ``level``; the better of two as cheap.
@@ -123,7 +125,7 @@ def cheapest(
     Examples
     --------
     >>> draws = np.random.default_rng(0).normal([1.0, 0.9, -3.0], 0.05, (1000, 3))
-    >>> cheapest(draws, {"a": 5.0, "b": 2.0, "c": 1.0}, ["a", "b", "c"], 0.5, 0.95)[:2]
+    >>> cheapest_choice(draws, {"a": 5.0, "b": 2.0, "c": 1.0}, ["a", "b", "c"], 0.5, 0.95)[:2]
     ('b', 2.0)
     """
     within: Floats = (draws.max(axis=1, keepdims=True) - draws <= margin).mean(axis=0)

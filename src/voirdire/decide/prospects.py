@@ -49,7 +49,7 @@ def expected_loss(draws: Floats) -> Floats:
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
-def times_more(median: float, deviation: float, t: float) -> float | None:
+def information_factor(median: float, deviation: float, t: float) -> float | None:
     """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
 
     The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
@@ -57,7 +57,7 @@ def times_more(median: float, deviation: float, t: float) -> float | None:
 
     Examples
     --------
-    >>> times_more(1.0, 0.5, 3.0)
+    >>> information_factor(1.0, 0.5, 3.0)
     2.25
     """
     if not deviation or math.isclose(median, 0.0):

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.ppi.estimate import estimate
+from voirdire.agreement.ppi.estimate import powered_estimate
 from voirdire.agreement.ppi.intervals import powered_interval
 from voirdire.agreement.ppi.rows import FAR, sampling_distance
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.decide.judged import Judged, read_judged
 from voirdire.decide.rogan_gladen import rogan_gladen
-from voirdire.decide.strata import Share, cut, needed, share_of_good
+from voirdire.decide.strata import Share, answers_needed, cut_strata, share_of_good
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 
@@ -95,19 +95,19 @@ def rate(
     if not 0 < prob < 1:
         raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
     judged = read_judged(table, humans, people=people, by=by, judges=judges, positive=positive, levels=levels)
-    whole, share = _estimate(judged, prob)
+    whole, share = _estimate_rate(judged, prob)
     seen = ~np.isnan(judged.good)
     from scipy.special import ndtri
 
-    more = None if share is None else needed(share, len(seen), margin / float(ndtri((1 + prob) / 2)))
+    more = None if share is None else answers_needed(share, len(seen), margin / float(ndtri((1 + prob) / 2)))
     groups, differences = [], []
     for name, (names, code) in judged.groups.items():
         shares = {}
         for at, group in enumerate(names):
-            row, shares[group] = _estimate(judged.part(code == at), prob)
+            row, shares[group] = _estimate_rate(judged.part(code == at), prob)
             groups.append({"by": name, "group": group, **row})
         if name == "system":
-            differences = _differences(judged, names, code, shares, prob)
+            differences = _system_differences(judged, names, code, shares, prob)
     return {
         **whole,
         "rule": RULE,
@@ -115,14 +115,14 @@ def rate(
         "margin": margin,
         "needed": more,
         "prob": prob,
-        "estimators": _all_four(judged, prob),
+        "estimators": _all_estimates(judged, prob),
         "by": groups,
         "differences": differences,
-        "note": "; ".join(filter(None, [judged.note, _note(judged, whole["estimator"])])),
+        "note": "; ".join(filter(None, [judged.note, _rate_note(judged, whole["estimator"])])),
     }
 
 
-def _estimate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share | None]:
+def _estimate_rate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share | None]:
     """The estimate that the rule chooses, as a row, and what it is made of; None of people alone without an answer."""
     seen = ~np.isnan(judged.good)
     n = int(seen.sum())
@@ -131,15 +131,15 @@ def _estimate(judged: Judged, prob: float) -> tuple[dict[str, Any], Share | None
     if n < 2:
         return row | counts, None
     alone = n < LEAST or seen.all() or np.ptp(judged.predicted) == 0
-    stratum = np.zeros(len(seen), np.int64) if alone else cut(judged.predicted, seen)
+    stratum = np.zeros(len(seen), np.int64) if alone else cut_strata(judged.predicted, seen)
     share = share_of_good(judged.good, stratum, judged.clusters)
     if alone:
-        return _powered(judged, 0.0, prob) | {"estimator": PEOPLE} | counts, share
+        return _powered_estimate(judged, 0.0, prob) | {"estimator": PEOPLE} | counts, share
     low, high = share.interval(prob)
     return {"rate": share.value, "low": low, "high": high, "estimator": JOINT} | counts, share
 
 
-def _sample(judged: Judged) -> Sample:
+def _powered_sample(judged: Judged) -> Sample:
     ones = np.ones(len(judged.good))
     seen = ~np.isnan(judged.good)
     clustered = len(np.unique(judged.clusters)) < len(seen)
@@ -151,31 +151,31 @@ def _sample(judged: Judged) -> Sample:
     )
 
 
-def _powered(judged: Judged, weight: float | None, prob: float) -> dict[str, Any]:
-    sample = _sample(judged)
-    found = estimate(sample, weight)
+def _powered_estimate(judged: Judged, weight: float | None, prob: float) -> dict[str, Any]:
+    sample = _powered_sample(judged)
+    found = powered_estimate(sample, weight)
     ends = powered_interval(sample, found, "wilson", share=True, weight=weight, how=Resampling(prob=prob))
     return {"rate": min(max(found.value, 0.0), 1.0), "low": ends.low, "high": ends.high}
 
 
-def _all_four(judged: Judged, prob: float) -> list[dict[str, Any]]:
+def _all_estimates(judged: Judged, prob: float) -> list[dict[str, Any]]:
     from scipy.special import ndtri
 
     seen = ~np.isnan(judged.good)
-    share = share_of_good(judged.good, cut(judged.predicted, seen), judged.clusters)
+    share = share_of_good(judged.good, cut_strata(judged.predicted, seen), judged.clusters)
     low, high = share.interval(prob)
     value, variance = rogan_gladen((judged.predicted >= 0.5).astype(float), judged.good)
     half = float(ndtri((1 + prob) / 2)) * math.sqrt(variance)
     ends = [None] * 3 if math.isnan(value) else [value, max(value - half, 0.0), min(value + half, 1.0)]
     return [
         {"estimator": JOINT, "rate": share.value, "low": low, "high": high},
-        {"estimator": POWERED, **_powered(judged, None, prob)},
+        {"estimator": POWERED, **_powered_estimate(judged, None, prob)},
         {"estimator": CORRECTED, **dict(zip(("rate", "low", "high"), ends, strict=True))},
-        {"estimator": PEOPLE, **_powered(judged, 0.0, prob)},
+        {"estimator": PEOPLE, **_powered_estimate(judged, 0.0, prob)},
     ]
 
 
-def _differences(
+def _system_differences(
     judged: Judged,
     names: tuple[str, ...],
     code: np.ndarray[Any, Any],
@@ -211,7 +211,7 @@ def _differences(
     return rows
 
 
-def _note(judged: Judged, estimator: str) -> str:
+def _rate_note(judged: Judged, estimator: str) -> str:
     seen = ~np.isnan(judged.good)
     said, notes = judged.good[seen], []
     if np.ptp(said) == 0:
@@ -222,7 +222,7 @@ def _note(judged: Judged, estimator: str) -> str:
     if estimator == PEOPLE and not seen.all():
         why = f"only {len(said)} human answers" if len(said) < LEAST else "judges say the same of every item"
         notes.append(f"{why}: people alone")
-    distance = sampling_distance(_sample(judged))
+    distance = sampling_distance(_powered_sample(judged))
     if abs(distance) > FAR:
         notes.append(
             f"judges answer people's items otherwise than the rest ({distance:+.1f} standard errors): these are no "

@@ -61,7 +61,7 @@ class Part(NamedTuple):
         return float(hypergeom.cdf(self.wrong, self.size, differ, self.known))
 
 
-def parts(confidence: Floats, right: Floats, error: float, prob: float) -> list[Part]:
+def candidate_parts(confidence: Floats, right: Floats, error: float, prob: float) -> list[Part]:
     """Parts that are tried, from the surest answers to all; none where too few of people's answers are known.
 
     Parameters
@@ -71,21 +71,21 @@ def parts(confidence: Floats, right: Floats, error: float, prob: float) -> list[
         1 where people agree, 0 where not, NaN where they were not asked.
     """
     known = ~np.isnan(right)
-    least = START * at_least(error, prob) / max(int(known.sum()), 1)
+    least = START * fewest_answers(error, prob) / max(int(known.sum()), 1)
     if least > 1.0:
         return []
     ordered = -np.sort(-confidence)
     sizes = np.ceil(np.linspace(max(least, FIRST), 1.0, STEPS) * len(ordered)).astype(int)
     thresholds = np.unique(ordered[sizes - 1])[::-1]  # answers that are as sure are accepted together
-    return [_part(confidence >= one, float(one), known, right) for one in thresholds]
+    return [_make_part(confidence >= one, float(one), known, right) for one in thresholds]
 
 
-def _part(accepted: Bools, threshold: float, known: Bools, right: Floats) -> Part:
+def _make_part(accepted: Bools, threshold: float, known: Bools, right: Floats) -> Part:
     seen = accepted & known
     return Part(threshold, int(accepted.sum()), int(seen.sum()), int((right[seen] == 0.0).sum()))
 
 
-def guaranteed(tried: list[Part], error: float, prob: float) -> list[Part]:
+def guaranteed_parts(tried: list[Part], error: float, prob: float) -> list[Part]:
     """Those of the parts that hold, all of them with probability ``prob``: the first until one does not."""
     for at, part in enumerate(tried):
         if part.p_value(error) > 1.0 - prob:
@@ -93,18 +93,18 @@ def guaranteed(tried: list[Part], error: float, prob: float) -> list[Part]:
     return tried
 
 
-def at_least(error: float, prob: float) -> int:
+def fewest_answers(error: float, prob: float) -> int:
     """Fewest answers of people that suffice where none of them differs: (1 - error)^n <= 1 - prob.
 
     Examples
     --------
-    >>> at_least(0.1, 0.9), at_least(0.05, 0.95)
+    >>> fewest_answers(0.1, 0.9), fewest_answers(0.05, 0.95)
     (22, 59)
     """
     return ceil(log(1.0 - prob) / log1p(-error))
 
 
-def needed(part: Part | None, known: int, error: float, prob: float) -> int | None:
+def answers_needed(part: Part | None, known: int, error: float, prob: float) -> int | None:
     """About how many answers of people would do, of which as large a share differs; None where no number does.
 
     Parameters
@@ -117,9 +117,9 @@ def needed(part: Part | None, known: int, error: float, prob: float) -> int | No
     from scipy.stats import binom
 
     if part is None or part.known == 0:
-        return ceil(START * at_least(error, prob))
+        return ceil(START * fewest_answers(error, prob))
     share = part.wrong / part.known
-    count = max(part.known, at_least(error, prob))
+    count = max(part.known, fewest_answers(error, prob))
     while share < error and count < MOST:
         if binom.cdf(ceil(share * count), count, error) <= 1.0 - prob:
             return ceil(count * known / part.known)

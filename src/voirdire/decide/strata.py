@@ -60,7 +60,7 @@ class Share:
         return float(low), float(high)
 
 
-def cut(predicted: Floats, seen: Bools) -> Ints:
+def cut_strata(predicted: Floats, seen: Bools) -> Ints:
     """Stratum of each item by what judges predict.
 
     Parameters
@@ -76,13 +76,13 @@ def cut(predicted: Floats, seen: Bools) -> Ints:
 
     Examples
     --------
-    >>> cut(np.array([0.0, 0.1, 0.9, 1.0] * 5), np.ones(20, bool)).tolist()[:4]
+    >>> cut_strata(np.array([0.0, 0.1, 0.9, 1.0] * 5), np.ones(20, bool)).tolist()[:4]
     [0, 0, 1, 1]
     """
     found = np.zeros(len(predicted), dtype=np.int64)
     for _ in range(min(MOST, max(2, int(seen.sum()) // A_STRATUM)) - 1):
         best = max(
-            (_split(predicted, seen, found == at) for at in range(found.max() + 1)), key=lambda s: s[0]
+            (_best_cut(predicted, seen, found == at) for at in range(found.max() + 1)), key=lambda s: s[0]
         )
         if best[0] <= 0:
             break
@@ -90,7 +90,7 @@ def cut(predicted: Floats, seen: Bools) -> Ints:
     return found
 
 
-def _split(predicted: Floats, seen: Bools, part: Bools) -> tuple[float, float]:
+def _best_cut(predicted: Floats, seen: Bools, part: Bools) -> tuple[float, float]:
     """Fall of the sum of squares by the best cut of a stratum, and the highest value below the cut."""
     values, inverse = np.unique(predicted[part], return_inverse=True)
     number = np.bincount(inverse).astype(float)
@@ -150,7 +150,7 @@ def share_of_good(good: Floats, stratum: Ints, clusters: Ints) -> Share:
     )
 
 
-def needed(share: Share, items: int, reach: float) -> int | None:
+def answers_needed(share: Share, items: int, reach: float) -> int | None:
     """Human answers in all until the interval reaches so far to both sides; None where all items are too few.
 
     Parameters

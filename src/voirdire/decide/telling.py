@@ -67,7 +67,7 @@ class Told:
     judge: Ints
     shape: tuple[int, int]
 
-    def worths(self, rows: Bools) -> Worths:
+    def estimate_worths(self, rows: Bools) -> Worths:
         """Of some of the answers."""
         y, size = self.y[rows], self.shape[0] * self.shape[1]
         items = [item[rows] for item in self.items]
@@ -131,15 +131,15 @@ def telling(
     """
     if not 0.0 < keep < 1.0:
         raise InputError(f"keep {keep} is no tau between 0 and 1; 0.95 is usual")
-    told, names = _told(read_table(table, levels=levels), positive)
+    told, names = _read_answers(read_table(table, levels=levels), positive)
     rng = np.random.default_rng(seed)
-    whole = told.worths(np.ones(len(told.y), dtype=bool))
-    order = chosen_in_order(whole)
+    whole = told.estimate_worths(np.ones(len(told.y), dtype=bool))
+    order = greedy_prompt_order(whole)
     prompts, kept, strangers, ceiling = told.shape[0], [], [], []
     variance, size, of_others = np.zeros((3, prompts))
     for _ in range(SPLITS):
         rows = told.half(rng)
-        halves = told.worths(rows), told.worths(~rows)
+        halves = told.estimate_worths(rows), told.estimate_worths(~rows)
         left, right = (np.stack([half.over(at) for at in range(prompts)]) for half in halves)
         variance += (left * right).mean(axis=1) / SPLITS
         size += np.sqrt((left**2).mean(axis=1) * (right**2).mean(axis=1)) / SPLITS
@@ -147,15 +147,15 @@ def telling(
             np.stack([half.over(np.arange(prompts) != at) for at in range(prompts)]) for half in halves
         )
         of_others += np.prod(list(elsewhere), axis=0).mean(axis=1) / SPLITS
-        ceiling.append(taus(halves[0].over(slice(None))[None], halves[1].over(slice(None)))[0])
+        ceiling.append(kendall_taus(halves[0].over(slice(None))[None], halves[1].over(slice(None)))[0])
         for mine, other in (halves, halves[::-1]):
-            kept.append(_kept(other, chosen_in_order(mine)))
-            strangers += [_kept(other, rng.permutation(prompts)) for _ in range(STRANGERS // 2)]
+            kept.append(_prefix_taus(other, greedy_prompt_order(mine)))
+            strangers += [_prefix_taus(other, rng.permutation(prompts)) for _ in range(STRANGERS // 2)]
     mean = np.mean(kept, axis=0)
     lacking = np.flatnonzero(mean < keep)
     smallest = min(int(lacking[-1]) + 2, prompts) if len(lacking) else 1
     alike = variance <= SURE * size / np.sqrt(told.shape[1])
-    information = _information(told, whole, of_others)
+    information = _prompt_information(told, whole, of_others)
     place = np.argsort(order)
     low, apart = np.quantile(kept, 0.1, axis=0), np.mean(strangers, axis=0)
     rows_of_prompts = [
@@ -183,7 +183,7 @@ def telling(
     }
 
 
-def chosen_in_order(worths: Worths) -> Ints:
+def greedy_prompt_order(worths: Worths) -> Ints:
     """All prompts, each the one that brings the ranking by those before it and itself nearest to that by all."""
     target, left = worths.over(slice(None)), list(range(len(worths.total)))
     total, count = np.zeros(worths.total.shape[1]), np.zeros(worths.total.shape[1])
@@ -200,12 +200,13 @@ def chosen_in_order(worths: Worths) -> Ints:
     return np.array(order)
 
 
-def taus(values: Floats, target: Floats) -> Floats:
+def kendall_taus(values: Floats, target: Floats) -> Floats:
     """Kendall's tau-b of each of several rankings with one, 0 where all items are alike; shape (rankings,).
 
     Examples
     --------
-    >>> taus(np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [0.0, 0.0, 0.0]]), np.array([1.0, 2.0, 3.0])).round(3).tolist()
+    >>> several = np.array([[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [0.0, 0.0, 0.0]])
+    >>> kendall_taus(several, np.array([1.0, 2.0, 3.0])).round(3).tolist()
     [1.0, 0.333, 0.0]
     """
     one, other = np.triu_indices(len(target), 1)
@@ -214,13 +215,13 @@ def taus(values: Floats, target: Floats) -> Floats:
     return np.asarray(signs @ wanted / np.maximum(size, 1e-12))
 
 
-def _kept(worths: Worths, order: Ints) -> Floats:
+def _prefix_taus(worths: Worths, order: Ints) -> Floats:
     """Tau with the ranking by all prompts of that by the first one, two, ... of an order."""
     total, count = worths.total[order].cumsum(axis=0), worths.count[order].cumsum(axis=0)
-    return taus(total / np.maximum(count, 1.0), worths.over(slice(None)))
+    return kendall_taus(total / np.maximum(count, 1.0), worths.over(slice(None)))
 
 
-def _information(told: Told, whole: Worths, variance: Floats) -> Floats:
+def _prompt_information(told: Told, whole: Worths, variance: Floats) -> Floats:
     """Bits of one answer in each prompt about what items are worth in the others, which has this variance."""
     prompts, found = told.shape[0], np.zeros(told.shape[0])
     for at in range(prompts):
@@ -232,7 +233,7 @@ def _information(told: Told, whole: Worths, variance: Floats) -> Floats:
     return found
 
 
-def _told(table: Any, positive: object) -> tuple[Told, tuple[str, ...]]:
+def _read_answers(table: Any, positive: object) -> tuple[Told, tuple[str, ...]]:
     rows = rows_of(table)
     about = rows.about()
     if "context" not in about:
@@ -245,7 +246,7 @@ def _told(table: Any, positive: object) -> tuple[Told, tuple[str, ...]]:
             f"of the classes {', '.join(levels)} none is known to be better; say which: --positive {levels[0]}"
         )
     items, codes = np.unique(
-        np.stack([about[name] for name in ("first", "second")]) if rows.paired else _systems(table),
+        np.stack([about[name] for name in ("first", "second")]) if rows.paired else _system_names(table),
         return_inverse=True,
     )
     codes = codes.reshape(2 if rows.paired else 1, -1)
@@ -261,7 +262,7 @@ def _told(table: Any, positive: object) -> tuple[Told, tuple[str, ...]]:
     return Told(y, prompt, tuple(codes), rows.judge, (len(names), len(items))), tuple(names.tolist())
 
 
-def _systems(table: Any) -> Any:
+def _system_names(table: Any) -> Any:
     """Names of what each answer is about, whatever the prompt."""
     of, names = (table.system, table.systems) if table.systems else (table.item, table.items)
     return np.array(names, dtype=str)[of]

@@ -52,7 +52,7 @@ class Verdict:
     why: str
 
 
-def verdict_on(
+def judge_verdict(
     information: float | None,
     most: float | None,
     biases: Sequence[str],
@@ -81,11 +81,11 @@ def verdict_on(
 
     Examples
     --------
-    >>> verdict_on(0.3, 0.4, []).verdict, verdict_on(0.3, 0.4, ["picks first"]).verdict
+    >>> judge_verdict(0.3, 0.4, []).verdict, judge_verdict(0.3, 0.4, ["picks first"]).verdict
     ('keep', 'recalibrate')
-    >>> verdict_on(0.001, 0.01, []).verdict, verdict_on(None, None, []).verdict
+    >>> judge_verdict(0.001, 0.01, []).verdict, judge_verdict(None, None, []).verdict
     ('drop', 'ask people')
-    >>> verdict_on(0.001, 0.1, []).why
+    >>> judge_verdict(0.001, 0.1, []).why
     'too few answers say whether the judge knows what is right (0.00 nats an answer, at most 0.10)'
     """
     if copy_of is not None:

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.answer_rows import rows_of
-from voirdire.decide.audit import people_like
-from voirdire.decide.audit_answers import answers_of
-from voirdire.decide.watch_look import look
-from voirdire.decide.watch_series import row_texts, timeline_of
+from voirdire.decide.audit import read_people_table
+from voirdire.decide.audit_answers import pair_with_reference
+from voirdire.decide.watch_look import measure_rows
+from voirdire.decide.watch_series import build_timeline, row_texts
 from voirdire.decide.watch_state import check_state, write_state
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
-from voirdire.tables.people import apart, with_answers
+from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.problems import Problems
-from voirdire.tables.times import shown_time, times
+from voirdire.tables.times import answer_times, shown_time
 from voirdire.typing import Bools, Floats
 
 SCHEMA = "watch/1"
@@ -91,21 +91,21 @@ def watch(
     >>> found["verdict"], [(row["judge"], row["measure"]) for row in found["measures"] if row["found"]][0]
     ('changed', ('judge 2', 'agreement'))
     """
-    _check(alpha, prob)
-    table, given, levels = apart(table, people, levels)
-    asked = with_answers(humans, given)
+    _check_probabilities(alpha, prob)
+    table, given, levels = split_people(table, people, levels)
+    asked = join_people_answers(humans, given)
     read: Any = read_table(table, levels=levels)
-    persons = None if asked is None else people_like(asked, read, levels)
+    persons = None if asked is None else read_people_table(asked, read, levels)
     ordered = rows_of(read).time is None
     texts = {"answers": row_texts(read)} | ({} if persons is None else {"people": row_texts(persons)})
     if state is not None:
         check_state(Path(state), texts, ordered=ordered)
-    kept = read if since is None else read.subset(_from(rows_of(read).time, since))
-    line = timeline_of(kept, answers_of(kept, persons, positive, (), None, None))
-    rows = look(line, alpha, prob)
+    kept = read if since is None else read.subset(_mask_since(rows_of(read).time, since))
+    line = build_timeline(kept, pair_with_reference(kept, persons, positive, (), None, None))
+    rows = measure_rows(line, alpha, prob)
     found = {
         "schema": SCHEMA,
-        "verdict": _verdict(rows),
+        "verdict": _watch_verdict(rows),
         "rule": RULE.format(alpha=alpha),
         "alpha": alpha,
         "prob": prob,
@@ -119,13 +119,13 @@ def watch(
     return found
 
 
-def headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
+def watch_headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
     """Say in a sentence whether judges changed; ``name`` writes a name.
 
     Examples
     --------
     >>> rows = [{"judge": "a", "found": False}, {"judge": "b", "found": True}]
-    >>> headline({"verdict": "changed", "judges": ["a", "b"], "answers": 900, "measures": rows})
+    >>> watch_headline({"verdict": "changed", "judges": ["a", "b"], "answers": 900, "measures": rows})
     'Changed: 1 of 2 judges (b) in 900 answers.'
     """
     count = len(found["judges"])
@@ -138,14 +138,14 @@ def headline(found: Mapping[str, Any], name: Callable[[str], str] = str) -> str:
     return f"Not enough to say: {judges}, {found['answers']:,} answers."
 
 
-def sentence(row: Mapping[str, Any], prob: float) -> str:
+def change_sentence(row: Mapping[str, Any], prob: float) -> str:
     """Say a change in a sentence.
 
     Examples
     --------
     >>> row = {"what": "agreement with people", "before": 0.9, "after": 0.6, "change": -0.3, "change_low": -0.4}
     >>> row |= {"change_high": -0.2, "since": "row 41", "since_low": "row 9", "since_high": "row 52"}
-    >>> print(sentence(row, 0.9))
+    >>> print(change_sentence(row, 0.9))
     agreement with people went from 0.90 to 0.60 (-0.30, 90% interval -0.40 to -0.20) at row 41 (row 9 to row 52).
     """
     ends = f"{100 * prob:g}% interval {row['change_low']:+.2f} to {row['change_high']:+.2f}"
@@ -155,16 +155,16 @@ def sentence(row: Mapping[str, Any], prob: float) -> str:
     )
 
 
-def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
+def _watch_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     if any(row["found"] for row in rows):
         return CHANGED
     return FEW if all(row["found"] is None for row in rows) else SAME
 
 
-def _from(time: Floats | None, since: object) -> Bools:
+def _mask_since(time: Floats | None, since: object) -> Bools:
     """Mask of the answers that were given from a time on."""
     problems = Problems("since")
-    moment = times({"time": [since]}, problems)
+    moment = answer_times({"time": [since]}, problems)
     problems.raise_any()
     if time is None or moment is None:
         raise InputError("since: the answers have no times; add a column time, or leave the earlier rows out")
@@ -176,7 +176,7 @@ def _from(time: Floats | None, since: object) -> Bools:
     return np.asarray(kept)
 
 
-def _check(alpha: float, prob: float) -> None:
+def _check_probabilities(alpha: float, prob: float) -> None:
     if not 0 < alpha < 1:
         raise InputError(f"alpha {alpha} is not between 0 and 1; {ALPHA} is usual")
     if not 0 < prob < 1:

@@ -68,7 +68,7 @@ ONE_OF_TWO = "There are only two judges, so that either of them may have changed
 Row = dict[str, Any]
 
 
-def look(line: Timeline, alpha: float, prob: float) -> list[Row]:
+def measure_rows(line: Timeline, alpha: float, prob: float) -> list[Row]:
     """Rows of all measures of all judges, by judge; see :func:`voirdire.decide.watch.watch`.
 
     Parameters
@@ -79,13 +79,14 @@ def look(line: Timeline, alpha: float, prob: float) -> list[Row]:
     prob : float
         Of intervals.
     """
-    part = _parts(line, alpha)
+    part = _split_alpha(line, alpha)
     judges = [int(at) for at in np.unique(line.answers.judge)]
     done: dict[int, list[Row]] = {}
     while True:
         left = [judge for judge in judges if judge not in done]
         rows = {
-            judge: [_row(line, one, part[judge], prob) for one in line.series(judge, done)] for judge in left
+            judge: [_measure_row(line, one, part[judge], prob) for one in line.judge_series(judge, done)]
+            for judge in left
         }
         changed = [judge for judge in left if any(row["found"] for row in rows[judge])]
         if len(left) <= 2 or not changed:
@@ -93,12 +94,12 @@ def look(line: Timeline, alpha: float, prob: float) -> list[Row]:
         worst = max(changed, key=lambda judge: max(row["evidence"] for row in rows[judge] if row["found"]))
         done[worst] = rows[worst]
     if len(left) == 2:
-        _say_either(rows)
+        _name_either_judge(rows)
     done |= rows
     return [row for judge in judges for row in done[judge]]
 
 
-def _parts(line: Timeline, alpha: float) -> Floats:
+def _split_alpha(line: Timeline, alpha: float) -> Floats:
     """The part of alpha of one measure of each judge."""
     count = len(line.answers.judges)
     late = line.joined_late(ENOUGH)
@@ -108,14 +109,14 @@ def _parts(line: Timeline, alpha: float) -> Floats:
     return np.asarray(alpha * parts / MEASURES)
 
 
-def _say_either(rows: dict[int, list[Row]]) -> None:
+def _name_either_judge(rows: dict[int, list[Row]]) -> None:
     """Of two judges, say of what is between them that either may have changed."""
     for row in (row for some in rows.values() for row in some):
         if row["found"] and row["measure"] in (AGREEMENT, DISTANCE, SEVERITY):
             row["note"] = ONE_OF_TWO + row["note"]
 
 
-def _row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
+def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
     x, count = series.values, len(series.values)
     evidence = log_evidence(x) if count > FIRST else np.zeros(0)
     row: Row = {
@@ -129,9 +130,9 @@ def _row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
         "evidence": float(evidence.max() / np.log(10.0)) if count > FIRST else None,
         "needed": float(-np.log10(alpha)),
         "against": list(series.against),
-        "note": "" if count >= ENOUGH else _needs(series),
+        "note": "" if count >= ENOUGH else _measure_needs(series),
         "examples": [],
-        "course": _course(line, series),
+        "course": _block_means(line, series),
     }
     found = (
         find_change(x, evidence, alpha, prob, shares=series.measure in SHARES) if count >= ENOUGH else None
@@ -144,19 +145,19 @@ def _row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
             "change": found.after - found.before,
             "change_low": found.low,
             "change_high": found.high,
-            "since": _moment(line, series, found.since),
-            "since_low": _moment(line, series, found.since_low),
-            "since_high": _moment(line, series, found.since_high),
+            "since": _value_time(line, series, found.since),
+            "since_low": _value_time(line, series, found.since_low),
+            "since_high": _value_time(line, series, found.since_high),
             "since_value": found.since,
             "since_value_low": found.since_low,
             "since_value_high": found.since_high,
             "note": ADVICE[series.measure],
-            "examples": _examples(line, series, found.since),
+            "examples": _differing_examples(line, series, found.since),
         }
     return row
 
 
-def _needs(series: Series) -> str:
+def _measure_needs(series: Series) -> str:
     """Needs of a measure that has too few values."""
     if series.measure in (PEOPLE_AGREEMENT, PEOPLE_DISTANCE):
         return f"It takes people's answers to {ENOUGH} of its questions (--humans FILE)."
@@ -167,14 +168,14 @@ def _needs(series: Series) -> str:
     return f"It takes {ENOUGH} questions that other judges answered, too."
 
 
-def _moment(line: Timeline, series: Series, before: int) -> str:
+def _value_time(line: Timeline, series: Series, before: int) -> str:
     """When the first value after so many was given."""
     row = int(series.rows[min(before, len(series.rows) - 1)])
     time = line.answers.time
     return f"row {row + 1:,}" if time is None else shown_time(float(time[row]))
 
 
-def _examples(line: Timeline, series: Series, since: int) -> list[str]:
+def _differing_examples(line: Timeline, series: Series, since: int) -> list[str]:
     """The newest questions since a change in which a judge differs from whom it is compared with."""
     if series.measure not in (AGREEMENT, PEOPLE_AGREEMENT):
         return []
@@ -182,12 +183,12 @@ def _examples(line: Timeline, series: Series, since: int) -> list[str]:
     return list(dict.fromkeys(map(str, line.names[differs[::-1]])))[:EXAMPLES]
 
 
-def _course(line: Timeline, series: Series) -> list[dict[str, Any]]:
+def _block_means(line: Timeline, series: Series) -> list[dict[str, Any]]:
     """Means of a measure in blocks of as many values, with when the last of a block was given."""
     parts: Sequence[Any] = np.array_split(np.arange(len(series.values)), BLOCKS)
     return [
         {
-            "until": _moment(line, series, int(part[-1])),
+            "until": _value_time(line, series, int(part[-1])),
             "n": len(part),
             "mean": float(series.values[part].mean()),
         }

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.decide.answer_rows import AnswerRows, rows_of
-from voirdire.decide.audit_answers import Answers, most_said
+from voirdire.decide.audit_answers import Answers, most_frequent_level
 from voirdire.typing import Bools, Floats, Ints
 
 AGREEMENT, DISTANCE, SEVERITY, POSITION = "agreement", "distance", "severity", "position_bias"
@@ -88,28 +88,32 @@ class Timeline:
             return DISTANCE, SEVERITY, PEOPLE_DISTANCE
         return AGREEMENT, POSITION if self.answers.paired else SEVERITY, PEOPLE_AGREEMENT
 
-    def series(self, judge: int, without: Collection[int] = ()) -> Iterator[Series]:
+    def judge_series(self, judge: int, without: Collection[int] = ()) -> Iterator[Series]:
         """Measures of a judge, compared with all others but those that are left out."""
         a = self.answers
         mine = self.order[a.judge[self.order] == judge]
         others = (a.judge != judge) & ~np.isin(a.judge, list(without))
         whom = tuple(a.judges[at] for at in np.unique(a.judge[others]))
         close, second, people = self.measures()
-        mean = self._mean_of(others & ~np.isnan(a.value))
+        mean = self._cell_means(others & ~np.isnan(a.value))
         with_people = ("people",)
         if self.numeric:
-            yield self._series(judge, close, mine, np.abs(a.value - mean[self.cell])[mine], whom)
-            yield self._series(judge, people, mine, np.abs(a.value - a.people[a.unit])[mine], with_people)
+            yield self._make_series(judge, close, mine, np.abs(a.value - mean[self.cell])[mine], whom)
+            yield self._make_series(
+                judge, people, mine, np.abs(a.value - a.people[a.unit])[mine], with_people
+            )
         else:
-            said = most_said(self.cell[others], a.said[others], len(mean), a.levels)
-            yield self._series(judge, close, mine, _same(a.said, said[self.cell])[mine], whom)
-            yield self._series(judge, people, mine, _same(a.said, a.people_said[a.unit])[mine], with_people)
+            said = most_frequent_level(self.cell[others], a.said[others], len(mean), a.levels)
+            yield self._make_series(judge, close, mine, _match_indicator(a.said, said[self.cell])[mine], whom)
+            yield self._make_series(
+                judge, people, mine, _match_indicator(a.said, a.people_said[a.unit])[mine], with_people
+            )
         if not a.paired:
-            yield self._series(judge, second, mine, (a.value - mean[self.cell])[mine], whom)
+            yield self._make_series(judge, second, mine, (a.value - mean[self.cell])[mine], whom)
         else:
             unknown = np.full(len(a.value), np.nan)
             first = unknown if a.side is None else np.where(a.side > 0, a.value, 1.0 - a.value)
-            yield self._series(judge, second, mine, first[mine], ())
+            yield self._make_series(judge, second, mine, first[mine], ())
 
     def joined_late(self, first: int) -> Ints:
         """Judges who began after the first so many questions had come, in the order in which they came."""
@@ -128,13 +132,15 @@ class Timeline:
             late = ~np.isin(np.arange(len(a.judges)), a.judge[early])
         return np.flatnonzero(late)[np.argsort(begun[late])]
 
-    def _mean_of(self, rows: Bools) -> Floats:
+    def _cell_means(self, rows: Bools) -> Floats:
         size = int(self.cell.max()) + 1
         number = np.bincount(self.cell[rows], minlength=size)
         total = np.bincount(self.cell[rows], self.answers.value[rows], minlength=size)
         return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
-    def _series(self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]) -> Series:
+    def _make_series(
+        self, judge: int, measure: str, rows: Ints, x: Floats, against: tuple[str, ...]
+    ) -> Series:
         known = ~np.isnan(x)
         x, rows = x[known], rows[known]
         if not len(rows):
@@ -145,18 +151,18 @@ class Timeline:
         return Series(judge, measure, means, rows[ends], against)
 
 
-def timeline_of(table: Any, answers: Answers) -> Timeline:
+def build_timeline(table: Any, answers: Answers) -> Timeline:
     """Put the answers of a table in their order.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.decide.audit_answers import answers_of
+    >>> from voirdire.decide.audit_answers import pair_with_reference
     >>> from voirdire.tables.labels import read_labels
     >>> said = [("a", 0, "p"), ("b", 0, "p"), ("a", 1, "p"), ("b", 1, "f"), ("a", 2, "f"), ("b", 2, "f")]
     >>> table = read_labels(pd.DataFrame(said, columns=["judge", "item", "label"]))
-    >>> found = timeline_of(table, answers_of(table, None, "p", (), None, None))
-    >>> [(one.measure, one.values.tolist()) for one in found.series(0)][0]
+    >>> found = build_timeline(table, pair_with_reference(table, None, "p", (), None, None))
+    >>> [(one.measure, one.values.tolist()) for one in found.judge_series(0)][0]
     ('agreement', [1.0, 0.0, 1.0])
     """
     rows = rows_of(table)
@@ -173,7 +179,7 @@ def timeline_of(table: Any, answers: Answers) -> Timeline:
         ]
         by_lot = np.array(drawn, dtype=np.int64)
         order = np.lexsort((order, by_lot, answers.time))
-    return Timeline(answers, rows.numeric, order, _cells(answers, order), cluster, names)
+    return Timeline(answers, rows.numeric, order, _repeat_cells(answers, order), cluster, names)
 
 
 def row_texts(table: Any) -> list[str]:
@@ -187,7 +193,7 @@ def row_texts(table: Any) -> list[str]:
     return ["\t".join(map(str, row)) for row in zip(*parts, strict=True)]
 
 
-def _cells(answers: Answers, order: Ints) -> Ints:
+def _repeat_cells(answers: Answers, order: Ints) -> Ints:
     """Of each row its question together with how many answers to it the judge had given before."""
     key = answers.judge * (int(answers.unit.max()) + 1) + answers.unit
     ranked = order[np.argsort(key[order], kind="stable")]
@@ -199,6 +205,6 @@ def _cells(answers: Answers, order: Ints) -> Ints:
     return np.asarray(cell, dtype=np.int64)
 
 
-def _same(said: Ints, reference: Ints) -> Floats:
+def _match_indicator(said: Ints, reference: Ints) -> Floats:
     """1 where both are the same, else 0; NaN without a reference."""
     return np.where(reference < 0, np.nan, (said == reference).astype(float))

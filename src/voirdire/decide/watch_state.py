@@ -51,23 +51,23 @@ right only of tables that grow: bring it back, or begin anew with another --stat
     if not path.exists():
         return
     problems = []
-    for name, kept in _read(path).items():
+    for name, kept in _read_state(path).items():
         if name not in tables:
             raise InputError(
                 f"{name}: at the last look there were some, and now there are none; give them again"
             )
-        problems += _changed(name, kept, tables[name], ordered)
+        problems += _describe_changes(name, kept, tables[name], ordered)
     if problems:
         raise InputError(problems)
 
 
 def write_state(path: Path, tables: Mapping[str, Sequence[str]]) -> None:
     """Keep the digests of the rows of tables."""
-    kept = {name: "".join(map(_digest, rows)) for name, rows in tables.items()}
+    kept = {name: "".join(map(_digest_row, rows)) for name, rows in tables.items()}
     write_file(path, json.dumps({"schema": SCHEMA, **kept}) + "\n")
 
 
-def _read(path: Path) -> dict[str, list[str]]:
+def _read_state(path: Path) -> dict[str, list[str]]:
     try:
         found: Any = json.loads(path.read_text())
         if found.pop("schema") != SCHEMA:
@@ -81,9 +81,9 @@ def _read(path: Path) -> dict[str, list[str]]:
         ) from None
 
 
-def _changed(name: str, kept: Sequence[str], rows: Sequence[str], ordered: bool) -> list[str]:
+def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], ordered: bool) -> list[str]:
     """Faults of a table, in words."""
-    now = [_digest(row) for row in rows]
+    now = [_digest_row(row) for row in rows]
     left = Counter(now)
     left.subtract(kept)
     gone: list[int] = []
@@ -113,5 +113,5 @@ def _name_gone(name: str, gone: Sequence[int], kept: Sequence[str], now: Mapping
     return said
 
 
-def _digest(row: str) -> str:
+def _digest_row(row: str) -> str:
     return hashlib.blake2s(row.encode("utf-8", "surrogatepass"), digest_size=WIDTH // 2).hexdigest()

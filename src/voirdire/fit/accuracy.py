@@ -82,16 +82,16 @@ def accuracy(
     features = np.hstack([of_class, of_class * right[:, None]])
     size = len(seen)
 
-    def plain(t: FloatArray) -> FloatArray:
+    def plain_accuracy(t: FloatArray) -> FloatArray:
         return np.asarray(t[..., size:].sum(axis=-1) / t[..., :size].sum(axis=-1))
 
-    def balanced(t: FloatArray) -> FloatArray:
+    def balanced_accuracy(t: FloatArray) -> FloatArray:
         # a class that no resampled item belongs to has no share of right ones: such resamples are undefined
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((t[..., size:] / t[..., :size]).mean(axis=-1))
 
     probability = fit.prob if prob is None else prob
-    measures = {"accuracy": plain, "balanced_accuracy": balanced}
+    measures = {"accuracy": plain_accuracy, "balanced_accuracy": balanced_accuracy}
     statistics = [CountStatistic(features, kernel) for kernel in measures.values()]
     results = bootstrap(statistics, resamples=resamples, seed=seed, prob=probability)
     table: list[dict[str, Any]] = [

@@ -16,11 +16,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import kind_of
-from voirdire.model.check import listed
+from voirdire.model.check import list_names
 from voirdire.model.problem import Problem
 from voirdire.tables.families import read_families
-from voirdire.trust.answer_weight import family_answer_weight, one_each
-from voirdire.trust.families import families_of, tells_apart, without_items
+from voirdire.trust.answer_weight import equal_family_weights, family_answer_weight
+from voirdire.trust.families import has_own_judges, point_without_items, shared_error_families
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
@@ -68,8 +68,8 @@ def weigh_answers(
     InputError
         The families are not those of the problem's judges.
     """
-    kind, named, alone = _asked(problem, families)
-    if alone or not kind.can_weigh_answers(problem) or (named is None and not tells_apart(problem)):
+    kind, named, alone = _requested_families(problem, families)
+    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_own_judges(problem)):
         return Panel(problem, find_mode(problem, start=start, chains=chains), named, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
@@ -82,9 +82,11 @@ def weigh_answers(
     consensus = first
     # copies that all count in full are the consensus, and have nothing left to share
     if groups and mode is not None:
-        counted_once = kind.reposed(problem, answer_weight=one_each(problem, _of_all(problem, groups)))
+        counted_once = kind.with_data(
+            problem, answer_weight=equal_family_weights(problem, _complete_families(problem, groups))
+        )
         consensus = find_mode(counted_once, start=start, chains=chains).x
-    everyone = _groups_at(problem, named, groups, consensus)
+    everyone = _families_at(problem, named, groups, consensus)
     weighed, notes = _weighed_at(problem, everyone, named, consensus)
     if not notes:
         return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
@@ -93,14 +95,16 @@ def weigh_answers(
 
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
     """The problem with answers weighed as :func:`weigh_answers` does, by the residuals at a point; and notes."""
-    kind, named, alone = _asked(problem, families)
-    if alone or not kind.can_weigh_answers(problem) or (named is None and not tells_apart(problem)):
+    kind, named, alone = _requested_families(problem, families)
+    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_own_judges(problem)):
         return problem, ()
-    everyone = _groups_at(problem, named, named or unnamed_families(problem, x), x)
+    everyone = _families_at(problem, named, named or unnamed_families(problem, x), x)
     return _weighed_at(problem, everyone, named, x)
 
 
-def _asked(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
+def _requested_families(
+    problem: Problem, families: object
+) -> tuple[Kind[Any, Any], dict[str, str] | None, bool]:
     """The kind of a problem, the families that were named, and whether everyone is a family alone."""
     kind = kind_of(problem)
     named = None if families is None else read_families(families, problem.judges)
@@ -112,7 +116,7 @@ def _asked(problem: Problem, families: object) -> tuple[Kind[Any, Any], dict[str
     return kind, named, alone
 
 
-def _groups_at(
+def _families_at(
     problem: Problem, named: dict[str, str] | None, groups: dict[str, str], x: Floats
 ) -> dict[str, str] | None:
     """Family of everyone, of those named or found that share errors at a point; None where nobody has one."""
@@ -120,10 +124,10 @@ def _groups_at(
         # alike in what items are worth alone, such as two who see something beside others who guess: no family
         less = _weights_at(problem, groups, x) < COUNTS
         groups = {judge: groups[judge] for judge, one in zip(problem.judges, less, strict=True) if one}
-    return _of_all(problem, groups) if groups else None
+    return _complete_families(problem, groups) if groups else None
 
 
-def _of_all(problem: Problem, groups: dict[str, str]) -> dict[str, str]:
+def _complete_families(problem: Problem, groups: dict[str, str]) -> dict[str, str]:
     return {judge: groups.get(judge, judge) for judge in problem.judges}
 
 
@@ -140,7 +144,7 @@ def _weighed_at(
     if use is not None:
         answer_weight = answer_weight * use
         notes.append(_noise_note(problem, use))
-    return (kind.reposed(problem, answer_weight=answer_weight) if notes else problem), tuple(notes)
+    return (kind.with_data(problem, answer_weight=answer_weight) if notes else problem), tuple(notes)
 
 
 def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
@@ -157,8 +161,8 @@ def unnamed_families(problem: Problem, x: Floats) -> dict[str, str]:
         return by_answers
     left = kind.residuals(problem, Posterior(problem.density, x, None))
     if not isinstance(left, SharedErrors):
-        left = kind.residuals(problem, without_items(problem, x))
-    return families_of(problem, left)
+        left = kind.residuals(problem, point_without_items(problem, x))
+    return shared_error_families(problem, left)
 
 
 def _families_note(problem: Problem, families: dict[str, str], answer_weight: Floats) -> str:
@@ -171,7 +175,8 @@ def _families_note(problem: Problem, families: dict[str, str], answer_weight: Fl
 def _noise_note(problem: Problem, use: Floats) -> str:
     names = [name for name, one in zip(problem.judges, use, strict=True) if one < 1.0]
     return (
-        f"Noise: {listed(names)} scoring items nearly at random beside the others, so that each answer counts by the "
+        f"Noise: {list_names(names)} scoring items nearly at random beside the others, so that each answer counts by "
+        f"the "
         f"chance that it is of use ({use.min():.2g} of another's at least)."
     )
 
@@ -180,7 +185,7 @@ def _duplicates_note(problem: Problem, duplicates: dict[str, str], answer_weight
     members: dict[str, list[str]] = {}
     for judge, family in duplicates.items():
         members.setdefault(family, []).append(judge)
-    alike = [listed(family, verb=False) for family in members.values() if len(family) > 1]
+    alike = [list_names(family, verb=False) for family in members.values() if len(family) > 1]
     judges = "; ".join(alike[:SHOWN])
     if len(alike) > SHOWN:
         judges += f"; and {len(alike) - SHOWN} more families"

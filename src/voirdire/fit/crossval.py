@@ -16,7 +16,7 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.kind import Kind, Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, load_model, model_names
-from voirdire.parallel import in_order
+from voirdire.parallel import run_in_order
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def cross_validate(
         kind.check_request(Request(covariates=covariates))
     named = models is not None
     if models is None:
-        models, units = _candidates(kind, table, request)
+        models, units = _candidate_models(kind, table, request)
         by = units if by is None else by
     specs = [load_model(model) for model in models]
     if not specs:
@@ -117,14 +117,14 @@ def cross_validate(
             "models: of scores between levels a density is predicted, of levels a probability; compare models of one "
             "kind of scale"
         )
-    group = _groups(table, by)
+    group = _group_codes(table, by)
     count = int(group.max()) + 1
     if folds < 2 or folds > count:
         raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
     tasks = [(spec, number) for spec in specs for number in range(folds)]
-    seen = in_order(partial(_held_out, kind, table, fold, request), tasks, jobs, client)
+    seen = run_in_order(partial(_held_out, kind, table, fold, request), tasks, jobs, client)
     losses, right, left_out = {}, {}, {}
     for spec, *parts in zip(specs, *(seen[number::folds] for number in range(folds)), strict=True):
         wrong = next((part for part in parts if isinstance(part, InputError)), None)
@@ -139,7 +139,7 @@ def cross_validate(
         losses[spec.name], right[spec.name] = loss, best
     if not losses:
         raise InputError(list(left_out.values()))
-    found = _table(losses, right, group, count).rename(columns=kind.heading)
+    found = _loss_table(losses, right, group, count).rename(columns=kind.heading)
     found.attrs["left_out"] = left_out
     return found
 
@@ -154,7 +154,9 @@ def _held_out(
         return error
 
 
-def _candidates(kind: Kind[Any, Any], table: Any, request: Request) -> tuple[list[str], tuple[str, ...]]:
+def _candidate_models(
+    kind: Kind[Any, Any], table: Any, request: Request
+) -> tuple[list[str], tuple[str, ...]]:
     """Models to compare where none is named, and the units of their groups."""
     default = load_model(kind.default_model(table, request)[0])
     units = table.question if default.context is None else (*table.question, "context")
@@ -170,9 +172,9 @@ def _candidates(kind: Kind[Any, Any], table: Any, request: Request) -> tuple[lis
     return names, units
 
 
-def _groups(table: Any, by: Sequence[str] | None) -> Ints:
+def _group_codes(table: Any, by: Sequence[str] | None) -> Ints:
     by = table.question if by is None else by
-    units = table.groupings()
+    units = table.unit_codes()
     problems = [f"by: {unit!r} is none of {', '.join(units)}" for unit in by if unit not in units]
     if "context" in by and units["context"] is None:
         problems.append("by: the table has no context column; leave 'context' out")
@@ -184,7 +186,7 @@ def _groups(table: Any, by: Sequence[str] | None) -> Ints:
     return np.asarray(group.ravel())
 
 
-def _table(losses: dict[str, Floats], right: dict[str, Any], group: Ints, count: int) -> pd.DataFrame:
+def _loss_table(losses: dict[str, Floats], right: dict[str, Any], group: Ints, count: int) -> pd.DataFrame:
     import pandas as pd
 
     best = min(losses, key=lambda name: float(losses[name].mean()))
@@ -192,10 +194,10 @@ def _table(losses: dict[str, Floats], right: dict[str, Any], group: Ints, count:
         {
             "model": name,
             "log_loss": float(loss.mean()),
-            "se": _clustered(loss, group, count),
+            "se": _clustered_error(loss, group, count),
             "accuracy": float(right[name].mean()),
             "difference": float((loss - losses[best]).mean()),
-            "difference_se": _clustered(loss - losses[best], group, count),
+            "difference_se": _clustered_error(loss - losses[best], group, count),
             "votes": len(loss),
             "groups": count,
         }
@@ -204,7 +206,7 @@ def _table(losses: dict[str, Floats], right: dict[str, Any], group: Ints, count:
     return pd.DataFrame(rows).sort_values("log_loss", ignore_index=True)
 
 
-def _clustered(values: Floats, group: Ints, count: int) -> float:
+def _clustered_error(values: Floats, group: Ints, count: int) -> float:
     """Standard error of the mean when whole groups are drawn: the usual cluster-robust (sandwich) formula."""
     totals = np.bincount(group, values - values.mean(), count)
     return float(np.sqrt(np.square(totals).sum() * count / (count - 1)) / len(values))

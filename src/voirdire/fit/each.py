@@ -9,7 +9,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.kinds.fit import Fit
-from voirdire.parallel import in_order
+from voirdire.parallel import run_in_order
 
 
 def fit_each(
@@ -47,7 +47,7 @@ def fit_each(
     >>> {judge: one.ranking()["item"].tolist() for judge, one in found.items()}
     {'a': ['x', 'y'], 'b': ['x', 'y']}
     """
-    found = in_order(partial(_fit_one, settings), list(tables.items()), jobs, client)
+    found = run_in_order(partial(_fit_one, settings), list(tables.items()), jobs, client)
     named = dict(zip(tables, found, strict=True))
     problems = [
         f"{name}: {problem}"

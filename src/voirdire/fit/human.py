@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.infer import infer
+from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
 from voirdire.kinds.kind import Kind, Request
 from voirdire.model.target_answers import TargetAnswers
-from voirdire.tables.people import check_judges_are_not, names_of
+from voirdire.tables.people import check_judges_are_not, people_names
 from voirdire.typing import Floats
 
 MOST = 600  # items about which people's answers say how far a panel is from people
@@ -44,14 +44,14 @@ def infer_with_human(
     methods: tuple[dict[str, Any], ...] = ()
     if human.compares(asked, can_cut):
         left_out = human.left_out(asked, mode.x)
-        chosen, methods = compare(left_out, human.default if human.default in left_out else JOINT)
+        chosen, methods = compare_methods(left_out, human.default if human.default in left_out else JOINT)
     cut = can_cut and chosen != JOINT
     source = human.alone if chosen == ALONE else human
-    found = source.cut(how) if cut else infer(human.problem, mode, how)
+    found = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
     return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior))
 
 
-def about_target(
+def split_target_answers(
     kind: Kind[Any, Any], table: Any, request: Request
 ) -> tuple[TargetAnswers | None, object, list[str]]:
     """People's answers that say how far the panel is from people, those left for the likelihood, and notes.
@@ -71,7 +71,7 @@ def about_target(
     answers, notes = kind.target_answers(table, request.anchors)
     if answers is None:
         return None, request.anchors, notes
-    answers = replace(answers, people=names_of(request.anchors))
+    answers = replace(answers, people=people_names(request.anchors))
     check_judges_are_not(answers.people, table.judges)
     if not answers.grid():
         said = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
@@ -84,7 +84,7 @@ def about_target(
     return kept, None, [*notes, f"{said} {kept.answers:,} of {answers.answers:,} are used."]
 
 
-def in_words(anchored: Anchored, asked: str | None, default: str, answers: str = "votes") -> str:
+def describe_anchors(anchored: Anchored, asked: str | None, default: str, answers: str = "votes") -> str:
     """Describe what was done with the anchors, and why; ``answers`` is what judges gave."""
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
@@ -102,7 +102,7 @@ def in_words(anchored: Anchored, asked: str | None, default: str, answers: str =
     return f"Anchors: {anchored.chosen}, because {why}; {shown} are shown as {judges} have them."
 
 
-def compare(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[str, Any], ...]]:
+def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[str, Any], ...]]:
     """The method to use, and the table of all of them (see :class:`voirdire.kinds.human.Anchored`).
 
     Parameters
@@ -114,13 +114,13 @@ def compare(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[st
     --------
     >>> half, good = np.full(20, 0.5), np.full(20, 0.9)
     >>> found = {"joint": LeftOut(half, half, half), "cut": LeftOut(good, 1 - good, half + 0.5)}
-    >>> compare(found, "joint")[0]
+    >>> compare_methods(found, "joint")[0]
     'cut'
     """
     rows, losses = [], {}
     for name, left_out in found.items():
         loss = -np.log(np.clip(left_out.p, 1e-12, 1.0))
-        losses[name] = np.append(loss, _if_wrong(left_out.doubt))
+        losses[name] = np.append(loss, _loss_if_wrong(left_out.doubt))
         rows.append(
             {
                 "method": name,
@@ -129,16 +129,16 @@ def compare(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[st
                 "accuracy": float(left_out.right.mean()) if len(loss) else None,
             }
         )
-    chosen = _best({name: loss for name, loss in losses.items() if found[name].usable}, default)
+    chosen = _best_method({name: loss for name, loss in losses.items() if found[name].usable}, default)
     return chosen, tuple({**row, "chosen": row["method"] == chosen} for row in rows)
 
 
-def _if_wrong(doubt: Floats) -> float:
+def _loss_if_wrong(doubt: Floats) -> float:
     """Loss of one more anchor, imagined, that a method gets wrong as surely as it answers on average."""
     return float(np.mean(-np.log(np.clip(doubt, 1e-12, 1.0)))) if len(doubt) else 0.0
 
 
-def _best(losses: dict[str, Floats], default: str) -> str:
+def _best_method(losses: dict[str, Floats], default: str) -> str:
     """The default method, unless another's log loss is lower by more than twice the noise of the difference.
 
     People's answers alone need only have the lower one, of the anchors that there are: they take nothing from judges,

@@ -17,9 +17,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.panel_gap import both
+from voirdire.kinds.panel_gap import target_and_panel_scores
 from voirdire.model.problem import Problem
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.grouped import is_grouped
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
@@ -67,10 +67,10 @@ def shared_covariates(problem: Problem, posterior: Posterior, table: object) -> 
     means = item_means(table, problem.items)
     if not means:
         return []
-    _, draws = both(problem, posterior.values)
+    _, draws = target_and_panel_scores(problem, posterior.values)
     found = []
     for name, of in means.items():
-        effect, low, high, share = _goes_with(draws, of, 1.0 - (1.0 - CLEAR) / len(means))
+        effect, low, high, share = _covariate_slope(draws, of, 1.0 - (1.0 - CLEAR) / len(means))
         if share < LEAST or low < 0.0 < high:
             continue
         ends = sorted((abs(low), abs(high)))
@@ -93,12 +93,13 @@ def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
 
     Covariates that an item lacks, that are no numbers or the same of all items are none.
     """
-    with listening(lambda _: None):  # what is said of columns was said when the table was read
+    with listen_for_notes(lambda _: None):  # what is said of columns was said when the table was read
         problems = Problems("table")
         present = columns_among(table, None, problems)
         sides = SIDES if set(SIDES) <= set(present) else ("item",)
         columns = {
-            base: _columns(base, sides) for base in dict.fromkeys(_base(name, sides) for name in present)
+            base: _covariate_columns(base, sides)
+            for base in dict.fromkeys(_covariate_name(name, sides) for name in present)
         }
         columns = {base: of for base, of in columns.items() if base and set(of) <= set(present)}
         every = [name for of in columns.values() for name in of]
@@ -109,7 +110,7 @@ def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
         total, count = np.zeros((2, len(items)))
         for side, column in zip(sides, of, strict=True):
             for item, cell in zip(cells.get(side, ()), cells[column], strict=False):
-                value = _number(cell, base in TEXTS)
+                value = _cell_number(cell, base in TEXTS)
                 if value is not None and str(item) in place:
                     total[place[str(item)]] += value
                     count[place[str(item)]] += 1
@@ -119,17 +120,17 @@ def item_means(table: object, items: tuple[str, ...]) -> Mapping[str, Floats]:
     return found
 
 
-def _base(column: str, sides: tuple[str, ...]) -> str:
+def _covariate_name(column: str, sides: tuple[str, ...]) -> str:
     """Name of a covariate by its column, whatever the side; empty of other columns."""
     base, _, side = column.rpartition("_") if sides == SIDES else (column, "", "item")
     return base if side in sides and (base in TEXTS or FORMAT.fullmatch(base)) else ""
 
 
-def _columns(base: str, sides: tuple[str, ...]) -> tuple[str, ...]:
+def _covariate_columns(base: str, sides: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{base}_{side}" for side in sides) if sides == SIDES else (base,)
 
 
-def _number(cell: object, text: bool) -> float | None:
+def _cell_number(cell: object, text: bool) -> float | None:
     """A number, or the characters of a text; None of neither."""
     if text:
         return float(len(cell)) if isinstance(cell, str) else None
@@ -139,7 +140,7 @@ def _number(cell: object, text: bool) -> float | None:
         return None
 
 
-def _goes_with(draws: Floats, z: Floats, prob: float) -> tuple[float, float, float, float]:
+def _covariate_slope(draws: Floats, z: Floats, prob: float) -> tuple[float, float, float, float]:
     """Slope of scores on a covariate, its interval, and the share of their variance."""
     s = draws - draws.mean(axis=1, keepdims=True)
     slope = s @ z / (z @ z)

@@ -27,12 +27,12 @@ from voirdire.layouts import (
     check_seal,
     json_with,
     read_json,
-    sealed,
     text_with,
+    with_seal,
 )
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
-from voirdire.model.target_answers import answers_from
+from voirdire.model.target_answers import read_target_answers
 from voirdire.model.term_rows import TermRow
 
 LARGEST = 2**32  # bytes of arrays that are read
@@ -86,7 +86,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
         (place / "result.json").write_text(result, encoding="utf-8")
         np.savez_compressed(place / "arrays.npz", **arrays)
-        content = json.dumps(sealed(run, place / "arrays.npz"), indent=1)
+        content = json.dumps(with_seal(run, place / "arrays.npz"), indent=1)
         (place / "run.json").write_text(content, encoding="utf-8")
     return Path(folder)
 
@@ -123,20 +123,20 @@ def load(folder: str | Path) -> Fit:
     except InputError:
         raise
     except Exception as error:
-        raise _damaged(place, error) from error
+        raise _damaged_error(place, error) from error
     try:
-        return _fit(run, _arrays(place / "arrays.npz"))
+        return _build_fit(run, _read_arrays(place / "arrays.npz"))
     except Exception as error:  # what is damaged may raise anything
-        raise _damaged(place, error) from error
+        raise _damaged_error(place, error) from error
 
 
-def _damaged(place: Path, error: Exception) -> InputError:
+def _damaged_error(place: Path, error: Exception) -> InputError:
     said = (str(error).splitlines() or [""])[0][:200]
     kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
     return InputError(f"{place}: the saved fit is damaged ({kind}{said}); save it again")
 
 
-def _arrays(path: Path) -> dict[str, Any]:
+def _read_arrays(path: Path) -> dict[str, Any]:
     """The arrays of a file, once it is known that they are no larger than they say, and than could be a fit's."""
     with ZipFile(path) as archive:
         entries = archive.infolist()
@@ -162,13 +162,13 @@ def _arrays(path: Path) -> dict[str, Any]:
         return {name: stored[name] for name in stored.files}
 
 
-def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
-    model = _model(run["model"])
+def _build_fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
+    model = _read_model(run["model"])
     wrong = wrong_arrays(arrays, run["tables"], run["method"])
     if wrong:
         raise InputError(f"arrays.npz: {wrong[0]}")
     problem = KINDS[model.data].unpack(model, Packed(run, arrays))
-    answers = answers_from(run.get("target_answers"))
+    answers = read_target_answers(run.get("target_answers"))
     problem = replace(problem, about=run.get("about", problem.about), target_answers=answers)
     posterior = Posterior(problem.density, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.density.size,):
@@ -186,24 +186,24 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         tuple(Check(**entry) for entry in run["method_checks"]),
         tuple(run["notes"]),
         stats,
-        _anchored(run["anchored"]),
+        _read_anchored(run["anchored"]),
         run["families"],
         run["asked"],
     )
 
 
-def _anchored(content: dict[str, Any] | None) -> Anchored | None:
+def _read_anchored(content: dict[str, Any] | None) -> Anchored | None:
     if content is None:
         return None
     rows = {name: tuple(content[name]) for name in ("methods", "pairs")}
     return Anchored(content["mode"], content["chosen"], **rows)
 
 
-def _model(content: dict[str, Any]) -> Model:
+def _read_model(content: dict[str, Any]) -> Model:
     sections = {
         name: None
         if content.get(name) is None
-        else Section(content[name]["kind"], _pairs(content[name]["prior"]))
+        else Section(content[name]["kind"], _number_pairs(content[name]["prior"]))
         for name in SECTION_NAMES
     }
     rest = {
@@ -214,5 +214,5 @@ def _model(content: dict[str, Any]) -> Model:
     return Model(**{**content, **sections, **rest})
 
 
-def _pairs(prior: list[list[Any]]) -> tuple[tuple[str, float], ...]:
+def _number_pairs(prior: list[list[Any]]) -> tuple[tuple[str, float], ...]:
     return tuple((key, float(value)) for key, value in prior)

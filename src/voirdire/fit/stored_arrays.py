@@ -53,16 +53,18 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
     """
     if "centre" not in arrays:
         return ["centre is missing"]
-    found = list(_numbers(arrays, method))
+    found = list(_number_problems(arrays, method))
     for key, names in tables.items():
         if isinstance(names, Mapping) and "judges" in names:
             start = f"{key}_"
             own = {
                 name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)
             }
-            found += [f"{start}{said}" for said in _table(own, names)]
+            found += [f"{start}{said}" for said in _table_problems(own, names)]
     if "known" in arrays and "classes" in tables:
-        found += [f"known {said}" for said in _codes(arrays["known"], len(tables["classes"]), "classes", -1)]
+        found += [
+            f"known {said}" for said in _code_problems(arrays["known"], len(tables["classes"]), "classes", -1)
+        ]
         asked = [arrays[name] for name in ("labels_criterion", "labels_item") if name in arrays]
         units = len(set(zip(*(codes.ravel().tolist() for codes in asked), strict=False)))
         if arrays["known"].size != units:
@@ -70,7 +72,7 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
     return found
 
 
-def _numbers(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
+def _number_problems(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
     centre, draws = arrays["centre"], arrays.get("draws")
     if not np.isfinite(centre).all():
         yield "centre holds numbers that are none"
@@ -83,12 +85,14 @@ def _numbers(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
             yield "draws hold numbers that are none"
 
 
-def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
+def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
     details = names.get("details") or {}
     further = names.get("further") or {}
     rated = "has_items" in names
     sides = () if rated else (2,)  # a vote has numbers of both its items
-    yield from _further(own, (*sides, len(further.get("covariates") or ())), further.get("factors") or {})
+    yield from _further_problems(
+        own, (*sides, len(further.get("covariates") or ())), further.get("factors") or {}
+    )
     known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
     needed = _NEEDED["rated" if rated else "votes"]
     if names.get("contexts") and not rated:
@@ -100,11 +104,15 @@ def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
     for name, value in own.items():
         if name in _CODES:
             of = _CODES[name]
-            yield from (f"{name} {said}" for said in _codes(value, len(known[of]), of, -(name in _OF_NONE)))
+            yield from (
+                f"{name} {said}" for said in _code_problems(value, len(known[of]), of, -(name in _OF_NONE))
+            )
         elif name == "row_outcome":
-            yield from (f"{name} {said}" for said in _codes(value, _OUTCOMES, "outcomes", 0))
+            yield from (f"{name} {said}" for said in _code_problems(value, _OUTCOMES, "outcomes", 0))
         elif name == "row_cell":
-            yield from (f"{name} {said}" for said in _codes(value, len(own["judge"].ravel()), "cells", 0))
+            yield from (
+                f"{name} {said}" for said in _code_problems(value, len(own["judge"].ravel()), "cells", 0)
+            )
         elif name == "counts":
             whole = value.dtype.kind in "iu" and value.ndim == 2 and value.shape[1] == _OUTCOMES
             if not (whole and value.size and value.min() >= 0 and value.sum(axis=1).min() > 0):
@@ -120,7 +128,9 @@ def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
             yield f"{base} and what goes with it have different lengths"
 
 
-def _further(own: Mapping[str, Any], shape: tuple[int, ...], factors: Mapping[str, Any]) -> Iterator[str]:
+def _further_problems(
+    own: Mapping[str, Any], shape: tuple[int, ...], factors: Mapping[str, Any]
+) -> Iterator[str]:
     shapes = [np.shape(own.get(name, ())) for name in ("further_units", "further_covariate")]
     if shape[-1] and (shapes[0] != shape[-1:] or shapes[1][1:] != shape):
         yield f"further columns are not those of {shape[-1]} covariates"
@@ -129,10 +139,10 @@ def _further(own: Mapping[str, Any], shape: tuple[int, ...], factors: Mapping[st
         yield f"further columns are not those of {len(factors)} factors"
         return
     for at, (name, levels) in enumerate(factors.items()):
-        yield from (f"{name} {said}" for said in _codes(code[:, at], len(levels), "levels", -1))
+        yield from (f"{name} {said}" for said in _code_problems(code[:, at], len(levels), "levels", -1))
 
 
-def _codes(value: Any, n: int, of: str, least: int) -> Iterator[str]:
+def _code_problems(value: Any, n: int, of: str, least: int) -> Iterator[str]:
     if value.ndim != 1 or value.dtype.kind not in "iu" or value.size == 0:
         yield f"is no column of codes ({value.dtype}, shape {value.shape})"
     elif value.min() < least or value.max() >= n:

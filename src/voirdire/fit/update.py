@@ -11,13 +11,13 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
 from voirdire.fit.likelihood import by_likelihood
-from voirdire.infer.by_carrying import ANEW, MOVED, by_carrying
-from voirdire.infer.infer import infer
+from voirdire.infer.by_carrying import ANEW, MOVED, infer_by_carrying
+from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import BY_ADAM, UNHELD, Inferred, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
-from voirdire.tables.encode import positions
-from voirdire.tables.people import apart, check_judges_are_not
+from voirdire.tables.encode import level_positions
+from voirdire.tables.people import check_judges_are_not, split_people
 from voirdire.typing import Floats
 
 F = TypeVar("F", bound=Fit)
@@ -60,15 +60,15 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     known, kind = fit.problem, fit.kind
     if fit.anchored is not None or kind.has_anchors(known):
         raise InputError("update() is for fits without anchors; fit all answers again with the anchors")
-    if apart(votes)[1]:
+    if split_people(votes)[1]:
         raise InputError("update() takes answers of judges; fit all answers again with those of people")
     everything = kind.join(known, votes)
     if known.target_answers is not None:
         check_judges_are_not(known.target_answers.people, everything.judges)
     weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
-    posed = kind.reposed(known, table=everything, criteria=weighed)
-    how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
-    problem, notes, found = _infer(fit, posed, how)
+    posed = kind.with_data(known, table=everything, criteria=weighed)
+    how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
+    problem, notes, found = _infer_update(fit, posed, how)
     # notes on the table as it was
     anew = ("Duplicate judges:", "Families:", "Sampled with", UNHELD, BY_ADAM, MOVED, ANEW)
     said = {*kind.outcome(known, fit.posterior), *found.notes}
@@ -88,26 +88,26 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     )
 
 
-def _infer(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
+def _infer_update(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
     """The problem with its answers weighed, notes on that, and its posterior."""
     if how.name == "adam":
         panel = by_likelihood(posed, fit.seed)
-        return panel.problem, panel.notes, infer(panel.problem, panel.mode, how)
+        return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, how)
     known, draws = fit.problem, fit.posterior.draws
-    near = carried(fit.posterior.centre, known, posed)
+    near = carry_centre(fit.posterior.centre, known, posed)
     why: tuple[str, ...] = ()
     if fit.method == "hmc" and draws is not None:
         problem, notes = weigh_answers_at(posed, fit.families, near)
-        found = by_carrying(known, draws, problem, how)
+        found = infer_by_carrying(known, draws, problem, how)
         if isinstance(found, Inferred):
             return problem, notes, found
         why = (found,)
     panel = weigh_answers(posed, fit.families, near, chains=how.for_chains)
-    found = infer(panel.problem, panel.mode, how)
+    found = infer_posterior(panel.problem, panel.mode, how)
     return panel.problem, panel.notes, replace(found, notes=(*found.notes, *why))
 
 
-def carried(x: Floats, old: Problem, new: Problem) -> Floats:
+def carry_centre(x: Floats, old: Problem, new: Problem) -> Floats:
     """The centre of one problem's posterior as a point of another's: by names, the rest as a search begins."""
     if old.density == new.density and old.coords == new.coords:
         return x
@@ -117,7 +117,7 @@ def carried(x: Floats, old: Problem, new: Problem) -> Floats:
     for parameter in density.parameters:
         if parameter.name not in known:
             continue
-        places = [positions(old.coords[dim], new.coords[dim]) for dim in parameter.dims]
+        places = [level_positions(old.coords[dim], new.coords[dim]) for dim in parameter.dims]
         kept = [place >= 0 for place in places]
         value = values[parameter.name].copy()
         here = np.ix_(*(place[keep] for place, keep in zip(places, kept, strict=True))) if places else ()
@@ -126,7 +126,7 @@ def carried(x: Floats, old: Problem, new: Problem) -> Floats:
     return np.asarray(density.flat(values, np), dtype=float)
 
 
-def _sizes(fit: Fit) -> tuple[int, int, int]:
+def _sampling_sizes(fit: Fit) -> tuple[int, int, int]:
     """Chains, warm-up and draws of NUTS; of its warm-up nothing is kept."""
     if (fit.asked or fit.method) != "nuts" or fit.posterior.draws is None:
         return 4, 500, 1000

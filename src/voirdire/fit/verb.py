@@ -14,11 +14,11 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
-from voirdire.fit.human import about_target, in_words, infer_with_human
+from voirdire.fit.human import describe_anchors, infer_with_human, split_target_answers
 from voirdire.fit.likelihood import by_likelihood
 from voirdire.fit.shared_covariates import shared_covariates
 from voirdire.infer.device.choice import find_gpu
-from voirdire.infer.infer import infer
+from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
@@ -29,12 +29,12 @@ from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
-from voirdire.tables.people import apart, as_anchors, with_answers
+from voirdire.tables.people import as_anchors, join_people_answers, split_people
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
@@ -223,9 +223,9 @@ def fit(
     notes: list[str] = []
     if positive is None and isinstance(votes, Imported):
         positive = votes.positive
-    with listening(notes.append):
-        votes, answers, levels = apart(votes, people, levels)
-        anchors = with_answers(anchors, answers)
+    with listen_for_notes(notes.append):
+        votes, answers, levels = split_people(votes, people, levels)
+        anchors = join_people_answers(anchors, answers)
         _check_anchor_request(anchors, anchor_mode)
         known = as_anchors(anchors)
     request = Request(
@@ -247,7 +247,7 @@ def fit(
         judges,
         () if terms is None else parse_terms(terms),
     )
-    with listening(notes.append):
+    with listen_for_notes(notes.append):
         named = request if model is None else replace(request, terms=load_model(model).terms)
         table = read_answers(votes, levels, keep=named.columns)
     kind = KINDS[table.data]
@@ -260,8 +260,8 @@ def fit(
                 "terms= stands in the place of a model; give one of both (a model file takes [[term]])"
             )
         model = kind.model_of_terms(table, request)
-    with listening(notes.append):
-        answers_of_target, anchors, said = about_target(kind, table, request)
+    with listen_for_notes(notes.append):
+        answers_of_target, anchors, said = split_target_answers(kind, table, request)
     notes, request = notes + said, replace(request, anchors=anchors)
     named_model = model is not None
     if model is None:
@@ -272,9 +272,9 @@ def fit(
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
     kind.check_request(request)
     check_about(about, judges)
-    with listening(notes.append):
-        posed, more = kind.pose(spec, table, request)
-    more += kind.unused(posed) if named_model else []
+    with listen_for_notes(notes.append):
+        posed, more = kind.encode_table(spec, table, request)
+    more += kind.note_unused_columns(posed) if named_model else []
     check_size(posed, how)
     if method == "adam":
         panel = by_likelihood(posed, seed, families, anchors)
@@ -287,13 +287,15 @@ def fit(
     notes += [*more, *panel.notes]
     anchored = None
     if anchors is None:
-        inferred = infer(problem, panel.mode, how)
+        inferred = infer_posterior(problem, panel.mode, how)
     else:
         human = kind.human(problem, panel.families)
         inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         problem = human.answered(anchored.chosen)
-        notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
-    problem = replace(problem, about=kind.subject(problem, request), target_answers=answers_of_target)
+        notes.append(
+            describe_anchors(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", "))
+        )
+    problem = replace(problem, about=kind.result_subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
     if covariates is None and kind.has_scores(problem):
         notes += shared_covariates(problem, inferred.posterior, votes)
@@ -311,7 +313,7 @@ def fit(
         seed,
         prob,
         time.perf_counter() - start,
-        _versions(inferred.method, sampler),
+        _package_versions(inferred.method, sampler),
         inferred.checks,
         tuple(notes),
         inferred.sample_stats,
@@ -362,14 +364,14 @@ def _check_anchor_request(anchors: object, mode: str | None) -> None:
         raise InputError(f"anchor_mode {mode!r} is for anchors; pass anchors=... with it")
 
 
-def _versions(method: str, sampler: str) -> dict[str, str]:
+def _package_versions(method: str, sampler: str) -> dict[str, str]:
     names = ["voirdire", "numpy", "jax"]
     if method == "nuts":
         names.append("numpyro" if sampler == "numpyro" else "pymc")
         names += ["nutpie"] if sampler == "nutpie" else []
-    return {"python": platform.python_version()} | {name: _version(name) for name in names}
+    return {"python": platform.python_version()} | {name: _package_version(name) for name in names}
 
 
 @cache
-def _version(name: str) -> str:
+def _package_version(name: str) -> str:
     return metadata.version(name)

@@ -42,18 +42,18 @@ def find_adam(problem: Problem, seed: int) -> Mode:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x", "x", "y"]})
-    >>> find_adam(pose(load_model("bradley-terry"), read_votes(table)), 0).iterations
+    >>> find_adam(encode_votes(load_model("bradley-terry"), read_votes(table)), 0).iterations
     5000
     """
     stacked = {
         name: {key: np.asarray(column)[None] for key, column in part.items()}
         for name, part in problem.data.items()
     }
-    x, before = _run(problem.density, stacked, 1, [seed])
+    x, before = _run_epochs(problem.density, stacked, 1, [seed])
     return Mode(
         x[0],
         float(problem.density.log_likelihood(problem.density.values(x[0], np), problem.data, np)),
@@ -70,27 +70,27 @@ def adam_modes(density: LogDensity, padded: Data, count: int, seed: list[int]) -
     Parameters
     ----------
     padded : Data
-        As :func:`voirdire.infer.mode.pad` stacks them.
+        As :func:`voirdire.infer.mode.stack_tables` stacks them.
     seed : list of int
         Seeds the starting strengths, see :meth:`.LogDensity.likelihood_starts`.
     """
-    return list(_run(density, padded, count, seed)[0])
+    return list(_run_epochs(density, padded, count, seed)[0])
 
 
-def _run(density: LogDensity, stacked: Data, count: int, seed: list[int]) -> tuple[Floats, Floats]:
+def _run_epochs(density: LogDensity, stacked: Data, count: int, seed: list[int]) -> tuple[Floats, Floats]:
     """Run the epochs; return their end, and the positions ``LAST`` before it, shape (count, size) each."""
     starts = density.likelihood_starts(np.random.default_rng(seed), count)
     with engine.double_precision():
-        end, before = _compiled(density)(starts, stacked)
+        end, before = _compiled_epochs(density)(starts, stacked)
         return np.asarray(end), np.asarray(before)
 
 
 @lru_cache(maxsize=32)
-def _compiled(density: LogDensity) -> Any:
-    def one(start: Array, data: Data) -> tuple[Array, Array]:
+def _compiled_epochs(density: LogDensity) -> Any:
+    def run_table(start: Array, data: Data) -> tuple[Array, Array]:
         slope = jax.grad(lambda x: -density.log_likelihood(density.values(x, jnp), data, jnp))
 
-        def epoch(number: Any, state: Any) -> Any:
+        def adam_epoch(number: Any, state: Any) -> Any:
             x, mean, square = state
             g = slope(x)
             mean = DECAY[0] * mean + (1 - DECAY[0]) * g
@@ -100,7 +100,7 @@ def _compiled(density: LogDensity) -> Any:
             return x - RATE * corrected[0] / (jnp.sqrt(corrected[1]) + TINY), mean, square
 
         state = (start, jnp.zeros_like(start), jnp.zeros_like(start))
-        state = jax.lax.fori_loop(0, EPOCHS - LAST, epoch, state)
-        return jax.lax.fori_loop(EPOCHS - LAST, EPOCHS, epoch, state)[0], state[0]
+        state = jax.lax.fori_loop(0, EPOCHS - LAST, adam_epoch, state)
+        return jax.lax.fori_loop(EPOCHS - LAST, EPOCHS, adam_epoch, state)[0], state[0]
 
-    return jax.jit(jax.vmap(one))
+    return jax.jit(jax.vmap(run_table))

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.infer.indexing import repeats_of_axis, scattered
+from voirdire.infer.indexing import repeats_of_axis, scatter_gradient
 from voirdire.model.terms.arrays import normal_hazard
 from voirdire.typing import Floats
 
@@ -80,15 +80,21 @@ class Node:
 
     def __add__(self, other: Any) -> Node:
         if not isinstance(other, Node):
-            return Node(self.value + other, ((self, _same, _same),))
-        return Node(self.value + other.value, ((self, _same, _same), (other, _same, _same)))
+            return Node(self.value + other, ((self, _identity_map, _identity_map),))
+        return Node(
+            self.value + other.value,
+            ((self, _identity_map, _identity_map), (other, _identity_map, _identity_map)),
+        )
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Node:
         if not isinstance(other, Node):
-            return Node(self.value - other, ((self, _same, _same),))
-        return Node(self.value - other.value, ((self, _same, _same), (other, np.negative, np.negative)))
+            return Node(self.value - other, ((self, _identity_map, _identity_map),))
+        return Node(
+            self.value - other.value,
+            ((self, _identity_map, _identity_map), (other, np.negative, np.negative)),
+        )
 
     def __rsub__(self, other: Any) -> Node:
         return Node(other - self.value, ((self, np.negative, np.negative),))
@@ -107,11 +113,15 @@ class Node:
             return Node(self.value / other, ((self, lambda g: g / other, None),))
         a, b = self.value, other.value
 
-        def curves() -> list[tuple[Any, Any, Any]]:
+        def second_derivatives() -> list[tuple[Any, Any, Any]]:
             mixed = -1.0 / (b * b)
             return [(self, other, mixed), (other, self, mixed), (other, other, -2.0 * a / b * mixed)]
 
-        return Node(a / b, ((self, lambda g: g / b, None), (other, lambda g: -g * a / (b * b), None)), curves)
+        return Node(
+            a / b,
+            ((self, lambda g: g / b, None), (other, lambda g: -g * a / (b * b), None)),
+            second_derivatives,
+        )
 
     def __rtruediv__(self, other: Any) -> Node:
         inputs = ((self, lambda g: -g * other / (self.value * self.value), None),)
@@ -135,11 +145,11 @@ class Node:
             back = lambda g: g.reshape(*g.shape[:-1], times, -1).sum(axis=-2)  # noqa: E731
             return Node(spread(self.value), ((self, back, spread),))
         if self.value.ndim == 1 and type(places) is np.ndarray and places.dtype.kind in "iu":
-            return self._gathered(places)
-        back = lambda g: scattered(g, self.value.shape, index)  # noqa: E731
+            return self._gather_at(places)
+        back = lambda g: scatter_gradient(g, self.value.shape, index)  # noqa: E731
         return Node(self.value[index], ((self, back, lambda t: t[index]),))
 
-    def _gathered(self, index: Any) -> Node:
+    def _gather_at(self, index: Any) -> Node:
         """Numbers of a vector, at places that may repeat."""
         flat, size = index.ravel(), len(self.value)
         back: Linear = lambda g: np.bincount(flat, g.ravel(), size).astype(float, copy=False)  # noqa: E731
@@ -159,7 +169,7 @@ class Node:
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Node:
         """As NumPy's."""
 
-        def back(g: Floats) -> Floats:
+        def backward_gradient(g: Floats) -> Floats:
             out = np.empty(self.value.shape)  # NumPy's broadcast_to takes ten times as long
             if axis is None or keepdims:
                 out[...] = g
@@ -169,10 +179,10 @@ class Node:
                 out[...] = np.expand_dims(g, axis)
             return out
 
-        def ahead(t: Floats) -> Floats:
+        def forward_change(t: Floats) -> Floats:
             return np.asarray(t.sum(axis=axis, keepdims=keepdims))
 
-        return Node(ahead(self.value), ((self, back, ahead),))
+        return Node(forward_change(self.value), ((self, backward_gradient, forward_change),))
 
     def mean(self, axis: int | None = None, keepdims: bool = False) -> Node:
         """As NumPy's."""
@@ -185,13 +195,13 @@ class Node:
         share = self.value == top
         share = share / share.sum(axis=axis, keepdims=True)
 
-        def back(g: Floats) -> Floats:
+        def backward_gradient(g: Floats) -> Floats:
             return np.asarray(share * (g if keepdims else np.expand_dims(g, axis)))
 
-        def ahead(t: Floats) -> Floats:
+        def forward_change(t: Floats) -> Floats:
             return np.asarray((share * t).sum(axis=axis, keepdims=keepdims))
 
-        return Node(top if keepdims else top.squeeze(axis), ((self, back, ahead),))
+        return Node(top if keepdims else top.squeeze(axis), ((self, backward_gradient, forward_change),))
 
 
 class _Taped:
@@ -233,7 +243,7 @@ class _Taped:
         return Node(out, ((x, lambda g: g * slope, None),), lambda: [(x, x, -slope * (x.value + slope))])
 
     def logaddexp(self, x: Any, y: Any) -> Any:
-        a, b = np.asarray(_value(x), dtype=float), np.asarray(_value(y), dtype=float)
+        a, b = np.asarray(_plain_value(x), dtype=float), np.asarray(_plain_value(y), dtype=float)
         top = np.maximum(a, b)
         with np.errstate(invalid="ignore"):  # two infinities of one sign have no gap
             less = np.exp(np.minimum(a, b) - top)  # vectorised, unlike NumPy's own function
@@ -243,33 +253,35 @@ class _Taped:
         if not whole:
             out = np.where(finite, out, top)
 
-        def share(first: bool) -> Floats:
+        def partial_slope(first: bool) -> Floats:
             found = np.where((a >= b) == first, 1.0, less) / (1.0 + less)
             return found if whole else np.where(finite, found, 0.0)  # of two -inf neither has a share
 
-        def curves() -> list[tuple[Any, Any, Any]]:
-            both = share(True) * share(False)
+        def second_derivatives() -> list[tuple[Any, Any, Any]]:
+            both = partial_slope(True) * partial_slope(False)
             return [(x, x, both), (y, y, both), (x, y, -both), (y, x, -both)]
 
-        inputs = (x, lambda g: g * share(True), None), (y, lambda g: g * share(False), None)
-        return Node(out, _nodes(inputs), curves)
+        inputs = (x, lambda g: g * partial_slope(True), None), (y, lambda g: g * partial_slope(False), None)
+        return Node(out, _node_inputs(inputs), second_derivatives)
 
     def log_sigmoid(self, x: Any) -> Any:
         """As :func:`voirdire.model.terms.arrays.log_sigmoid` has it of NumPy, on one node instead of three."""
-        value = _value(x)
+        value = _plain_value(x)
         less = np.exp(-np.abs(value))
         out = -(np.maximum(-value, 0.0) + np.log1p(less))
         if not isinstance(x, Node):
             return out
 
-        def slope() -> Floats:
+        def log_sigmoid_slope() -> Floats:
             return np.asarray(np.where(value < 0, 1.0, less) / (1.0 + less))
 
-        return Node(out, ((x, lambda g: g * slope(), None),), lambda: [(x, x, -less / (1.0 + less) ** 2)])
+        return Node(
+            out, ((x, lambda g: g * log_sigmoid_slope(), None),), lambda: [(x, x, -less / (1.0 + less) ** 2)]
+        )
 
     def sigmoid(self, x: Any) -> Any:
-        """As :func:`voirdire.model.terms.arrays.sigmoid` has it of NumPy, of one exponential."""
-        value = _value(x)
+        """As :func:`voirdire.model.terms.arrays.logistic_sigmoid` has it of NumPy, of one exponential."""
+        value = _plain_value(x)
         less = np.exp(-np.abs(value))
         whole = 1.0 / (1.0 + less)
         out = np.where(value < 0, less, 1.0) * whole
@@ -284,7 +296,7 @@ class _Taped:
             (x, lambda g: np.where(condition, g, 0.0), None),
             (y, lambda g: np.where(condition, 0.0, g), None),
         )
-        return Node(np.where(condition, _value(x), _value(y)), _nodes(inputs))
+        return Node(np.where(condition, _plain_value(x), _plain_value(y)), _node_inputs(inputs))
 
     def dot(self, x: Any, y: Any) -> Any:
         """Products of matrices; the left one is plain."""
@@ -301,15 +313,15 @@ class _Taped:
         return Node(ahead(x.value), ((x, back, ahead),))
 
     def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
-        values = [_value(part) for part in parts]
+        values = [_plain_value(part) for part in parts]
         joined = np.concatenate(values, axis=axis)
         ends = np.cumsum([value.shape[axis] for value in values])
         inputs = []
         for part, value, end in zip(parts, values, ends, strict=True):
             where = [slice(None)] * value.ndim
             where[axis] = slice(end - value.shape[axis], end)
-            inputs.append(_part(part, tuple(where), joined.shape))
-        return Node(joined, _nodes(inputs))
+            inputs.append(_concatenation_part(part, tuple(where), joined.shape))
+        return Node(joined, _node_inputs(inputs))
 
     def stack(self, parts: Sequence[Any], axis: int = -1) -> Any:
         """Along a new last axis; ``axis`` is there for NumPy's sake."""
@@ -319,7 +331,7 @@ class _Taped:
 TAPED = _Taped()
 
 
-def gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Floats, Floats]:
+def value_and_gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Floats, Floats]:
     """Value and gradient of a function of one vector, or of many at once.
 
     Parameters
@@ -330,16 +342,16 @@ def gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Floats, Float
 
     Examples
     --------
-    >>> value, slope = gradient(lambda x: (x * TAPED.exp(x)).sum(axis=-1), np.array([0.0, 1.0]))
+    >>> value, slope = value_and_gradient(lambda x: (x * TAPED.exp(x)).sum(axis=-1), np.array([0.0, 1.0]))
     >>> value.round(3).tolist(), slope.round(3).tolist()
     (2.718, [1.0, 5.437])
     """
-    start, end = recorded(function, x)
+    start, end = record_tape(function, x)
     start.tape.clear()  # the nodes hold it and it holds them
     return end.value, np.zeros_like(start.value) if start.slope is None else np.array(start.slope)
 
 
-def recorded(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
+def record_tape(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
     """Start and end of the tape of a function at ``x``, with the gradient of the end by every node on it."""
     start = Node(x)
     end = function(start)
@@ -350,36 +362,38 @@ def recorded(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
         for source, back, _ in node.inputs:
             part = back(node.slope)
             if part.shape != source.value.shape:
-                part = fitted(part, source.value.shape)
+                part = sum_broadcast_axes(part, source.value.shape)
             source.slope = part if source.slope is None else source.slope + part
     return start, end
 
 
-def _same(x: Floats) -> Floats:
+def _identity_map(x: Floats) -> Floats:
     return x
 
 
-def _part(part: Any, where: tuple[slice, ...], shape: tuple[int, ...]) -> tuple[Any, Linear, Linear]:
+def _concatenation_part(
+    part: Any, where: tuple[slice, ...], shape: tuple[int, ...]
+) -> tuple[Any, Linear, Linear]:
     """A part of a concatenation, which stands at ``where``."""
 
-    def ahead(t: Floats) -> Floats:
+    def forward_change(t: Floats) -> Floats:
         out = np.zeros(shape)
         out[where] = t
         return out
 
-    return part, lambda g: g[where], ahead
+    return part, lambda g: g[where], forward_change
 
 
-def _nodes(inputs: Iterable[Any]) -> tuple[Origin, ...]:
+def _node_inputs(inputs: Iterable[Any]) -> tuple[Origin, ...]:
     """Those of the inputs that are no plain arrays."""
     return tuple(origin for origin in inputs if isinstance(origin[0], Node))
 
 
-def _value(x: Any) -> Any:
+def _plain_value(x: Any) -> Any:
     return x.value if isinstance(x, Node) else x
 
 
-def fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
+def sum_broadcast_axes(g: Floats, shape: tuple[int, ...]) -> Floats:
     """Sum a gradient over the axes along which its input was broadcast."""
     if g.shape == shape:
         return g

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer import checks as check
-from voirdire.infer.method import Inferred, Method, oriented, seconds_since
-from voirdire.infer.mirror import fold
+from voirdire.infer.method import Inferred, Method, oriented_posterior, seconds_since
+from voirdire.infer.mirror import fold_draws
 from voirdire.infer.nested.carrying import carry_draws
 from voirdire.infer.nested.chains import chains_of_draws
 from voirdire.infer.nested.transporting import STILL_OFF, transport_draws
@@ -26,13 +26,13 @@ MANY = f"{ANEW}: a tenth of all answers is new, and more."
 FAR = f"{ANEW}: the new answers say too much for the draws that the fit had."
 
 
-def by_carrying(old: Problem, draws: Floats, new: Problem, method: Method) -> Inferred | str:
+def infer_by_carrying(old: Problem, draws: Floats, new: Problem, method: Method) -> Inferred | str:
     """The posterior of a table by draws, shape (chains, draws, size), of one that it holds, or why it cannot be so."""
     start, rng = time.perf_counter(), np.random.default_rng(method.seed)
     gap = max(round(draws.shape[0] * draws.shape[1] / DRAWS), 1)
     some = draws[:, ::gap]
     if old.density.has_mirror:
-        some = fold(old.density, some, old.data)[0]
+        some = fold_draws(old.density, some, old.data)[0]
     chains, size = some.shape[0], some.shape[2]
     with one_thread():
         carried = carry_draws(old, some.reshape(-1, size), new, rng)
@@ -45,8 +45,8 @@ def by_carrying(old: Problem, draws: Floats, new: Problem, method: Method) -> In
         return FAR
     flat = carried.new.flat(moved.x, moved.hyper)
     run = chains_of_draws(new, flat.reshape(chains, -1, flat.shape[1]))
-    found = oriented(
-        new, run.draws.mean(axis=(0, 1)), run.draws, check.chains(run.rhat, run.of, run.ess), rng
+    found = oriented_posterior(
+        new, run.draws.mean(axis=(0, 1)), run.draws, check.check_chains(run.rhat, run.of, run.ess), rng
     )
     times = "once" if moved.moves == 1 else f"{moved.moves} times"
     note = f"{MOVED} by {len(flat)} draws of the fit before, each moved {times} ({seconds_since(start)})."

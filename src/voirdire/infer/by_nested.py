@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer import checks as check
-from voirdire.infer.by_nuts import by_nuts
+from voirdire.infer.by_nuts import infer_by_nuts
 from voirdire.infer.device.choice import device_for
-from voirdire.infer.kernel.library import NONE, library
-from voirdire.infer.laplace import of_draws
-from voirdire.infer.method import Inferred, Method, oriented, seconds_since
+from voirdire.infer.kernel.library import NONE, kernel_library
+from voirdire.infer.laplace import approximation_of_draws
+from voirdire.infer.method import Inferred, Method, oriented_posterior, seconds_since
 from voirdire.infer.nested.chains import sample_chains, try_draws
-from voirdire.infer.nested.cost import at_once, is_affordable
+from voirdire.infer.nested.cost import is_affordable, skips_validation
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
@@ -29,33 +29,33 @@ NO_DRAWS = (
 UNTRIED = "The table is too large to try the Laplace approximation by moves of its draws."
 
 
-def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[Check]) -> Inferred:
+def infer_by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[Check]) -> Inferred:
     """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
     rng = np.random.default_rng(method.seed)
     if method.name == "nuts" and problem.density.size > LARGE:
         with one_thread():
-            return by_nuts(problem, mode, method, checks)
+            return infer_by_nuts(problem, mode, method, checks)
     if method.name == "nuts":
-        return by_nuts(problem, of_draws(nested_draws(mode, rng)), method, checks)
-    if method.name == "auto" and at_once(mode.nested.model, method.seconds):
-        return _by_chains(problem, mode, rng, method, checks)
+        return infer_by_nuts(problem, approximation_of_draws(nested_draws(mode, rng)), method, checks)
+    if method.name == "auto" and skips_validation(mode.nested.model, method.seconds):
+        return _infer_by_chains(problem, mode, rng, method, checks)
     draws = nested_draws(mode, rng)
     notes: tuple[str, ...] = ()
-    amiss = check.propagation(mode.nested.amiss)
+    amiss = check.check_propagation(mode.nested.amiss)
     with one_thread():
         trial = try_draws(problem, mode, draws, rng, at_once=method.name == "laplace")
     if trial is None:
         notes = (UNTRIED,)
     elif not trial.holds:
         if method.name == "auto" and is_affordable(mode.nested.model, method.seconds):
-            return _by_chains(problem, mode, rng, method, checks)
+            return _infer_by_chains(problem, mode, rng, method, checks)
         remedy = "more seconds= let chains go on from it" if method.name == "auto" else "leave out the method"
-        amiss = amiss or check.drift(trial, remedy)
+        amiss = amiss or check.check_approximation(trial, remedy)
     notes = (*notes, *mode.nested.notes)
-    return replace(oriented(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
+    return replace(oriented_posterior(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
 
 
-def _by_chains(
+def _infer_by_chains(
     problem: Problem, mode: NestedMode, rng: np.random.Generator, method: Method, checks: list[Check]
 ) -> Inferred:
     start = time.perf_counter()
@@ -65,14 +65,14 @@ def _by_chains(
             run = sample_chains(problem, mode, rng, method.seconds, method.progress, device)
     except Stopped:
         draws = nested_draws(mode, rng)
-        left = [*checks, *check.propagation(mode.nested.amiss)]
+        left = [*checks, *check.check_propagation(mode.nested.amiss)]
         return replace(
-            oriented(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.nested.notes)
+            oriented_posterior(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.nested.notes)
         )
     number, each = run.draws.shape[:2]
     where = f" on {run.device} by JAX" if run.device else ""
     note = f"Sampled with {number} chains x {each} draws{where} ({seconds_since(start)})."
-    told = check.chains(run.rhat, run.of, run.ess)
-    moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, told, rng)
-    notes = (note, *[EARLY] * run.stopped, *[NONE] * (library() is None and not run.device))
+    told = check.check_chains(run.rhat, run.of, run.ess)
+    moved = oriented_posterior(problem, run.draws.mean(axis=(0, 1)), run.draws, told, rng)
+    notes = (note, *[EARLY] * run.stopped, *[NONE] * (kernel_library() is None and not run.device))
     return replace(moved, method="hmc", notes=notes, device=run.device)

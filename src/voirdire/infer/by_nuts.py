@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
-from voirdire.infer.diagnose import diagnose
+from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.nested.mode import NestedMode
@@ -21,24 +21,26 @@ if TYPE_CHECKING:
     from voirdire.infer.nuts import Draws
 
 
-def by_nuts(problem: Problem, start: Laplace | NestedMode, method: Method, checks: list[Check]) -> Inferred:
+def infer_by_nuts(
+    problem: Problem, start: Laplace | NestedMode, method: Method, checks: list[Check]
+) -> Inferred:
     """The posterior by NUTS, in the coordinates that an approximation or a nested search gives."""
     density = problem.density
-    run = _sampled(problem, start, method)
+    run = _sample_draws(problem, start, method)
     draws = whole = run.x
     if density.has_mirror:
         rng = np.random.default_rng(method.seed)
-        both = mirror.orientations(density, run.x, problem.data, run.alike, rng)
+        both = mirror.weigh_orientations(density, run.x, problem.data, run.alike, rng)
         draws, whole = both.folded, both.whole
-        checks.append(problem.orientation(both.mass))
+        checks.append(problem.orientation_check(both.mass))
         if not run.alike and both.turned:
-            checks.append(check.both_modes(both.turned))
-    checks += check.sampling(diagnose(density, draws, run.diverging, run.energy))
+            checks.append(check.check_both_modes(both.turned))
+    checks += check.check_sampling(diagnose_draws(density, draws, run.diverging, run.energy))
     stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
     return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(checks), stats, "nuts")
 
 
-def _sampled(problem: Problem, start: Laplace | NestedMode, method: Method) -> Draws:
+def _sample_draws(problem: Problem, start: Laplace | NestedMode, method: Method) -> Draws:
     chains, warmup, draws = method.chains, method.warmup, method.draws
     if method.sampler != "numpyro":
         from voirdire.infer.pymc_samplers import sample_pymc
@@ -49,7 +51,7 @@ def _sampled(problem: Problem, start: Laplace | NestedMode, method: Method) -> D
 
     done, lock, total = 0, threading.Lock(), chains * (warmup + draws)
 
-    def tell(count: int) -> None:
+    def report_progress(count: int) -> None:
         nonlocal done
         with lock:
             done = min(done + count, total)
@@ -58,8 +60,13 @@ def _sampled(problem: Problem, start: Laplace | NestedMode, method: Method) -> D
 
     if isinstance(start, NestedMode):
         return nested_nuts.sample_nuts(
-            start.nested, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=tell
+            start.nested,
+            seed=method.seed,
+            chains=chains,
+            warmup=warmup,
+            draws=draws,
+            progress=report_progress,
         )
-    return nuts.sample(
-        problem, start, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=tell
+    return nuts.sample_nuts(
+        problem, start, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=report_progress
     )

@@ -16,7 +16,7 @@ STILL = 0.1  # on coordinates: what moves farther over them runs away
 LARGEST_K = 0.7  # of importance weights (Vehtari et al. 2024)
 
 
-def convergence(gradient: float, converged: bool) -> Check:
+def check_convergence(gradient: float, converged: bool) -> Check:
     """Check whether the search for the mode converged."""
     if converged:
         return Check(
@@ -31,7 +31,7 @@ def convergence(gradient: float, converged: bool) -> Check:
     )
 
 
-def arrival(moved: float) -> Check:
+def check_adam_convergence(moved: float) -> Check:
     """Check whether the last epochs of Adam still moved anything; ``moved`` is the farthest."""
     if moved <= STILL:
         said = f"The last {LAST} epochs of Adam moved no number by more than {moved:.1e}."
@@ -46,7 +46,7 @@ def arrival(moved: float) -> Check:
     )
 
 
-def curvature(smallest: float) -> Check:
+def check_curvature(smallest: float) -> Check:
     """Check whether the posterior is curved in every direction at the mode."""
     if smallest > 0:
         return Check(
@@ -61,7 +61,7 @@ def curvature(smallest: float) -> Check:
     )
 
 
-def importance(k: float | None) -> list[Check]:
+def check_importance_weights(k: float | None) -> list[Check]:
     """Warn if importance weights cannot correct the Laplace draws, by the tail shape of the weights; else nothing."""
     if k is None or k <= LARGEST_K:
         return []
@@ -72,7 +72,7 @@ def importance(k: float | None) -> list[Check]:
     return [Check("approximation", "warn", k, message)]
 
 
-def drift(found: Trial, remedy: str) -> list[Check]:
+def check_approximation(found: Trial, remedy: str) -> list[Check]:
     """Warn if draws did not stay where they were when the posterior moved them, with the remedy; else nothing."""
     if found.holds:
         return []
@@ -83,7 +83,7 @@ def drift(found: Trial, remedy: str) -> list[Check]:
     return [Check("approximation", "warn", found.share, message)]
 
 
-def propagation(amiss: str) -> list[Check]:
+def check_propagation(amiss: str) -> list[Check]:
     """Warn if expectation propagation did not settle where a table calls for it; ``amiss`` is why, else empty."""
     if not amiss:
         return []
@@ -95,7 +95,7 @@ def propagation(amiss: str) -> list[Check]:
     return [Check("approximation", "warn", None, message)]
 
 
-def chains(rhat: float, of: str, fewest: float) -> list[Check]:
+def check_chains(rhat: float, of: str, fewest: float) -> list[Check]:
     """Check whether chains of moves met, in place of whether the search that they began with converged.
 
     Those that ended early but agree are worth fewer draws, which their intervals hold; those that do not may be in
@@ -118,7 +118,7 @@ def chains(rhat: float, of: str, fewest: float) -> list[Check]:
     return [Check("convergence", "warn", rhat if np.isfinite(rhat) else None, message)]
 
 
-def both_modes(share: float) -> Check:
+def check_both_modes(share: float) -> Check:
     """Warn that chains of a sampler that sees one orientation's prior sat in the other."""
     message = (
         f"{share:.0%} of the draws lay in the mirrored mode and were folded back: this sampler cannot weigh the two "
@@ -127,42 +127,42 @@ def both_modes(share: float) -> Check:
     return Check("both-modes", "warn", share, message)
 
 
-def sampling(diagnostics: dict[str, float | str]) -> list[Check]:
+def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     """R-hat, bulk and tail effective sample size, divergences and E-BFMI of a NUTS run."""
     rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
     worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
     divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])
     more = "draw more (draws=, warmup=)"
     checks = [
-        _threshold(
+        _threshold_check(
             "rhat",
             rhat,
             rhat <= RHAT,
             f"Largest R-hat {rhat:.4f} ({worst_rhat})",
             f"chains disagree; {more}",
         ),
-        _threshold(
+        _threshold_check(
             "ess_bulk",
             bulk,
             bulk >= ESS,
             f"Smallest bulk effective sample size {bulk:.0f} ({worst_bulk})",
             f"means are noisy; {more}",
         ),
-        _threshold(
+        _threshold_check(
             "ess_tail",
             tail,
             tail >= ESS,
             f"Smallest tail effective sample size {tail:.0f} ({diagnostics['ess_tail_of']})",
             f"interval ends are noisy; {more}",
         ),
-        _threshold(
+        _threshold_check(
             "divergences",
             divergences,
             divergences == 0,
             f"{divergences:.0f} divergent transitions",
             "the sampler missed a narrow region; use tighter priors",
         ),
-        _threshold(
+        _threshold_check(
             "ebfmi",
             ebfmi,
             ebfmi >= EBFMI,
@@ -173,7 +173,7 @@ def sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     return checks
 
 
-def _threshold(name: str, value: float, fine: bool, fact: str, otherwise: str) -> Check:
+def _threshold_check(name: str, value: float, fine: bool, fact: str, otherwise: str) -> Check:
     if fine:
         return Check(name, "ok", value, f"{fact}.")
     level: Level = "fail" if name in ("rhat", "divergences") else "warn"

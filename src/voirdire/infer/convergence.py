@@ -28,7 +28,7 @@ class Convergence(NamedTuple):
     ess_tail: Floats
 
 
-def convergence(draws: Floats, *, tails: bool = True) -> Convergence:
+def convergence_diagnostics(draws: Floats, *, tails: bool = True) -> Convergence:
     """Diagnostics of draws, shape (chains, draws, values): four draws or more a chain.
 
     Without ``tails`` their effective sample size is NaN.
@@ -36,40 +36,44 @@ def convergence(draws: Floats, *, tails: bool = True) -> Convergence:
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> found = convergence(rng.normal(size=(4, 500, 1)) + np.array([0.0, 0.0, 0.0, 3.0])[:, None, None])
+    >>> found = convergence_diagnostics(rng.normal(size=(4, 500, 1)) + np.array([0.0, 0.0, 0.0, 3.0])[:, None, None])
     >>> bool(found.rhat[0] > 1.2), bool(found.ess_bulk[0] < 10)
     (True, True)
     """
     chains, length, values = draws.shape
     step = max(1, TOGETHER // max(chains * length, 1))
     parts = [
-        _of_some(np.ascontiguousarray(np.moveaxis(draws[:, :, start : start + step], 2, 0)), tails)
+        _diagnose_values(np.ascontiguousarray(np.moveaxis(draws[:, :, start : start + step], 2, 0)), tails)
         for start in range(0, values, step)
     ]
     return Convergence(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _of_some(draws: Floats, tails: bool) -> Convergence:
-    """As :func:`convergence`, of draws of shape (values, chains, draws), as everything below."""
-    halves = _split(draws)
-    scores = _scores(halves)
-    far = _scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
+def _diagnose_values(draws: Floats, tails: bool) -> Convergence:
+    """As :func:`convergence_diagnostics`, of draws of shape (values, chains, draws), as everything below."""
+    halves = _split_chains(draws)
+    scores = _normal_scores(halves)
+    far = _normal_scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
     ess_tail = np.full(len(draws), np.nan)
     if tails:
         quantiles = np.quantile(draws, TAILS, axis=(1, 2), keepdims=True)
-        low, high = (_ess(_split((draws <= quantile).astype(float))) for quantile in quantiles)
+        low, high = (
+            _effective_size(_split_chains((draws <= quantile).astype(float))) for quantile in quantiles
+        )
         ess_tail = np.minimum(low, high)
     # distances that are all the same say nothing
-    return Convergence(np.fmax(_rhat(scores), _rhat(far)), _ess(scores), ess_tail)
+    return Convergence(
+        np.fmax(_rhat_statistic(scores), _rhat_statistic(far)), _effective_size(scores), ess_tail
+    )
 
 
-def _split(draws: Floats) -> Floats:
+def _split_chains(draws: Floats) -> Floats:
     """First and last halves of chains; of an odd number of draws the middle one is left out."""
     half = draws.shape[2] // 2
     return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 
 
-def _scores(draws: Floats) -> Floats:
+def _normal_scores(draws: Floats) -> Floats:
     """Normal scores of the ranks of all draws of a value; draws that are alike have the mean of their ranks."""
     from scipy.special import ndtri
 
@@ -87,7 +91,7 @@ def _scores(draws: Floats) -> Floats:
     return np.asarray(scores.reshape(draws.shape))
 
 
-def _rhat(draws: Floats) -> Floats:
+def _rhat_statistic(draws: Floats) -> Floats:
     length = draws.shape[2]
     within = draws.var(axis=2, ddof=1).mean(axis=1)
     between = draws.mean(axis=2).var(axis=1, ddof=1)
@@ -95,14 +99,14 @@ def _rhat(draws: Floats) -> Floats:
         return np.asarray(np.sqrt((length - 1.0) / length + between / within))
 
 
-def _ess(draws: Floats) -> Floats:
+def _effective_size(draws: Floats) -> Floats:
     """Effective sample size of each value, at most the number of draws times its logarithm to base ten.
 
     Of a value that is the same everywhere it is the number of draws.
     """
     _, chains, length = draws.shape
     size = chains * length
-    covariance = _autocovariance(draws)
+    covariance = _mean_autocovariance(draws)
     within = covariance[:, :1] * length / (length - 1.0)
     total = covariance[:, :1] + draws.mean(axis=2).var(axis=1, ddof=1)[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,7 +123,7 @@ def _ess(draws: Floats) -> Floats:
     return np.asarray(np.where(same, size, size / np.maximum(tau, 1.0 / np.log10(size))))
 
 
-def _autocovariance(draws: Floats) -> Floats:
+def _mean_autocovariance(draws: Floats) -> Floats:
     """Autocovariance at every lag, the mean over chains, shape (values, draws)."""
     length = draws.shape[2]
     centred = draws - draws.mean(axis=2, keepdims=True)

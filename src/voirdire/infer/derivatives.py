@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer import autodiff
-from voirdire.infer.hessian import hessian
-from voirdire.infer.search import Found, search
-from voirdire.infer.trust_region import minimise
+from voirdire.infer.hessian import hessian_matrix
+from voirdire.infer.search import Found, search_minimum
+from voirdire.infer.trust_region import minimise_trust_region
 from voirdire.model.density import ByHand, Data, LogDensity
 from voirdire.typing import Floats
 
@@ -26,12 +26,12 @@ COLUMN = 50_000  # numbers that a column of the Hessian is worth by itself
 ROWS = 32  # of a compiled Hessian that are computed together: bounds its memory
 
 
-def numbers(data: Data) -> int:
+def count_numbers(data: Data) -> int:
     """Count the numbers that a table has.
 
     Examples
     --------
-    >>> numbers({"votes": {"judge": np.zeros(3), "weight": np.ones(3)}})
+    >>> count_numbers({"votes": {"judge": np.zeros(3), "weight": np.ones(3)}})
     6
     """
     return sum(np.size(array) for part in data.values() for array in part.values())
@@ -56,7 +56,7 @@ class Derivatives:
     def __init__(self, density: LogDensity, data: Data, symmetric: bool = False) -> None:
         self._density, self._data = density, data
         self._symmetric = symmetric and density.has_mirror
-        self._numbers = numbers(data)
+        self._numbers = count_numbers(data)
         self._moved: Data | None = None
         self.by_hand: ByHand | None = density.by_hand(data)
 
@@ -69,13 +69,13 @@ class Derivatives:
         """Minus the log density and its gradient, shape (size,)."""
         if self.by_hand is not None:
             of_one, its_gradient = self.by_hand.both(x)
-            more, slope = self._turning(x)
+            more, slope = self._orientation_terms(x)
             return of_one - float(more), its_gradient - slope
         if self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):  # a point too far away is told by its value
-                value, gradient = autodiff.gradient(self._taped, x)
+                value, gradient = autodiff.value_and_gradient(self._taped_energy, x)
                 return float(value), gradient
-        value, gradient = self._compiled(
+        value, gradient = self._call_compiled(
             lambda engine: engine.value_and_gradient(self._density, self._symmetric), x
         )
         return float(value), np.asarray(gradient)
@@ -83,19 +83,22 @@ class Derivatives:
     def minimum(self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0) -> Found:
         """Search for the minimum from a point, by second derivatives where the density has them.
 
-        See :func:`.search.search` and :func:`.trust_region.minimise`, which alone knows what it may still ``gain``.
+        See :func:`.search.search_minimum` and :func:`.trust_region.minimise_trust_region`, which alone knows what it
+        may still ``gain``.
         """
         limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
         if self.by_hand is not None and self.by_hand.curvature is not None:
-            return minimise(self.by_hand.both, self.by_hand.curvature, start, gain=gain, **limits)
+            return minimise_trust_region(
+                self.by_hand.both, self.by_hand.curvature, start, gain=gain, **limits
+            )
         metric = None if self.by_hand is None else self.by_hand.metric
-        return search(self.both, start, **limits, metric=metric)
+        return search_minimum(self.both, start, **limits, metric=metric)
 
     def many(self, x: Floats) -> tuple[Floats, Floats]:
         """As :meth:`both`, of many points, shape (points, size): values, shape (points,), and gradients."""
         if not self._density.mixture and self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):
-                found = [autodiff.gradient(self._taped, block) for block in self._blocks(x)]
+                found = [autodiff.value_and_gradient(self._taped_energy, block) for block in self._blocks(x)]
             return np.concatenate([value for value, _ in found]), np.concatenate(
                 [slope for _, slope in found]
             )
@@ -103,15 +106,15 @@ class Derivatives:
         values, slopes = np.array([value for value, _ in each]), np.array([slope for _, slope in each])
         if self.by_hand is None:
             return values, slopes
-        more, slope = self._turning(x)
+        more, slope = self._orientation_terms(x)
         return values - more, slopes - slope
 
-    def _turning(self, x: Floats) -> tuple[Floats, Floats]:
+    def _orientation_terms(self, x: Floats) -> tuple[Floats, Floats]:
         """Sum that all orientations together add to the log density of one, and its gradient, both by the tape."""
         if not self._symmetric:
             return np.zeros(x.shape[:-1]), np.zeros_like(x)
         with np.errstate(all="ignore"):
-            return autodiff.gradient(
+            return autodiff.value_and_gradient(
                 lambda node: self._density.log_turned(node, self._data, autodiff.TAPED), x
             )
 
@@ -119,7 +122,7 @@ class Derivatives:
         """Log density (of mixtures of one orientation) of many points, shape (points, size)."""
         density, data = self._density, self._data
         if density.mixture:
-            return np.asarray(self._compiled(lambda engine: engine.log_densities(density), x))
+            return np.asarray(self._call_compiled(lambda engine: engine.log_densities(density), x))
         with np.errstate(all="ignore"):
             # NumPy takes a seventh of the time of what is compiled for one point after the other, or for blocks
             of = density.symmetric_log_density if self._symmetric else density.log_density
@@ -136,25 +139,25 @@ class Derivatives:
             return self.by_hand.hessian(x)
         if (self._numbers + COLUMN) * len(x) <= UNCOMPILED_HESSIAN:
             with np.errstate(all="ignore"):
-                return hessian(self._taped, x)
+                return hessian_matrix(self._taped_energy, x)
         out = np.empty((len(x), len(x)))
         for start in range(0, len(x), ROWS):
             rows = np.zeros((ROWS, len(x)))
             rows[np.arange(ROWS), np.arange(start, start + ROWS) % len(x)] = 1.0
-            found = self._compiled(lambda engine: engine.hessian_rows(self._density), x, rows)
+            found = self._call_compiled(lambda engine: engine.hessian_rows(self._density), x, rows)
             out[start : start + ROWS] = np.asarray(found)[: len(x) - start]
         return out
 
-    def _taped(self, x: autodiff.Node) -> autodiff.Node:
+    def _taped_energy(self, x: autodiff.Node) -> autodiff.Node:
         density = self._density
         of = density.symmetric_log_density if self._symmetric else density.log_density
         value: autodiff.Node = -of(x, self._data, autodiff.TAPED)
         return value
 
-    def _compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:
+    def _call_compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:
         from voirdire.infer import engine
 
         with engine.double_precision():
             if self._moved is None:
-                self._moved = engine.moved(self._data)
+                self._moved = engine.to_jax_arrays(self._data)
             return function(engine)(*where, self._moved)

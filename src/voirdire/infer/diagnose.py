@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.infer.convergence import convergence
+from voirdire.infer.convergence import convergence_diagnostics
 from voirdire.model.density import LogDensity
 from voirdire.model.natural_scales import dimension_names
-from voirdire.settings import nearest
+from voirdire.settings import nearest_word
 from voirdire.typing import Floats
 
 
-def diagnose(
+def diagnose_draws(
     density: LogDensity,
     draws: Floats,
     diverging: npt.NDArray[np.bool_],
@@ -58,38 +58,38 @@ def diagnose(
     each = [value.reshape(*value.shape[:2], -1) for value in values.values()]
     of = np.repeat(list(values), [value.shape[2] for value in each])
     every = np.concatenate(each, axis=2)
-    useless = _useless(every)
-    told = convergence(np.where(useless, 0.0, every), tails=tails)
+    useless = _unusable_values(every)
+    told = convergence_diagnostics(np.where(useless, 0.0, every), tails=tails)
     found: dict[str, float | str] = {}
-    rhat, found["rhat_of"] = _worst(-np.where(useless | np.isnan(told.rhat), np.inf, told.rhat), of)
+    rhat, found["rhat_of"] = _worst_parameter(-np.where(useless | np.isnan(told.rhat), np.inf, told.rhat), of)
     found["rhat"] = -rhat
     for kind, ess in (("bulk", told.ess_bulk), *[("tail", told.ess_tail)] * tails):
-        found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst(np.where(useless, 0.0, ess), of)
+        found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst_parameter(np.where(useless, 0.0, ess), of)
     found["divergences"] = float(diverging.sum())
-    found["ebfmi"] = _ebfmi(energy)
+    found["ebfmi"] = _smallest_ebfmi(energy)
     return found
 
 
-def _useless(value: Floats) -> npt.NDArray[np.bool_]:
+def _unusable_values(value: Floats) -> npt.NDArray[np.bool_]:
     """True where some chain never moves or some draw is not finite; draws of shape (chains, draws, ...) to (...)."""
     still = (value == value[:, :1]).all(axis=1).any(axis=0)
     return np.asarray(still | ~np.isfinite(value).all(axis=(0, 1)))
 
 
-def _worst(statistic: Floats, of: npt.NDArray[np.str_]) -> tuple[float, str]:
+def _worst_parameter(statistic: Floats, of: npt.NDArray[np.str_]) -> tuple[float, str]:
     """The smallest of a statistic, and the parameter that it belongs to."""
     at = int(np.argmin(statistic))
     return float(statistic[at]), str(of[at])
 
 
-def _ebfmi(energy: Floats) -> float:
+def _smallest_ebfmi(energy: Floats) -> float:
     variance = energy.var(axis=1)
     if not (variance > 0).all():  # NaN too
         return 0.0
     return float(np.min(np.square(np.diff(energy, axis=1)).mean(axis=1) / variance))
 
 
-def _arviz() -> Any:
+def _import_arviz() -> Any:
     with warnings.catch_warnings():
         # ArviZ 0.23 announces its successor at its first import of each day
         warnings.filterwarnings("ignore", r"\s*ArviZ is undergoing a major refactor", FutureWarning)
@@ -119,7 +119,7 @@ def to_arviz(
     """
     import xarray as xr
 
-    az = _arviz()
+    az = _import_arviz()
     named = dict(zip(dimension_names(coords), coords.values(), strict=True))
     datasets = {}
     for group, variables in groups.items():
@@ -147,12 +147,12 @@ def summarise_draws(idata: Any, var_names: Sequence[str] | None, prob: float) ->
     InputError
         A name that is no variable of the posterior.
     """
-    az = _arviz()
+    az = _import_arviz()
     known = [str(name) for name in idata.posterior.data_vars]
     for name in var_names or ():
         if name not in known:
             raise InputError(
-                f"variable {name!r} is none of the posterior{nearest(name, known)}; it has {', '.join(known)}"
+                f"variable {name!r} is none of the posterior{nearest_word(name, known)}; it has {', '.join(known)}"
             )
     width = {"hdi_prob": prob} if az.__version__.startswith("0.") else {"ci_prob": prob}
     return az.summary(idata, var_names=None if var_names is None else list(var_names), **width)
@@ -166,7 +166,7 @@ def worst_element(idata: Any) -> tuple[str, Floats, float]:
     idata : ArviZ container
         As :func:`to_arviz` makes it, with at least one parameter that moves.
     """
-    az = _arviz()
+    az = _import_arviz()
     posterior = idata.posterior.dataset if hasattr(idata.posterior, "dataset") else idata.posterior
     rhat = az.rhat(posterior)
     worst: tuple[str, Any, float] = ("", None, -np.inf)
@@ -184,7 +184,7 @@ def worst_element(idata: Any) -> tuple[str, Floats, float]:
     return worst
 
 
-def loo(log_likelihood: Floats, posterior: dict[str, Floats]) -> tuple[Floats, Floats]:
+def psis_loo(log_likelihood: Floats, posterior: dict[str, Floats]) -> tuple[Floats, Floats]:
     """ArviZ's PSIS-LOO of each observation, and the Pareto shape of its weights, shape (observations,) each.
 
     Parameters
@@ -193,7 +193,7 @@ def loo(log_likelihood: Floats, posterior: dict[str, Floats]) -> tuple[Floats, F
     posterior : dict of array, shape (chains, draws, ...)
         What the effective number of draws is taken from.
     """
-    az = _arviz()
+    az = _import_arviz()
     groups = {"posterior": posterior, "log_likelihood": {"votes": log_likelihood}}
     # as in to_arviz
     old = az.__version__.startswith("0.")

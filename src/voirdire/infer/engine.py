@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 
 from voirdire.infer.kept import keep_compiled
-from voirdire.infer.lbfgs import Minimum, minimise
+from voirdire.infer.lbfgs import Minimum, minimise_lbfgs
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 
@@ -40,12 +40,12 @@ def value_and_gradient(
     return jax.jit(jax.value_and_grad(lambda x, data: -of(x, data, jnp)))
 
 
-def moved(data: Data) -> Data:
+def to_jax_arrays(data: Data) -> Data:
     """The tables where compiled functions look for them: moved once, not at every call."""
-    return cast(Data, jax.tree.map(whole, data))
+    return cast(Data, jax.tree.map(as_dense_array, data))
 
 
-def whole(numbers: Any) -> jax.Array:
+def as_dense_array(numbers: Any) -> jax.Array:
     """Numbers as an array; of a compressed matrix with those that are 0."""
     return jnp.asarray(numbers.toarray() if hasattr(numbers, "toarray") else numbers)
 
@@ -54,25 +54,27 @@ def whole(numbers: Any) -> jax.Array:
 def log_densities(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
     """Compiled log densities, shape (points,), of (points of shape (points, size), data)."""
 
-    def several(points: Array, data: Data) -> Array:
+    def evaluate_points(points: Array, data: Data) -> Array:
         return jax.lax.map(lambda x: -negative_log_density(density, x, data), points)
 
-    return jax.jit(several)
+    return jax.jit(evaluate_points)
 
 
 @lru_cache(maxsize=256)
-def minimiser(density: LogDensity, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
+def compiled_minimiser(
+    density: LogDensity, tolerance: float, max_iterations: int
+) -> Callable[[Any, Data], Minimum]:
     """Compiled search for the mode, of (starts, data), both with a leading axis of tables."""
 
-    def one(start: jax.Array, data: Data) -> Minimum:
-        return minimise(
+    def minimise_one(start: jax.Array, data: Data) -> Minimum:
+        return minimise_lbfgs(
             lambda x: negative_log_density(density, x, data),
             start,
             tolerance=tolerance,
             max_iterations=max_iterations,
         )
 
-    return jax.jit(jax.vmap(one))
+    return jax.jit(jax.vmap(minimise_one))
 
 
 @lru_cache(maxsize=256)
@@ -82,8 +84,8 @@ def hessian_rows(density: LogDensity) -> Callable[[Any, Any, Data], jax.Array]:
     Of (x, directions, data): forward over reverse.
     """
 
-    def rows(x: Array, directions: Array, data: Data) -> Array:
+    def product_rows(x: Array, directions: Array, data: Data) -> Array:
         gradient = jax.grad(lambda y: negative_log_density(density, y, data))
         return jax.vmap(lambda direction: jax.jvp(gradient, (x,), (direction,))[1])(directions)
 
-    return jax.jit(rows)
+    return jax.jit(product_rows)

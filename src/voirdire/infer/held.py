@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.laplace import laplace
+from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.posterior_mode import Mode
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
@@ -28,21 +28,21 @@ def draws_given(
     """
     each = -(-count // len(tables))
     draws = [
-        hold(_draws(replace(problem, data=table), mode, each, rng), table)
+        insert_fixed_values(_approximation_draws(replace(problem, data=table), mode, each, rng), table)
         for table, mode in zip(tables, modes, strict=True)
     ]
     return np.concatenate(draws)[:count]
 
 
-def _draws(problem: Problem, mode: Mode, count: int, rng: np.random.Generator) -> Floats:
+def _approximation_draws(problem: Problem, mode: Mode, count: int, rng: np.random.Generator) -> Floats:
     if not problem.density.is_nested:
-        return laplace(problem, mode).draws(count, rng)
+        return laplace_approximation(problem, mode).draws(count, rng)
     from voirdire.infer.nested.mode import NestedMode, nested_draws  # SciPy's sparse matrices
 
     assert isinstance(mode, NestedMode)
     return nested_draws(mode, rng, count)
 
 
-def hold(x: Floats, table: Data) -> Floats:
+def insert_fixed_values(x: Floats, table: Data) -> Floats:
     """Flat parameters with what is held in place."""
     return np.where(table["pinned"]["held"] > 0, table["pinned"]["x"], x)

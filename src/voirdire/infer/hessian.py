@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from voirdire.infer.autodiff import Linear, Node, fitted, recorded
+from voirdire.infer.autodiff import Linear, Node, record_tape, sum_broadcast_axes
 from voirdire.typing import Floats
 
 
@@ -56,11 +56,11 @@ class _Step:
                 one.turned(weight * other.change)
 
     def turned(self, part: Floats) -> None:
-        part = fitted(part, self.shape)
+        part = sum_broadcast_axes(part, self.shape)
         self.turn = part if self.turn is None else self.turn + part
 
 
-def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
+def hessian_matrix(function: Callable[[Node], Node], x: Floats) -> Floats:
     """Second derivatives of a function of one vector.
 
     Parameters
@@ -76,7 +76,7 @@ def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
     Examples
     --------
     >>> from voirdire.infer.autodiff import TAPED
-    >>> hessian(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
+    >>> hessian_matrix(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
     [[2.0, 1.0], [1.0, 8.155]]
     """
     tape, out, unit = Products(function, x), np.empty((len(x), len(x))), np.zeros(len(x))
@@ -93,7 +93,7 @@ class Products:
     Parameters
     ----------
     function, x
-        As of :func:`hessian`.
+        As of :func:`hessian_matrix`.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Products:
     """
 
     def __init__(self, function: Callable[[Node], Node], x: Floats) -> None:
-        start, _ = recorded(function, x)
+        start, _ = record_tape(function, x)
         self._places: dict[int, _Step] = {}
         for node in start.tape:
             if node.slope is not None:  # the others have no part in the result

@@ -11,18 +11,18 @@ LARGEST_WORK = 60_000  # multiplications of one density of a mixture, beyond whi
 LARGEST_WORK_OF_FEW = 140_000  # numbers (:attr:`.Derivatives.work`) of others, the same
 
 
-def affordable(problem: Problem) -> bool:
+def moves_affordable(problem: Problem) -> bool:
     """True if the moves of one fit take seconds.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.kinds.labels.problem import encode_labels
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> affordable(pose_labels(load_model("hierarchical-dawid-skene"), table))
+    >>> moves_affordable(encode_labels(load_model("hierarchical-dawid-skene"), table))
     True
     """
     if not problem.density.mixture:

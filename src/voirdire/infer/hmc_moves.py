@@ -8,8 +8,8 @@ z of the Laplace approximation, x = mean + root z: a momentum is drawn, ``STEPS`
 is accepted with probability min(1, exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). Many chains move
 together in compiled code. Moves go on until the chains have forgotten where they began: until no coordinate's
 correlation between the chains' starts and ends exceeds ``FORGOTTEN``, and until they stay where they are: until between
-two looks no more of them leave the central 90% than should (:func:`.trial.stayed`). Chains that cannot leave their peak
-do not forget; those that still creep into a tail do not stay.
+two looks no more of them leave the central 90% than should (:func:`.trial.central_interval_share`). Chains that cannot
+leave their peak do not forget; those that still creep into a tail do not stay.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import numpy as np
 from voirdire.infer import engine
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.mirror import fold
-from voirdire.infer.trial import ACCEPTED, FIRST_STEP, STEPS, stayed
+from voirdire.infer.mirror import fold_draws
+from voirdire.infer.trial import ACCEPTED, FIRST_STEP, STEPS, central_interval_share
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
@@ -71,12 +71,12 @@ class Moved:
     step: float
 
     @property
-    def arrived(self) -> bool:
+    def has_converged(self) -> bool:
         """True if the draws are those of the posterior, as far as the chains can tell."""
         return self.memory <= FORGOTTEN and self.stays
 
 
-def moved(
+def rejuvenate_draws(
     problem: Problem, approximation: Laplace, draws: Floats, count: int, rng: np.random.Generator
 ) -> Moved:
     """Move draws until they forget where they began and stay where they are, or the moves are used up.
@@ -89,68 +89,68 @@ def moved(
         Draws wanted.
     """
     density, data = problem.density, problem.data
-    chains = min(_chains(problem), count)
+    chains = min(_chain_count(problem), count)
     rounds = -(-count // chains)
     key = jax.random.PRNGKey(int(rng.integers(2**31)))
     start = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
 
-    def folded(x: Any) -> Floats:
+    def fold_positions(x: Any) -> Floats:
         x = np.asarray(x)
-        return fold(density, x, data)[0] if density.has_mirror else x
+        return fold_draws(density, x, data)[0] if density.has_mirror else x
 
     with engine.double_precision():
-        advance = _compiled(density)
+        advance = _compiled_moves(density)
         mean, root = jnp.asarray(approximation.mean), jnp.asarray(approximation.root)
         arguments = (mean, root, jax.tree.map(jnp.asarray, data))
         z = np.linalg.solve(approximation.root, (start - approximation.mean).T).T
-        state, origin = (jnp.asarray(z), jnp.asarray(np.log(FIRST_STEP))), folded(start)
+        state, origin = (jnp.asarray(z), jnp.asarray(np.log(FIRST_STEP))), fold_positions(start)
         last, turn, arrived = origin, 0, False
         while turn < BLOCKS and not arrived:
             state, x = advance(state, jax.random.fold_in(key, turn), *arguments)
-            turn, before, last = turn + 1, last, folded(x[-1])
-            memory = _remembered(origin, last)
-            stays = stayed(problem, before, last, chains)[1]
+            turn, before, last = turn + 1, last, fold_positions(x[-1])
+            memory = _origin_correlation(origin, last)
+            stays = central_interval_share(problem, before, last, chains)[1]
             arrived = memory <= FORGOTTEN and stays
         gap = SPACED if rounds <= FEW_ROUNDS else 1
         # chains that stayed where they were during a block may be taken from all of it
-        kept = [folded(place) for place in x] if gap == 1 and turn > 1 else [last]
+        kept = [fold_positions(place) for place in x] if gap == 1 and turn > 1 else [last]
         while len(kept) < rounds:
             state, x = advance(state, jax.random.fold_in(key, turn), *arguments)
-            turn, kept = turn + 1, kept + [folded(place) for place in x[gap - 1 :: gap]]
+            turn, kept = turn + 1, kept + [fold_positions(place) for place in x[gap - 1 :: gap]]
     step = float(np.exp(state[1]))
     return Moved(np.concatenate(kept[:rounds])[:count], memory, stays, chains, turn * BLOCK, step)
 
 
-def _chains(problem: Problem) -> int:
+def _chain_count(problem: Problem) -> int:
     if problem.density.mixture:
         return CHAINS
     return int(np.clip(LARGEST_CHAINS_WORK / Derivatives(problem.density, problem.data).work, *FEW_CHAINS))
 
 
-def _remembered(origin: Floats, end: Floats) -> float:
+def _origin_correlation(origin: Floats, end: Floats) -> float:
     a, b = origin - origin.mean(axis=0), end - end.mean(axis=0)
     scale = np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))
     return float(np.max(np.abs((a * b).sum(axis=0)) / np.maximum(scale, 1e-300), initial=0.0))
 
 
 @lru_cache(maxsize=32)
-def _compiled(density: LogDensity) -> Callable[..., Any]:
+def _compiled_moves(density: LogDensity) -> Callable[..., Any]:
     """``BLOCK`` moves of all chains: their state, and their points, shape (moves, chains, size)."""
 
-    def advance(state: Any, key: Array, mean: Array, root: Array, data: Data) -> Any:
-        def energy(z: Array) -> Array:
+    def advance_chains(state: Any, key: Array, mean: Array, root: Array, data: Data) -> Any:
+        def potential_energy(z: Array) -> Array:
             return -density.symmetric_log_density(mean + root @ z, data, jnp)
 
-        energies = jax.vmap(jax.value_and_grad(energy))
+        energies = jax.vmap(jax.value_and_grad(potential_energy))
 
-        def leap(place: Any, going: Array) -> Any:
+        def leapfrog_step(place: Any, going: Array) -> Any:
             z, p, slope, step = place
             p = p - 0.5 * going * step * slope
             z = z + going * step * p
             value, slope = energies(z)
             return (z, p - 0.5 * going * step * slope, slope, step), value
 
-        def move(state: Any, key: Array) -> Any:
+        def hmc_transition(state: Any, key: Array) -> Any:
             z, log_step = state
             of_momentum, of_step, of_choice = jax.random.split(key, 3)
             p = jax.random.normal(of_momentum, z.shape)
@@ -158,14 +158,14 @@ def _compiled(density: LogDensity) -> Callable[..., Any]:
             step = jnp.exp(log_step) * jax.random.uniform(of_step, (len(z), 1), minval=0.5, maxval=1.5)
             # the first leap stands still: it finds the energy and slope of the start with the one compiled density
             going = (jnp.arange(STEPS + 1) > 0).astype(z.dtype)
-            (there, q, _, _), values = jax.lax.scan(leap, (z, p, jnp.zeros_like(z), step), going)
+            (there, q, _, _), values = jax.lax.scan(leapfrog_step, (z, p, jnp.zeros_like(z), step), going)
             gain = values[0] - values[-1] + 0.5 * ((p * p).sum(axis=1) - (q * q).sum(axis=1))
             gain = jnp.where(jnp.isfinite(gain), gain, -jnp.inf)
             goes = jnp.log(jax.random.uniform(of_choice, (len(z),))) < gain
             z = jnp.where(goes[:, None], there, z)
             return (z, log_step + jnp.exp(jnp.minimum(gain, 0.0)).mean() - ACCEPTED), z
 
-        state, z = jax.lax.scan(move, state, jax.random.split(key, BLOCK))
+        state, z = jax.lax.scan(hmc_transition, state, jax.random.split(key, BLOCK))
         return state, mean + z @ root.T
 
-    return jax.jit(advance)
+    return jax.jit(advance_chains)

@@ -81,7 +81,7 @@ def pareto_fit(excess: Floats) -> tuple[float, float]:
     return (size * k + 10 * 0.5) / (size + 10), float(sigma)
 
 
-def systematic(weights: Floats, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def systematic_resample(weights: Floats, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Indices drawn with the given probabilities by systematic resampling, in random order, shape (count,)."""
     points = (np.arange(count) + rng.random()) / count
     chosen = np.searchsorted(np.cumsum(weights), points)

@@ -24,12 +24,12 @@ def repeats_of_axis(places: Any, size: tuple[int, ...]) -> int:
     return len(rows) if (rows == np.arange(size[0])).all() else 0
 
 
-def scattered(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
+def scatter_gradient(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
     """Add a gradient to the places that it was gathered from.
 
     Examples
     --------
-    >>> scattered(np.array([1.0, 2.0, 4.0]), (3,), np.array([0, 2, 0])).tolist()
+    >>> scatter_gradient(np.array([1.0, 2.0, 4.0]), (3,), np.array([0, 2, 0])).tolist()
     [5.0, 0.0, 2.0]
     """
     if isinstance(index, slice | int):

@@ -8,11 +8,11 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
-from voirdire.infer.by_laplace import by_laplace
-from voirdire.infer.by_nested import by_nested
-from voirdire.infer.by_nuts import by_nuts
-from voirdire.infer.laplace import laplace
-from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, oriented
+from voirdire.infer.by_laplace import infer_by_laplace
+from voirdire.infer.by_nested import infer_by_nested
+from voirdire.infer.by_nuts import infer_by_nuts
+from voirdire.infer.laplace import laplace_approximation
+from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.posterior_mode import Mode
@@ -22,55 +22,57 @@ from voirdire.model.problem import Problem
 UNUSED = "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
 
 
-def infer(problem: Problem, mode: Mode, method: Method) -> Inferred:
+def infer_posterior(problem: Problem, mode: Mode, method: Method) -> Inferred:
     """The posterior of a problem whose mode is known.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
-    >>> problem = pose(load_model("bradley-terry"), read_votes(table))
-    >>> infer(problem, find_mode(problem), Method("map")).posterior.draws is None
+    >>> problem = encode_votes(load_model("bradley-terry"), read_votes(table))
+    >>> infer_posterior(problem, find_mode(problem), Method("map")).posterior.draws is None
     True
     """
-    found = _infer(problem, mode, method)
+    found = _infer_by_method(problem, mode, method)
     if method.device in ("gpu", "jax") and not found.device:
         return replace(found, notes=(*found.notes, UNUSED))
     return found
 
 
-def _infer(problem: Problem, mode: Mode, method: Method) -> Inferred:
+def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
     if method.name == "adam":
         # no prior says which of the likelihood's twins it is: where it began does
         posterior = Posterior(problem.density, mode.x, None)
-        return Inferred(posterior, (check.arrival(mode.gradient),), method="adam", notes=(BY_ADAM,))
-    checks = [check.convergence(mode.gradient, mode.converged)]
+        return Inferred(
+            posterior, (check.check_adam_convergence(mode.gradient),), method="adam", notes=(BY_ADAM,)
+        )
+    checks = [check.check_convergence(mode.gradient, mode.converged)]
     if method.name == "map":
         if isinstance(mode, NestedMode):
-            checks += check.propagation(mode.nested.amiss)
-        return at_mode(problem, mode, checks)
+            checks += check.check_propagation(mode.nested.amiss)
+        return infer_at_mode(problem, mode, checks)
     if isinstance(mode, NestedMode):
-        return by_nested(problem, mode, method, checks)
+        return infer_by_nested(problem, mode, method, checks)
     by_hand = problem.density.by_hand(problem.data)
     if by_hand is not None and by_hand.around is not None and method.name != "nuts":
         rng = np.random.default_rng(method.seed)
         draws, proper = by_hand.around(mode.x, LAPLACE_DRAWS, rng)
-        checks.append(check.curvature(1.0 if proper else -1.0))
-        return oriented(problem, mode.x, draws[None], checks, rng)
-    approximation = laplace(problem, mode)
+        checks.append(check.check_curvature(1.0 if proper else -1.0))
+        return oriented_posterior(problem, mode.x, draws[None], checks, rng)
+    approximation = laplace_approximation(problem, mode)
     if method.name == "nuts":
-        return by_nuts(problem, approximation, method, checks)
-    return by_laplace(problem, approximation, method, checks)
+        return infer_by_nuts(problem, approximation, method, checks)
+    return infer_by_laplace(problem, approximation, method, checks)
 
 
-def at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:
+def infer_at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:
     """The mode alone, with what was found amiss and how much mass its twins have as far as the mode can tell."""
     density = problem.density
     if density.has_mirror:
-        _, ratio, _ = mirror.fold(density, mode.x, problem.data)
-        checks.append(problem.orientation(mirror.mass_from_oriented(ratio), at_mode=True))
+        _, ratio, _ = mirror.fold_draws(density, mode.x, problem.data)
+        checks.append(problem.orientation_check(mirror.mass_from_oriented(ratio), at_mode=True))
     return Inferred(Posterior(density, mode.x, None), tuple(checks), method="map")

@@ -39,10 +39,10 @@ def keep_compiled() -> None:
     if place.lower() == "off" or config.jax_compilation_cache_dir is not None:
         return
     root = Path(place) if place else cache_dir() / "jax"
-    folder = root / f"{jax.__version__}-{_processor()}"
-    if not _usable(root, folder):
+    folder = root / f"{jax.__version__}-{_processor_digest()}"
+    if not _is_usable_folder(root, folder):
         return
-    sweep(root)
+    remove_oldest_entries(root)
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         config.update("jax_persistent_cache_min_compile_time_secs", WORTH)
     config.update("jax_compilation_cache_dir", str(folder))
@@ -50,7 +50,7 @@ def keep_compiled() -> None:
     warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
 
 
-def sweep(root: Path, largest: int = LARGEST) -> None:
+def remove_oldest_entries(root: Path, largest: int = LARGEST) -> None:
     """Remove the entries that were used longest ago until the others take at most ``largest`` bytes.
 
     Other processes may write and sweep at the same time.
@@ -63,7 +63,7 @@ def sweep(root: Path, largest: int = LARGEST) -> None:
     ...         entry = Path(folder, f"{number}-cache")
     ...         _ = entry.write_bytes(bytes(100))
     ...         os.utime(entry, (number, number))
-    ...     sweep(Path(folder), largest=250)
+    ...     remove_oldest_entries(Path(folder), largest=250)
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['2-cache', '3-cache']
     """
@@ -80,7 +80,7 @@ def sweep(root: Path, largest: int = LARGEST) -> None:
                 path.unlink()
 
 
-def _usable(root: Path, folder: Path) -> bool:
+def _is_usable_folder(root: Path, folder: Path) -> bool:
     """True if entries can be written to a folder that is the user's own, which is made if it is not there."""
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def _usable(root: Path, folder: Path) -> bool:
         return False
 
 
-def _processor() -> str:
+def _processor_digest() -> str:
     """Digest of what this processor can do, in a few letters: code for another one may not run here."""
     able = platform.machine() + platform.processor()
     with suppress(OSError):

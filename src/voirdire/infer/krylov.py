@@ -64,7 +64,7 @@ def inverse_root(product: Callable[[Floats], Floats], z: Floats) -> Whitened:
         done = len(diagonal)
         ended = done == steps or rest <= 1e-12 * abs(diagonal[0])
         if ended or done % EVERY == 0:
-            share, smallest = _root_of(diagonal, beside)
+            share, smallest = _inverse_root_column(diagonal, beside)
             if smallest <= 0:
                 return Whitened(np.zeros_like(z), smallest)
             change = np.linalg.norm(share - np.pad(before, (0, done - len(before))))
@@ -75,7 +75,7 @@ def inverse_root(product: Callable[[Floats], Floats], z: Floats) -> Whitened:
         basis.append(turned / rest)
 
 
-def _root_of(diagonal: list[float], beside: list[float]) -> tuple[Floats, float]:
+def _inverse_root_column(diagonal: list[float], beside: list[float]) -> tuple[Floats, float]:
     """First column of the inverse square root of a tridiagonal matrix, and its smallest eigenvalue."""
     from scipy.linalg import eigh_tridiagonal
 

@@ -50,7 +50,7 @@ class Laplace:
         return self.mean + rng.standard_normal((count, len(self.mean))) @ self.root.T
 
 
-def laplace(problem: Problem, mode: Mode) -> Laplace:
+def laplace_approximation(problem: Problem, mode: Mode) -> Laplace:
     """Polish a mode by Newton steps and take the curvature there.
 
     Raises
@@ -62,26 +62,26 @@ def laplace(problem: Problem, mode: Mode) -> Laplace:
     --------
     >>> import pandas as pd
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
-    >>> problem = pose(load_model("bradley-terry"), read_votes(table))
-    >>> laplace(problem, find_mode(problem)).smallest_curvature > 0
+    >>> problem = encode_votes(load_model("bradley-terry"), read_votes(table))
+    >>> laplace_approximation(problem, find_mode(problem)).smallest_curvature > 0
     True
     """
     check_size(problem.density.size)
     derivatives = Derivatives(problem.density, problem.data)
-    x = _searched(derivatives, mode)
+    x = _search_further(derivatives, mode)
     root, smallest = _inverse_root(derivatives.hessian(x))
-    x, gradient, distance = _polished(derivatives, x, root)
+    x, gradient, distance = _polish_mode(derivatives, x, root)
     if distance > BESIDE:
         del root  # not two of them at a time
         root, smallest = _inverse_root(derivatives.hessian(x))
     return Laplace(x, root, float(np.abs(gradient).max(initial=0.0)), smallest)
 
 
-def of_draws(draws: Floats) -> Laplace:
+def approximation_of_draws(draws: Floats) -> Laplace:
     """The normal approximation with mean and covariance of draws, shape (draws, size), a little wider where few."""
     mean, size = draws.mean(axis=0), draws.shape[1]
     covariance = np.cov(draws.T).reshape(size, size)
@@ -90,13 +90,13 @@ def of_draws(draws: Floats) -> Laplace:
     return Laplace(mean, np.linalg.cholesky(shrunk), 0.0, 1.0)
 
 
-def _searched(derivatives: Derivatives, mode: Mode) -> Floats:
+def _search_further(derivatives: Derivatives, mode: Mode) -> Floats:
     """The mode with a gradient so small that the Hessian need not be taken twice: searching on costs less."""
     found = derivatives.minimum(mode.x, tolerance=SEARCHED, max_iterations=SEARCHES)
     return found.x if np.isfinite(found.value) else mode.x
 
 
-def _polished(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Floats, Floats, float]:
+def _polish_mode(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Floats, Floats, float]:
     """Newton steps as long as they help: the point, its gradient, and how far it is in standard deviations."""
     gradient, distance = derivatives.both(x)[1], 0.0
     for _ in range(POLISHING_STEPS):
@@ -109,7 +109,7 @@ def _polished(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Floats
     return x, gradient, distance
 
 
-def memory(parameters: int, draws: int) -> int:
+def memory_bytes(parameters: int, draws: int) -> int:
     """Bytes that a fit by laplace takes at most beyond the table and the libraries, when nothing is compiled.
 
     Three matrices of the Hessian's size (8 n^2 bytes each: the Hessian, its factor, what is made of them) and five
@@ -117,7 +117,7 @@ def memory(parameters: int, draws: int) -> int:
 
     Examples
     --------
-    >>> [f"{memory(n, 4_000) / 1e9:.2f} GB" for n in (1_000, 2_000, 12_000)]
+    >>> [f"{memory_bytes(n, 4_000) / 1e9:.2f} GB" for n in (1_000, 2_000, 12_000)]
     ['0.18 GB', '0.42 GB', '5.38 GB']
     """
     return 8 * parameters * (3 * parameters + 5 * draws)

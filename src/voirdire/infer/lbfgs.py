@@ -44,7 +44,7 @@ class _State(NamedTuple):
     stuck: jax.Array
 
 
-def minimise(
+def minimise_lbfgs(
     objective: Callable[[jax.Array], jax.Array],
     start: jax.Array,
     *,
@@ -73,7 +73,7 @@ def minimise(
     Examples
     --------
     >>> import jax.numpy as jnp
-    >>> found = minimise(lambda x: ((x - 3.0) ** 2).sum(), jnp.zeros(2))
+    >>> found = minimise_lbfgs(lambda x: ((x - 3.0) ** 2).sum(), jnp.zeros(2))
     >>> [round(float(v), 4) for v in found.x]
     [3.0, 3.0]
     """
@@ -95,13 +95,13 @@ def minimise(
         stuck=jnp.asarray(False),
     )
 
-    def going(s: _State) -> jax.Array:
+    def is_unfinished(s: _State) -> jax.Array:
         small = (s.iterations >= 0) & (jnp.max(jnp.abs(s.gradient), initial=0.0) <= tolerance)
         return ~small & ~s.stuck & (s.iterations < max_iterations)
 
-    def turn(s: _State) -> _State:
+    def next_state(s: _State) -> _State:
         value, gradient = both(s.x + s.length * s.direction)
-        good = _acceptable(s, value, gradient)
+        good = _is_acceptable(s, value, gradient)
         first = s.iterations < 0
         moved, change = s.length * s.direction, gradient - s.gradient
         curvature = moved @ change
@@ -121,7 +121,7 @@ def minimise(
             evaluations=s.evaluations + 1,
             stuck=give_up & (s.stored == 0),
         )
-        direction = _direction(s)
+        direction = _search_direction(s)
         downhill = direction @ s.gradient < 0
         direction = jnp.where(downhill, direction, -s.gradient)
         fresh = (s.stored == 0) | ~downhill
@@ -132,11 +132,11 @@ def minimise(
             length=jnp.where(anew, whole, 0.5 * s.length),
         )
 
-    end = jax.lax.while_loop(going, turn, state)
+    end = jax.lax.while_loop(is_unfinished, next_state, state)
     return Minimum(end.x, end.value, end.gradient, end.iterations, end.evaluations)
 
 
-def _acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Array:
+def _is_acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Array:
     """True if the trial point becomes the next iterate."""
     slope = s.direction @ s.gradient
     armijo = value <= s.value + ARMIJO * s.length * slope
@@ -146,26 +146,26 @@ def _acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Array:
     return finite & (armijo | ((value <= s.value + rounding) & flatter) | (s.iterations < 0))
 
 
-def _direction(s: _State) -> jax.Array:
+def _search_direction(s: _State) -> jax.Array:
     """Minus the approximate inverse Hessian times the gradient, by the two-loop recursion."""
     order = s.stored - 1 - jnp.arange(MEMORY)  # newest first
     slots = order % MEMORY
     used = order >= 0
 
-    def back(q: jax.Array, slot_used: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+    def first_loop(q: jax.Array, slot_used: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         slot, use = slot_used
         alpha = jnp.where(use, s.rho[slot] * (s.steps[slot] @ q), 0.0)
         return q - alpha * s.changes[slot], alpha
 
-    q, alphas = jax.lax.scan(back, s.gradient, (slots, used))
+    q, alphas = jax.lax.scan(first_loop, s.gradient, (slots, used))
     newest = slots[0]
     scale = jnp.where(s.stored > 0, 1.0 / (s.rho[newest] * (s.changes[newest] @ s.changes[newest])), 1.0)
     scale = jnp.where(jnp.isfinite(scale), scale, 1.0)
 
-    def forth(r: jax.Array, item: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, None]:
+    def second_loop(r: jax.Array, item: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[jax.Array, None]:
         slot, use, alpha = item
         beta = jnp.where(use, s.rho[slot] * (s.changes[slot] @ r), 0.0)
         return r + jnp.where(use, alpha - beta, 0.0) * s.steps[slot], None
 
-    r, _ = jax.lax.scan(forth, scale * q, (slots[::-1], used[::-1], alphas[::-1]))
+    r, _ = jax.lax.scan(second_loop, scale * q, (slots[::-1], used[::-1], alphas[::-1]))
     return -r

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import mirror
-from voirdire.infer.laplace import check_draws, memory
+from voirdire.infer.laplace import check_draws, memory_bytes
 from voirdire.infer.laplace import check_size as check_held
 from voirdire.infer.posterior import Posterior
 from voirdire.model.check import Check
@@ -158,7 +158,7 @@ def check_size(problem: Problem, method: Method) -> None:
         check_draws(size, method.size)
     elif method.size and not problem.density.is_nested and not _never_written_out(problem, method):
         check_held(size)
-        if (expected := memory(size, method.size)) > TOLD:
+        if (expected := memory_bytes(size, method.size)) > TOLD:
             warnings.warn(
                 f"{size:,} parameters: this fit may take {expected / 1e9:.2g} GB of memory, and minutes; method='map' "
                 "takes little of either",
@@ -172,14 +172,14 @@ def _never_written_out(problem: Problem, method: Method) -> bool:
     return by_hand is not None and by_hand.around is not None and method.name != "nuts"
 
 
-def oriented(
+def oriented_posterior(
     problem: Problem, centre: Floats, draws: Floats, checks: list[Check], rng: np.random.Generator
 ) -> Inferred:
     """The posterior of draws of one orientation, shape (chains, draws, size)."""
     density = problem.density
     if density.has_mirror:
-        both = mirror.orientations(density, draws, problem.data, False, rng)
-        checks.append(problem.orientation(both.mass))
+        both = mirror.weigh_orientations(density, draws, problem.data, False, rng)
+        checks.append(problem.orientation_check(both.mass))
         draws = both.whole
     return Inferred(Posterior(density, centre, draws), tuple(checks))
 

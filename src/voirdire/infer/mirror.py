@@ -12,8 +12,8 @@ may sit in either mode or wander between them: its draws, folded into A, have th
 whatever it does, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them.
 
 Folded draws serve diagnostics. What is said of items and judges rests on the posterior itself, in which a folded draw
-is its twin with probability r / (1 + r) (:func:`orientations`): else every interval and every claim would take for
-granted that the panel is not wrong as a whole.
+is its twin with probability r / (1 + r) (:func:`weigh_orientations`): else every interval and every claim would take
+for granted that the panel is not wrong as a whole.
 
 Labels have as many twins as there are renamings of their classes. All of this holds for any finite group of such maps,
 with A where prior(x) is the largest among the twins, and prior(Mx) the sum over all the others.
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.importance import systematic
+from voirdire.infer.importance import systematic_resample
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
@@ -37,7 +37,9 @@ def symmetric_log_prior(density: LogDensity, x: Array, data: Data, xp: Any) -> A
     return density.symmetric_log_prior(x, data, xp)
 
 
-def fold(density: LogDensity, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def fold_draws(
+    density: LogDensity, draws: Floats, data: Data
+) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Mirror every draw into the half where the prior is larger.
 
     Parameters
@@ -59,10 +61,10 @@ def fold(density: LogDensity, draws: Floats, data: Data) -> tuple[Floats, Floats
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> density = VotesDensity(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
-    >>> fold(density, np.array([[1.0, -2.0]]), {})[0]
+    >>> fold_draws(density, np.array([[1.0, -2.0]]), {})[0]
     array([[-1.,  2.]])
     """
-    return density.fold(draws, data)
+    return density.fold_orientations(draws, data)
 
 
 def mass_from_symmetric(ratio: Floats) -> float:
@@ -109,7 +111,7 @@ class Orientations(NamedTuple):
     turned: float
 
 
-def orientations(
+def weigh_orientations(
     density: LogDensity, draws: Floats, data: Data, alike: bool, rng: np.random.Generator
 ) -> Orientations:
     """Fold draws, shape (chains, draws, size), and give the other orientations the mass that is theirs.
@@ -130,18 +132,18 @@ def orientations(
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> density = VotesDensity(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
     >>> draws = np.full((1, 1000, 2), [2.0, -1.0])
-    >>> found = orientations(density, draws, {}, True, np.random.default_rng(0))
+    >>> found = weigh_orientations(density, draws, {}, True, np.random.default_rng(0))
     >>> round(found.mass, 3), round(float((found.whole[..., 1] < 0).mean()), 3)
     (0.161, 0.161)
     """
-    folded, ratio, turned = fold(density, draws, data)
+    folded, ratio, turned = fold_draws(density, draws, data)
     mass = mass_from_symmetric(ratio) if alike else mass_from_unweighed(ratio, turned)
     size, share = folded.shape[-1], float(turned.mean())
     whole, odds = folded.reshape(-1, size), ratio.ravel()
     if not alike:
         inverse = 1.0 / np.maximum(ratio, 1e-300)
         weight = (1.0 + inverse if turned.all() else np.where(turned, 0.0, 1.0 + ratio)).ravel()
-        drawn = systematic(weight / weight.sum(), len(weight), rng)
+        drawn = systematic_resample(weight / weight.sum(), len(weight), rng)
         whole, odds = whole[drawn], odds[drawn]
     chance = np.floor(np.cumsum(odds / (1.0 + odds)) + rng.random())
     twins = np.flatnonzero(np.diff(chance, prepend=0.0))

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.infer.derivatives import Derivatives, numbers
+from voirdire.infer.derivatives import Derivatives, count_numbers
 from voirdire.infer.posterior_mode import TOLERANCE, Mode
 from voirdire.infer.search import Found
 from voirdire.model.density import Data, LogDensity
@@ -42,11 +42,11 @@ def find_mode(
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
-    >>> find_mode(pose(load_model("bradley-terry"), read_votes(table))).converged
+    >>> find_mode(encode_votes(load_model("bradley-terry"), read_votes(table))).converged
     True
     """
     limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
@@ -91,9 +91,9 @@ def find_modes(
         return [
             nested_mode(density, table, start, chains) for table, start in zip(tables, given, strict=True)
         ]
-    few = sum(EVALUATION + numbers(table) for table in tables) <= FEW
+    few = sum(EVALUATION + count_numbers(table) for table in tables) <= FEW
     if len(tables) == 1 and (few or not roomy):
-        run = _one_at_a_time(density, tables[0], tolerance, max_iterations)
+        run = _search_one_table(density, tables[0], tolerance, max_iterations)
     elif few:
         limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
         starts_alone = [None] * len(tables) if starts is None else [[start] for start in starts]
@@ -102,7 +102,7 @@ def find_modes(
             for table, start in zip(tables, starts_alone, strict=True)
         ]
     else:
-        run = _together(density, pad(tables, roomy=roomy), tolerance, max_iterations)
+        run = _search_together(density, stack_tables(tables, roomy=roomy), tolerance, max_iterations)
     usual = [density.starts(table) for table in tables]
     first = [points[0] for points in usual] if starts is None else starts
     modes_by_table = [[mode] for mode in run(first, [])]
@@ -115,10 +115,10 @@ def find_modes(
         batch = [more[turn] if turn < len(more) else start for more, start in zip(others, first, strict=True)]
         for modes, mode, more in zip(modes_by_table, run(batch, modes_by_table), others, strict=True):
             modes += [mode] if turn < len(more) else []
-    return [_best(modes) for modes in modes_by_table]
+    return [_best_mode(modes) for modes in modes_by_table]
 
 
-def pad(tables: Sequence[Data], *, roomy: bool = False) -> Data:
+def stack_tables(tables: Sequence[Data], *, roomy: bool = False) -> Data:
     """Stack tables of the same sizes, shape (tables, ...); shorter ones get zeros, which weigh nothing."""
     first = tables[0]
     stacked: Data = {}
@@ -135,7 +135,7 @@ def pad(tables: Sequence[Data], *, roomy: bool = False) -> Data:
     return stacked
 
 
-def _best(modes: list[Mode]) -> Mode:
+def _best_mode(modes: list[Mode]) -> Mode:
     best = max(modes, key=lambda mode: mode.log_density)
     return Mode(
         best.x,
@@ -147,11 +147,11 @@ def _best(modes: list[Mode]) -> Mode:
     )
 
 
-def _one_at_a_time(density: LogDensity, data: Data, tolerance: float, most: int) -> _Search:
+def _search_one_table(density: LogDensity, data: Data, tolerance: float, most: int) -> _Search:
     """The search of one table: at most its density is compiled, never the loop."""
     derivatives = Derivatives(density, data)
 
-    def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
+    def search_modes(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
         rough = {"tolerance": max(ROUGH, tolerance), "gain": GAIN} if known else {"tolerance": tolerance}
         end = derivatives.minimum(starts[0], **rough, max_iterations=most)
         if known and _worth_finishing(end, known[0]):
@@ -163,7 +163,7 @@ def _one_at_a_time(density: LogDensity, data: Data, tolerance: float, most: int)
         slope = float(np.abs(end.gradient).max(initial=0.0))
         return [Mode(end.x, -end.value, slope, end.iterations, end.evaluations, (-end.value,))]
 
-    return run
+    return search_modes
 
 
 def _worth_finishing(end: Found, known: list[Mode]) -> bool:
@@ -173,13 +173,13 @@ def _worth_finishing(end: Found, known: list[Mode]) -> bool:
     return not is_known and -end.value > best - MARGIN
 
 
-def _together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:
+def _search_together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:
     """The searches of several tables in one compiled batch."""
     from voirdire.infer import engine
 
-    def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
+    def search_modes(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
         with engine.double_precision():
-            end = engine.minimiser(density, tolerance, most)(np.stack(starts), padded)
+            end = engine.compiled_minimiser(density, tolerance, most)(np.stack(starts), padded)
         gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
         columns = (np.asarray(end.x), -np.asarray(end.value), gradients, end.iterations, end.evaluations)
         return [
@@ -187,4 +187,4 @@ def _together(density: LogDensity, padded: Data, tolerance: float, most: int) ->
             for x, value, slope, iterations, evaluations in zip(*columns, strict=True)
         ]
 
-    return run
+    return search_modes

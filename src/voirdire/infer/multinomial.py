@@ -55,7 +55,7 @@ class Multinomial:
 
     @cached_property
     def _curvature(self) -> tuple[Floats, Floats]:
-        return _curvature(self.kernel, self.p)[:2]
+        return _curvature_parts(self.kernel, self.p)[:2]
 
     def at(self, mean: Floats, across: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Mean, shape (items, answers), and covariance, shape (items, answers, answers), of the function at items.
@@ -89,7 +89,7 @@ class Multinomial:
         return self.f - (without @ self.slope[:, :, None])[:, :, 0], without
 
 
-def fitted(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
+def fit_multinomial(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
     """The posterior given one answer at each item.
 
     Parameters
@@ -101,8 +101,9 @@ def fitted(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
     Examples
     --------
     >>> x = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    >>> found = fitted(np.zeros((4, 2)), x @ x.T, np.array([0, 0, 1, 1]))
-    >>> chances(*found.at(np.zeros((1, 2)), np.array([[1.0, 1.0, -1.0, -1.0]]), np.ones(1))).round(1).tolist()
+    >>> found = fit_multinomial(np.zeros((4, 2)), x @ x.T, np.array([0, 0, 1, 1]))
+    >>> parts = found.at(np.zeros((1, 2)), np.array([[1.0, 1.0, -1.0, -1.0]]), np.ones(1))
+    >>> answer_probabilities(*parts).round(1).tolist()
     [[0.8, 0.2]]
     """
     answers = mean.shape[1]
@@ -110,30 +111,30 @@ def fitted(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
     factor = _low_rank(kernel, answers)
     weights = np.zeros_like(mean)  # inverse of the kernel times what is above the mean
     f = mean.copy()
-    value = _value(weights, f, mean, said)
+    value = _log_posterior(weights, f, mean, said)
     for _ in range(STEPS):
-        p = _softmax(f)
+        p = _softmax_answers(f)
         pull = p * (f - mean)
         pull -= p * pull.sum(axis=1, keepdims=True)  # W times what is above the mean
         b = pull + said - p
-        towards = _step(kernel, factor, p, b)[0]
+        towards = _newton_step(kernel, factor, p, b)[0]
         length = 1.0
         for _ in range(20):
             new = weights + length * (towards - weights)
             there = mean + kernel @ new
-            reached = _value(new, there, mean, said)
+            reached = _log_posterior(new, there, mean, said)
             if reached >= value - 1e-12:
                 break
             length *= 0.5
         gain, weights, f, value = reached - value, new, there, reached
         if gain < CLOSE:
             break
-    p = _softmax(f)
-    log_det = _step(kernel, factor, p, said - p)[1]
+    p = _softmax_answers(f)
+    log_det = _newton_step(kernel, factor, p, said - p)[1]
     return Multinomial(mean, kernel, f, p, said - p, float(value - log_det))
 
 
-def chances(mean: Floats, covariance: Floats) -> Floats:
+def answer_probabilities(mean: Floats, covariance: Floats) -> Floats:
     """P(answer) where log-odds are normal, shape (items, answers), averaged over fixed draws.
 
     Parameters
@@ -151,11 +152,11 @@ def chances(mean: Floats, covariance: Floats) -> Floats:
     for start in range(0, items, step):
         here = slice(start, start + step)
         f = mean[here, None] + normal @ root[here].transpose(0, 2, 1)
-        out[here] = _softmax(f).mean(axis=1)
+        out[here] = _softmax_answers(f).mean(axis=1)
     return out
 
 
-def _value(weights: Floats, f: Floats, mean: Floats, said: Floats) -> float:
+def _log_posterior(weights: Floats, f: Floats, mean: Floats, said: Floats) -> float:
     top = f.max(axis=1)
     log = (said * f).sum(axis=1) - top - np.log(np.exp(f - top[:, None]).sum(axis=1))
     return float(log.sum() - 0.5 * (weights * (f - mean)).sum())
@@ -173,13 +174,13 @@ def _low_rank(kernel: Floats, answers: int) -> Floats | None:
     return out
 
 
-def _step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) -> tuple[Floats, float]:
+def _newton_step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) -> tuple[Floats, float]:
     """(I + W K)^-1 b, W of all answers together, and half of log |I + W K|.
 
     Where K = Z Z' has few columns by b - W Z (I + Z' W Z)^-1 Z' b, else by the book's E_c.
     """
     if factor is None:
-        roots, joint, log_det = _curvature(kernel, p)
+        roots, joint, log_det = _curvature_parts(kernel, p)
         c = (roots @ (kernel @ b).T[:, :, None])[:, :, 0].T
         return b - c + (roots @ (joint.T @ (joint @ c.sum(axis=1)))).T, log_det
     from scipy.linalg import cho_solve
@@ -196,7 +197,7 @@ def _step(kernel: Floats, factor: Floats | None, p: Floats, b: Floats) -> tuple[
     return b - pull + p * pull.sum(axis=1, keepdims=True), float(np.log(lower.diagonal()).sum())
 
 
-def _curvature(kernel: Floats, p: Floats) -> tuple[Floats, Floats, float]:
+def _curvature_parts(kernel: Floats, p: Floats) -> tuple[Floats, Floats, float]:
     """E_c = sqrt(p) (I + sqrt(p) K sqrt(p))^-1 sqrt(p), the inverse factor of their sum, half the log determinant."""
     from scipy.linalg import lapack
 
@@ -213,6 +214,6 @@ def _curvature(kernel: Floats, p: Floats) -> tuple[Floats, Floats, float]:
     return roots, lapack.dtrtri(whole, lower=1)[0], log_det + float(np.log(whole.diagonal()).sum())
 
 
-def _softmax(f: Floats) -> Floats:
+def _softmax_answers(f: Floats) -> Floats:
     e = np.exp(f - f.max(axis=-1, keepdims=True))
     return np.asarray(e / e.sum(axis=-1, keepdims=True))

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from voirdire.infer import engine
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.whiten import Whitening, whitening
+from voirdire.infer.whiten import Whitening, whitening_map
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
@@ -48,7 +48,7 @@ MOST_SECONDS = 60.0
 Programs = tuple[Callable[..., Any], Callable[..., Any]]
 
 
-def affordable(problem: Problem, transitions: int, steps: int) -> bool:
+def is_affordable(problem: Problem, transitions: int, steps: int) -> bool:
     """True if so many transitions of so many leapfrog steps are expected to take a minute at most.
 
     It is reckoned by the size of the table, not by a clock, so that a seed gives the same on every machine.
@@ -57,12 +57,12 @@ def affordable(problem: Problem, transitions: int, steps: int) -> bool:
     return transitions * steps * work * NUMBER / AT_ONCE <= MOST_SECONDS
 
 
-def steps_of(step: float) -> int:
+def leapfrog_count(step: float) -> int:
     """Leapfrog steps of a transition, where ``step`` is that of moves.
 
     Examples
     --------
-    >>> [steps_of(step) for step in (0.9, 0.4, 0.1)]
+    >>> [leapfrog_count(step) for step in (0.9, 0.4, 0.1)]
     [7, 15, 63]
     """
     return int(2 ** math.ceil(math.log2(TURN / step + 1.0)) - 1) if step > 0 else USUAL_STEPS * 100
@@ -90,7 +90,7 @@ class Draws:
     alike: bool = False
 
 
-def sample(
+def sample_nuts(
     problem: Problem,
     approximation: Laplace,
     *,
@@ -112,14 +112,16 @@ def sample(
     progress : callable, optional
         Called with the number of transitions made since its last call, from several threads.
     """
-    density, white = problem.density, whitening(approximation)
+    density, white = problem.density, whitening_map(approximation)
     rng = np.random.default_rng(seed)
     starts = 1.5 * rng.standard_normal((chains, density.size))
-    run = transitions(_compiled(density, warmup), starts, (white, problem.data), rng, warmup, draws, progress)
+    run = run_nuts_chains(
+        _compiled_programs(density, warmup), starts, (white, problem.data), rng, warmup, draws, progress
+    )
     return replace(run, x=white.free(run.x), alike=True)
 
 
-def transitions(
+def run_nuts_chains(
     programs: Programs,
     starts: Floats,
     arguments: tuple[Any, ...],
@@ -133,7 +135,7 @@ def transitions(
     Parameters
     ----------
     programs : Programs
-        Of :func:`programs_of`, for as long a warm-up.
+        Of :func:`nuts_programs`, for as long a warm-up.
     arguments : tuple
         What the potential takes beside a point.
     """
@@ -141,9 +143,9 @@ def transitions(
     keys = rng.integers(0, 2**32, size=chains, dtype=np.uint64)
     begin, advance = programs
 
-    def chain(index: int) -> list[tuple[Any, ...]]:
+    def run_chain(index: int) -> list[tuple[Any, ...]]:
         with engine.double_precision():
-            given = jax.tree.map(engine.whole, arguments)
+            given = jax.tree.map(engine.as_dense_array, arguments)
             state = begin(jax.random.PRNGKey(int(keys[index])), jnp.asarray(starts[index]), *given)
             blocks = []
             for start in range(0, warmup + draws, BLOCK):
@@ -157,21 +159,21 @@ def transitions(
 
     workers = min(chains, os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
-        runs = list(pool.map(chain, range(chains)))
+        runs = list(pool.map(run_chain, range(chains)))
     joined = [tuple(np.concatenate(part)[:draws] for part in zip(*blocks, strict=True)) for blocks in runs]
     z, diverging, energy, steps = (np.stack(part) for part in zip(*joined, strict=True))
     return Draws(z, diverging, energy, steps.astype(np.int64))
 
 
 @lru_cache(maxsize=32)
-def _compiled(density: LogDensity, warmup: int) -> Programs:
-    def potential(z: Array, white: Whitening, data: Data) -> Array:
+def _compiled_programs(density: LogDensity, warmup: int) -> Programs:
+    def potential_energy(z: Array, white: Whitening, data: Data) -> Array:
         return -density.symmetric_log_density(white.free(z), data, jnp)
 
-    return programs_of(potential, warmup, target_accept_prob=TARGET_ACCEPT)
+    return nuts_programs(potential_energy, warmup, target_accept_prob=TARGET_ACCEPT)
 
 
-def programs_of(
+def nuts_programs(
     potential: Callable[..., Array], warmup: int, turning: bool = True, **settings: Any
 ) -> Programs:
     """Programs that begin a chain and go on with it, compiled when first called.
@@ -187,18 +189,18 @@ def programs_of(
     """
     from numpyro.infer import NUTS
 
-    def kernel(arguments: tuple[Any, ...]) -> Any:
+    def nuts_kernel(arguments: tuple[Any, ...]) -> Any:
         return NUTS(potential_fn=lambda z: potential(z, *arguments), **settings)
 
-    def begin(key: jax.Array, start: jax.Array, *arguments: Any) -> Any:
-        return kernel(arguments).init(key, warmup, start, (), {})
+    def begin_chain(key: jax.Array, start: jax.Array, *arguments: Any) -> Any:
+        return nuts_kernel(arguments).init(key, warmup, start, (), {})
 
-    def advance(state: Any, *arguments: Any) -> Any:
-        nuts = kernel(arguments)
+    def advance_chain(state: Any, *arguments: Any) -> Any:
+        nuts = nuts_kernel(arguments)
         # NumPyro sets up its adaptation schedule in init; the state it returns here is not used
         nuts.init(jax.random.PRNGKey(0), warmup, state.z, (), {})
 
-        def one(state: Any, _: None) -> Any:
+        def one_transition(state: Any, _: None) -> Any:
             adapted = state.adapt_state
             if turning:
                 step = jnp.where(state.i == warmup, half_turn(adapted.step_size, jnp), adapted.step_size)
@@ -206,9 +208,9 @@ def programs_of(
             state = nuts.sample(state, (), {})
             return state, (state.z, state.diverging, state.energy, state.num_steps)
 
-        return jax.lax.scan(one, state, None, length=BLOCK)
+        return jax.lax.scan(one_transition, state, None, length=BLOCK)
 
-    return jax.jit(begin), jax.jit(advance)
+    return jax.jit(begin_chain), jax.jit(advance_chain)
 
 
 def half_turn(step: Array, xp: Any) -> Array:

@@ -36,7 +36,7 @@ class Outcome:
     draw: Callable[[Values, np.random.Generator], npt.NDArray[Any]]
 
 
-def counted(
+def counted_outcome(
     name: str,
     counts: npt.NDArray[Any],
     logs: Callable[[Values, Any], Sequence[Array]],
@@ -53,7 +53,7 @@ def counted(
 
     Examples
     --------
-    >>> outcome = counted("coin", np.array([[2.0, 1.0]]), lambda values, xp: [np.log([0.25]), np.log([0.75])])
+    >>> outcome = counted_outcome("coin", np.array([[2.0, 1.0]]), lambda values, xp: [np.log([0.25]), np.log([0.75])])
     >>> round(float(outcome.log(outcome.observed, {}, np).sum()), 3)
     -3.06
     >>> int(outcome.draw({}, np.random.default_rng(0)).sum())
@@ -61,13 +61,13 @@ def counted(
     """
     total = counts.sum(axis=1).astype(np.int64)
 
-    def log(value: Any, values: Values, xp: Any) -> Array:
+    def log_probability(value: Any, values: Values, xp: Any) -> Array:
         found = logs(values, xp)
         return weight * sum(value[:, place] * of for place, of in enumerate(found))
 
-    def draw(values: Values, rng: np.random.Generator) -> Floats:
+    def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
         each = np.stack(np.broadcast_arrays(*logs(values, np)), axis=-1)
         chance = np.exp(each - each.max(axis=-1, keepdims=True))
         return rng.multinomial(total, chance / chance.sum(axis=-1, keepdims=True)).astype(float)
 
-    return Outcome(name, counts.astype(float), log, draw)
+    return Outcome(name, counts.astype(float), log_probability, draw_counts)

@@ -77,24 +77,24 @@ class Posterior:
         """
         centre = of(self.central_values)
         if self.values is None:
-            return {name: Shown(value, *_missing(value)) for name, value in centre.items()}
+            return {name: Shown(value, *_missing_summary(value)) for name, value in centre.items()}
         at_centre = self.around_centre or self.density.model.pool != "none"
         found = {}
         for name, draws in of(self.values).items():
             if np.isnan(draws.min(initial=0.0)):
-                found[name] = Shown(np.median(draws, axis=0), *_missing(draws[0]))
+                found[name] = Shown(np.median(draws, axis=0), *_missing_summary(draws[0]))
                 continue
-            shown = summary(self, draws, prob)
+            shown = summary_of_draws(self, draws, prob)
             point = draws.mean(axis=0) if parts else shown.point
             found[name] = shown._replace(point=centre[name] if at_centre else point)
         return found
 
     def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:
         """Equal-tailed interval of ``prob`` along the first axis."""
-        return quantiles(draws, 0.5 * (1 - prob), 0.5 * (1 + prob))
+        return two_quantiles(draws, 0.5 * (1 - prob), 0.5 * (1 + prob))
 
 
-def summary(posterior: Posterior, drawn: Floats, prob: float) -> Shown:
+def summary_of_draws(posterior: Posterior, drawn: Floats, prob: float) -> Shown:
     """Summary of draws, along their first axis: some columns at a time, as sorting takes as much memory as draws do."""
     columns = drawn.reshape(len(drawn), -1)
     parts = [
@@ -104,12 +104,12 @@ def summary(posterior: Posterior, drawn: Floats, prob: float) -> Shown:
     return Shown(*(np.concatenate(part).reshape(drawn.shape[1:]) for part in zip(*parts, strict=True)))
 
 
-def quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Floats]:
+def two_quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Floats]:
     """Two quantiles along the first axis, as :func:`numpy.quantile` has them, of many columns in half of the time.
 
     Examples
     --------
-    >>> quantiles(np.arange(5.0), 0.25, 0.9)
+    >>> two_quantiles(np.arange(5.0), 0.25, 0.9)
     (array(1.), array(3.6))
     """
     ordered = np.sort(draws.reshape(len(draws), -1).T, axis=1)  # every column side by side
@@ -121,7 +121,7 @@ def quantiles(draws: Floats, low: float, high: float) -> tuple[Floats, Floats]:
     return found[0], found[1]
 
 
-def _missing(value: Floats) -> tuple[Floats, Floats, Floats]:
+def _missing_summary(value: Floats) -> tuple[Floats, Floats, Floats]:
     nothing = np.full(np.shape(value), np.nan)
     return nothing, nothing, nothing
 
@@ -136,7 +136,7 @@ def some_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:
     return [{name: of[n] for name, of in values.items()} for n in range(len(chosen))]
 
 
-def weights(density: LogDensity, values: Values) -> Floats:
+def normalised_weights(density: LogDensity, values: Values) -> Floats:
     """Criterion weights that sum to one, shape (..., criteria): softmax of the log weights, given or equal ones.
 
     Examples
@@ -144,7 +144,7 @@ def weights(density: LogDensity, values: Values) -> Floats:
     >>> from voirdire.kinds.votes.density import VotesDensity
     >>> from voirdire.model.specs import load_model
     >>> density = VotesDensity(load_model("maple"), judges=1, criteria=2, items=2, ties=False)
-    >>> weights(density, {"weight": np.array([0.0, 0.0])})
+    >>> normalised_weights(density, {"weight": np.array([0.0, 0.0])})
     array([0.5, 0.5])
     """
     if "weight" not in values:
@@ -157,6 +157,8 @@ def weights(density: LogDensity, values: Values) -> Floats:
     return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
 
 
-def scores(density: LogDensity, values: Values) -> Floats:
+def integrated_scores(density: LogDensity, values: Values) -> Floats:
     """Integrated score of each item, sum_c weight_c strength_c,i (MAPLE eq. 6), shape (..., items)."""
-    return np.asarray(np.einsum("...c,...ci->...i", weights(density, values), density.item_strengths(values)))
+    return np.asarray(
+        np.einsum("...c,...ci->...i", normalised_weights(density, values), density.item_strengths(values))
+    )

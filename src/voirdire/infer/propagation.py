@@ -36,7 +36,7 @@ _SHORTEST = 0.3  # of the steps
 _NODES = 20
 
 
-def _logistic() -> tuple[Floats, Floats]:
+def _logistic_mixture() -> tuple[Floats, Floats]:
     """Scales and log weights of the normal distributions whose mixture is the logistic one."""
     log_k, gap = np.linspace(np.log(0.25), np.log(4.5), _NODES, retstep=True)
     k, j = np.exp(log_k), np.arange(1, 60)[:, None]
@@ -49,7 +49,7 @@ def _logistic() -> tuple[Floats, Floats]:
     return 2.0 * k, np.log(weight / weight.sum())
 
 
-_SCALE, _LOG_WEIGHT = _logistic()
+_SCALE, _LOG_WEIGHT = _logistic_mixture()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +81,9 @@ class Regressions:
 
     def probabilities(self, features: Floats) -> Floats:
         """P(y = +1) at rows of features under each prior, shape (priors, rows)."""
-        return np.stack([self._probability(prior, features) for prior in range(len(self.start))])
+        return np.stack([self._probabilities_under(prior, features) for prior in range(len(self.start))])
 
-    def _probability(self, prior: int, features: Floats) -> Floats:
+    def _probabilities_under(self, prior: int, features: Floats) -> Floats:
         loads = features @ self.factor[prior]
         turned = loads @ self.basis[prior]
         mean = features @ self.start[prior] + turned @ self.mean[prior]
@@ -100,7 +100,7 @@ class Regressions:
         return np.asarray(self.start[prior] + z @ self.factor[prior].T)
 
 
-def propagate(features: Floats, answers: Floats, start: Floats, factor: Floats) -> Regressions:
+def propagate_expectations(features: Floats, answers: Floats, start: Floats, factor: Floats) -> Regressions:
     """Fit the regression under each prior.
 
     Parameters
@@ -115,7 +115,7 @@ def propagate(features: Floats, answers: Floats, start: Floats, factor: Floats) 
     --------
     One answer: the evidence is one half where the prior's mean is zero.
 
-    >>> found = propagate(np.ones((1, 1)), np.ones(1), np.zeros((1, 1)), np.ones((1, 1, 1)))
+    >>> found = propagate_expectations(np.ones((1, 1)), np.ones(1), np.zeros((1, 1)), np.ones((1, 1, 1)))
     >>> round(float(np.exp(found.log_evidence[0])), 12)
     0.5
     """
@@ -127,7 +127,7 @@ def propagate(features: Floats, answers: Floats, start: Floats, factor: Floats) 
         loads = loads @ basis
     sites = _Sites(loads, start @ features.T, answers)
     for _ in range(SWEEPS):
-        if not sites.sweep():
+        if not sites.update_sites():
             break
     mean, covariance = sites.posterior()
     return Regressions(
@@ -152,18 +152,18 @@ class _Sites:
         self.step, self.change = np.ones(count), np.full(count, np.inf)
         self.log_evidence, self.log_left_out = np.zeros(count), np.zeros((count, data))
 
-    def sweep(self) -> bool:
+    def update_sites(self) -> bool:
         """Renew the sites of those that do not rest yet; whether there were any."""
         live = np.flatnonzero(self.change >= TOLERANCE)
         if not len(live):
             return False
         loads, base, tau, nu = self.loads[live], self.base[live], self.tau[live], self.nu[live]
-        mean, covariance = _posterior(loads, base, tau, nu)
+        mean, covariance = _normal_posterior(loads, base, tau, nu)
         shift = np.einsum("hdr,hr->hd", loads, mean)
         variance = np.maximum(((loads @ covariance) * loads).sum(axis=2), 1e-300)
         spare = 1.0 / np.maximum(1.0 / variance - tau, 1e-300)  # variance of the cavity
         centre = spare * ((base + shift) / variance - nu)
-        log, slope, bend = _moments(self.answers, centre, spare)
+        log, slope, bend = _sigmoid_moments(self.answers, centre, spare)
         self.log_left_out[live] = log
         determinant = np.linalg.slogdet(covariance)[1]
         sites = (nu * base - 0.5 * tau * base**2).sum(axis=1) + 0.5 * ((nu - tau * base) * shift).sum(axis=1)
@@ -181,10 +181,10 @@ class _Sites:
         return True
 
     def posterior(self) -> tuple[Floats, Floats]:
-        return _posterior(self.loads, self.base, self.tau, self.nu)
+        return _normal_posterior(self.loads, self.base, self.tau, self.nu)
 
 
-def _posterior(loads: Floats, base: Floats, tau: Floats, nu: Floats) -> tuple[Floats, Floats]:
+def _normal_posterior(loads: Floats, base: Floats, tau: Floats, nu: Floats) -> tuple[Floats, Floats]:
     """Mean and covariance of z, given the sites."""
     turned = np.swapaxes(loads, 1, 2)
     covariance = np.linalg.inv(np.eye(loads.shape[2]) + (turned * tau[:, None]) @ loads)
@@ -193,7 +193,7 @@ def _posterior(loads: Floats, base: Floats, tau: Floats, nu: Floats) -> tuple[Fl
     return np.asarray(mean[..., 0]), np.asarray(covariance)
 
 
-def _moments(answers: Floats, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
+def _sigmoid_moments(answers: Floats, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
     """Log E sigmoid(y f) over f ~ Normal(mean, variance), and its two derivatives by the mean."""
     sd = np.sqrt(_SCALE**2 + variance[..., None])
     z = (answers * mean)[..., None] / sd

@@ -10,9 +10,9 @@ import numpy as np
 from voirdire.infer.outcomes import Outcome
 from voirdire.model.density import LogDensity
 from voirdire.model.natural_scales import LOGITS, dimension_names, estimated_name, natural_name
-from voirdire.model.prior_draws import last_of_scale, others_of_scale, skewed
+from voirdire.model.prior_draws import draw_last_part, draw_other_parts, draw_skewed
 from voirdire.model.problem import Problem
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
@@ -40,11 +40,11 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
-    >>> sorted(v.name for v in pymc_model(pose(load_model("crowd-bt"), read_votes(table))).free_RVs)
+    >>> sorted(v.name for v in pymc_model(encode_votes(load_model("crowd-bt"), read_votes(table))).free_RVs)
     ['reliability', 'strength_free']
     """
     import pymc as pm
@@ -55,17 +55,17 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
     with pm.Model(coords=coords) as model:
         values: dict[str, Any] = {}
         for p in density.by_need:
-            values[p.name] = _variable(p, density, values, pm, pt)
-        for name, of in _natural(density, values, pt).items():
+            values[p.name] = _add_variable(p, density, values, pm, pt)
+        for name, of in _natural_values(density, values, pt).items():
             pm.Deterministic(name, of[0], dims=of[1])
         for outcome in outcomes:
-            _generated(outcome, values, pm, pt)
+            _add_generated_answers(outcome, values, pm, pt)
         if not outcomes:
-            _counted(problem, values, pm, pt)
+            _add_counted_answers(problem, values, pm, pt)
     return model
 
 
-def _counted(problem: Problem, values: dict[str, Any], pm: Any, pt: Any) -> None:
+def _add_counted_answers(problem: Problem, values: dict[str, Any], pm: Any, pt: Any) -> None:
     """Add how often each distinct answer was given, one variable a table."""
     density, data = problem.density, problem.data
     parts = density.log_parts(values, data, pt) + density.people_parts(values, data, pt)
@@ -76,41 +76,41 @@ def _counted(problem: Problem, values: dict[str, Any], pm: Any, pt: Any) -> None
     for name, some in together.items():
         log = pt.join(0, *[pt.as_tensor(one).flatten() for one, _ in some])
         pm.CustomDist(
-            name, log, logp=_weighted, observed=np.concatenate([np.ravel(count) for _, count in some])
+            name, log, logp=_weighted_log, observed=np.concatenate([np.ravel(count) for _, count in some])
         )
 
 
-def _weighted(count: Any, log: Any) -> Any:
+def _weighted_log(count: Any, log: Any) -> Any:
     return count * log
 
 
-def _generated(outcome: Outcome, values: dict[str, Any], pm: Any, pt: Any) -> None:
+def _add_generated_answers(outcome: Outcome, values: dict[str, Any], pm: Any, pt: Any) -> None:
     """Add the answers of a table, with the values of all parameters as those of their distribution."""
     names = list(values)
 
-    def logp(value: Any, *parameters: Any) -> Any:
+    def log_probability(value: Any, *parameters: Any) -> Any:
         return outcome.log(value, dict(zip(names, parameters, strict=True)), pt)
 
-    def random(*parameters: Any, rng: np.random.Generator, size: Any) -> Any:
+    def draw_random(*parameters: Any, rng: np.random.Generator, size: Any) -> Any:
         return outcome.draw(dict(zip(names, map(np.asarray, parameters), strict=True)), rng)
 
     pm.CustomDist(
         outcome.name,
         *values.values(),
-        logp=logp,
-        random=random,
-        signature=_signature([of.ndim for of in values.values()], outcome.observed.shape),
+        logp=log_probability,
+        random=draw_random,
+        signature=_variable_signature([of.ndim for of in values.values()], outcome.observed.shape),
         dtype=outcome.observed.dtype,
         observed=outcome.observed,
     )
 
 
-def _signature(parameters: Sequence[int], shape: tuple[int, ...]) -> str:
+def _variable_signature(parameters: Sequence[int], shape: tuple[int, ...]) -> str:
     """Signature of a random variable of a shape, by the numbers of dimensions of its parameters.
 
     Examples
     --------
-    >>> _signature([2, 0], (7, 3))
+    >>> _variable_signature([2, 0], (7, 3))
     '(p0_0,p0_1),()->(7,3)'
     """
     dims = [
@@ -119,7 +119,9 @@ def _signature(parameters: Sequence[int], shape: tuple[int, ...]) -> str:
     return f"{','.join(dims)}->({','.join(map(str, shape))})"
 
 
-def _natural(density: LogDensity, values: dict[str, Any], pt: Any) -> dict[str, tuple[Any, tuple[str, ...]]]:
+def _natural_values(
+    density: LogDensity, values: dict[str, Any], pt: Any
+) -> dict[str, tuple[Any, tuple[str, ...]]]:
     """Probabilities and weights that are no random variables themselves, with their dimensions."""
     found = {}
     for p in density.parameters:
@@ -130,7 +132,7 @@ def _natural(density: LogDensity, values: dict[str, Any], pt: Any) -> dict[str, 
     return found
 
 
-def _name(parameter: Parameter) -> str:
+def _variable_name(parameter: Parameter) -> str:
     """Name of a random variable, or of the deterministic one that is made of it."""
     if isinstance(parameter.prior, LogitBeta):
         return parameter.name
@@ -139,15 +141,15 @@ def _name(parameter: Parameter) -> str:
     return estimated_name(parameter.name)
 
 
-def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any], pm: Any, pt: Any) -> Any:
-    prior, own = parameter.prior, _name(parameter)
+def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, Any], pm: Any, pt: Any) -> Any:
+    prior, own = parameter.prior, _variable_name(parameter)
     if isinstance(prior, Spread):
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
         name, sd, shape = f"{own}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
         if isinstance(prior, Population):
             # one term of the sum that is the density, of which there may not be more than thirty-one
             learned = [values[of] for of in (prior.of, prior.level)]
-            how = {"logp": _skewed(prior, pt), "random": _draw_skewed(prior)}
+            how = {"logp": _skewed_log_density(prior, pt), "random": _draw_skewed(prior)}
             free = pm.CustomDist(name, log_ratio, *learned, **how, shape=shape)
         else:
             free = pm.Normal(name, 0.0, sd, shape=shape)
@@ -155,13 +157,13 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
         return pm.Deterministic(own, value, dims=dimension_names(parameter.dims))
     if isinstance(prior, LogDivided):
         count = density.parts_of(prior)
-        how = {"logp": _divided(prior, count, pt), "random": _draw_last(prior, count)}
+        how = {"logp": _divided_log_density(prior, count, pt), "random": _draw_last(prior, count)}
         return pm.CustomDist(own, values[prior.others], **how, signature="(n)->()")
     if isinstance(prior, LogExponential):
         divided = [p.prior for p in density.parameters if isinstance(p.prior, LogDivided)]
         if any(of.others == parameter.name for of in divided):
             how = {
-                "logp": _exponential(prior),
+                "logp": _exponential_log_density(prior),
                 "random": _draw_others(divided[0], density.parts_of(divided[0])),
             }
             transform = pm.distributions.transforms.log
@@ -190,7 +192,7 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
     )
 
 
-def _exponential(prior: LogExponential) -> Callable[..., Any]:
+def _exponential_log_density(prior: LogExponential) -> Callable[..., Any]:
     def log_density(x: Any, rate: Any) -> Any:
         return np.log(prior.rate) - prior.rate * x + 0.0 * rate
 
@@ -198,28 +200,28 @@ def _exponential(prior: LogExponential) -> Callable[..., Any]:
 
 
 def _draw_others(prior: LogDivided, parts: int) -> Callable[..., Any]:
-    def random(rate: Any, rng: np.random.Generator, size: Any) -> Any:
-        return others_of_scale(prior, parts, tuple(size), rng)
+    def draw_random(rate: Any, rng: np.random.Generator, size: Any) -> Any:
+        return draw_other_parts(prior, parts, tuple(size), rng)
 
-    return random
+    return draw_random
 
 
 def _draw_last(prior: LogDivided, parts: int) -> Callable[..., Any]:
-    def random(others: Any, rng: np.random.Generator, size: Any) -> Any:
-        return np.asarray(last_of_scale(prior, parts, float(np.exp(others).sum()), rng))
+    def draw_random(others: Any, rng: np.random.Generator, size: Any) -> Any:
+        return np.asarray(draw_last_part(prior, parts, float(np.exp(others).sum()), rng))
 
-    return random
+    return draw_random
 
 
 def _draw_skewed(prior: Population) -> Callable[..., Any]:
-    def random(log_ratio: Any, spread: Any, mean: Any, rng: np.random.Generator, size: Any) -> Any:
+    def draw_random(log_ratio: Any, spread: Any, mean: Any, rng: np.random.Generator, size: Any) -> Any:
         m, t = np.exp(np.ravel(mean)[0]), np.exp(np.ravel(spread)[0])
-        return np.exp(-log_ratio) * skewed(prior, m, t, tuple(size), rng)
+        return np.exp(-log_ratio) * draw_skewed(prior, m, t, tuple(size), rng)
 
-    return random
+    return draw_random
 
 
-def _divided(prior: LogDivided, parts: int, pt: Any) -> Callable[..., Any]:
+def _divided_log_density(prior: LogDivided, parts: int, pt: Any) -> Callable[..., Any]:
     """Log density of the logarithm of one part of a scale, and of what makes independent priors of all a joint one."""
 
     def log_density(x: Any, others: Any) -> Any:
@@ -230,7 +232,7 @@ def _divided(prior: LogDivided, parts: int, pt: Any) -> Callable[..., Any]:
     return log_density
 
 
-def _skewed(prior: Population, pt: Any) -> Callable[..., Any]:
+def _skewed_log_density(prior: Population, pt: Any) -> Callable[..., Any]:
     """Log density of coordinates, of the log ratio of their unit and the logarithms of spread and mean."""
 
     def log_density(psi: Any, log_ratio: Any, spread: Any, mean: Any) -> Any:
@@ -239,17 +241,17 @@ def _skewed(prior: Population, pt: Any) -> Callable[..., Any]:
     return log_density
 
 
-def point(density: LogDensity, x: Floats) -> dict[str, Floats]:
+def value_point(density: LogDensity, x: Floats) -> dict[str, Floats]:
     """Value-variable point of the PyMC model at a flat vector, for ``model.compile_logp()``."""
     found = {}
     for parameter in density.parameters:
-        value = x[density.slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
+        value = x[density.parameter_slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
         suffix = _TRANSFORMED.get(type(parameter.prior), "_free" if _in_units(parameter) else "")
-        found[f"{_name(parameter)}{suffix}"] = value
+        found[f"{_variable_name(parameter)}{suffix}"] = value
     return found
 
 
-def trace(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...], Floats]]:
+def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...], Floats]]:
     """Draws of the random variables of the PyMC model from free coordinates, with the dimensions that they have there.
 
     PyMC takes a variable with a dimension as given only if the draws have that dimension with the same levels.
@@ -260,13 +262,13 @@ def trace(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[str, ...]
     """
     found = {}
     for parameter in density.parameters:
-        value = draws[..., density.slices[parameter.name]]
+        value = draws[..., density.parameter_slices[parameter.name]]
         value = value.reshape(*draws.shape[:2], *parameter.free_shape(density.sizes))
         if isinstance(parameter.prior, LogitBeta):
-            value = np.asarray(sigmoid(value, np))
+            value = np.asarray(logistic_sigmoid(value, np))
         elif type(parameter.prior) is LogExponential:
             value = np.exp(value)
-        name, dims = _name(parameter), dimension_names(parameter.dims)
+        name, dims = _variable_name(parameter), dimension_names(parameter.dims)
         if _in_units(parameter):
             name, dims = f"{name}_free", tuple(f"{name}_free_{axis}" for axis in range(value.ndim - 2))
         found[name] = (dims, value)
@@ -278,7 +280,7 @@ def free_draws(density: LogDensity, posterior: Any) -> Floats:
     parts = []
     for parameter in density.parameters:
         suffix = "_free" if _in_units(parameter) else ""
-        value = np.asarray(posterior[f"{_name(parameter)}{suffix}"], dtype=float)
+        value = np.asarray(posterior[f"{_variable_name(parameter)}{suffix}"], dtype=float)
         if isinstance(parameter.prior, LogitBeta):
             value = np.log(value) - np.log1p(-value)
         elif type(parameter.prior) is LogExponential:

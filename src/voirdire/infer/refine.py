@@ -31,11 +31,11 @@ import numpy as np
 
 from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.hmc_cost import affordable
-from voirdire.infer.importance import pareto_smoothed, systematic
+from voirdire.infer.hmc_cost import moves_affordable
+from voirdire.infer.importance import pareto_smoothed, systematic_resample
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.mirror import fold, symmetric_log_prior
-from voirdire.infer.skew import Skewed, skewed
+from voirdire.infer.mirror import fold_draws, symmetric_log_prior
+from voirdire.infer.skew import Skewed, skewed_approximation
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -60,49 +60,50 @@ def laplace_draws(
     """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
     Where weights are even, or moves made the draws forget them, k is 0. ``rounds`` bounds how often moments are
-    matched. Draws that were weighted are folded already (:func:`voirdire.infer.mirror.fold`). An approximation that is
-    no proper maximum is drawn from as it is: its correction would mean nothing.
+    matched. Draws that were weighted are folded already (:func:`voirdire.infer.mirror.fold_draws`). An approximation
+    that is no proper maximum is drawn from as it is: its correction would mean nothing.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.infer.laplace import laplace
+    >>> from voirdire.infer.laplace import laplace_approximation
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
-    >>> problem = pose(load_model("bradley-terry"), read_votes(table))
-    >>> draws, k = laplace_draws(problem, laplace(problem, find_mode(problem)), 100, np.random.default_rng(0))
+    >>> problem = encode_votes(load_model("bradley-terry"), read_votes(table))
+    >>> approximation = laplace_approximation(problem, find_mode(problem))
+    >>> draws, k = laplace_draws(problem, approximation, 100, np.random.default_rng(0))
     >>> draws.shape, k < 0.7
     ((100, 1), True)
     """
     if approximation.smallest_curvature <= 0:
         return approximation.draws(count, rng), None
-    corrected = skewed(problem, approximation)
+    corrected = skewed_approximation(problem, approximation)
     density = problem.density
-    moving = density.mixture and affordable(problem)
+    moving = density.mixture and moves_affordable(problem)
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
         return corrected.draws(count, rng), None
     wanted = PROPOSALS * (count + 1)
     if not moving and Derivatives(density, problem.data).work * wanted > LARGE:
-        tried = _weigh(problem, corrected, TRIED, rng, np.inf)
-        if tried.even >= EVEN * TRIED:
+        tried = _weigh_draws(problem, corrected, TRIED, rng, np.inf)
+        if tried.effective_draws >= EVEN * TRIED:
             draws = corrected.draws(count, rng)
-            return fold(density, draws, problem.data)[0] if density.has_mirror else draws, 0.0
-    latest = best = _weigh(problem, corrected, wanted, rng)
+            return fold_draws(density, draws, problem.data)[0] if density.has_mirror else draws, 0.0
+    latest = best = _weigh_draws(problem, corrected, wanted, rng)
     for _ in range(0 if moving else rounds):
         if best.k <= LARGEST_K:
             break
-        latest = _weigh(problem, _matched(latest), wanted, rng)
+        latest = _weigh_draws(problem, _match_moments(latest), wanted, rng)
         best = min(best, latest, key=lambda found: found.k)
-    k, draws = best.k, best.draws[systematic(best.weights, count, rng)]
+    k, draws = best.k, best.draws[systematic_resample(best.weights, count, rng)]
     if not moving:
         return draws, k
-    from voirdire.infer.hmc_moves import moved
+    from voirdire.infer.hmc_moves import rejuvenate_draws
 
-    found = moved(problem, approximation, draws, count, rng)
-    return found.draws, 0.0 if found.arrived else k
+    found = rejuvenate_draws(problem, approximation, draws, count, rng)
+    return found.draws, 0.0 if found.has_converged else k
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +116,18 @@ class _Weighed:
     k: float
 
     @property
-    def even(self) -> float:
+    def effective_draws(self) -> float:
         """Number of draws of even weight that they are worth."""
         return float(1.0 / (self.weights * self.weights).sum())
 
 
-def _weigh(
+def _weigh_draws(
     problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator, freedom: float = FREEDOM
 ) -> _Weighed:
     density, data = problem.density, problem.data
     draws = proposal.draws(count, rng, freedom)
     if density.has_mirror:
-        draws = fold(density, draws, data)[0]
+        draws = fold_draws(density, draws, data)[0]
     both = density.has_mirror and not density.mixture and "pinned" not in data
     log_target = Derivatives(density, data, symmetric=both).log_densities(draws)
     log_proposal = proposal.log_density(draws, freedom)
@@ -137,19 +138,19 @@ def _weigh(
                 - density.log_oriented(draws, data, np)
                 + symmetric_log_prior(density, draws, data, np)
             )
-        for twin in density.twins(draws, np):
+        for twin in density.equivalent_points(draws, np):
             log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), freedom))
     log_ratio = np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal
     return _Weighed(proposal, draws, *pareto_smoothed(log_ratio))
 
 
-def _matched(found: _Weighed) -> Skewed:
+def _match_moments(found: _Weighed) -> Skewed:
     """The proposals with the means and standard deviations that the weights say, as far as they can tell."""
     proposal, weights = found.proposal, found.weights
     t = (found.draws - proposal.base.mean) / proposal.scale
     mean = weights @ t
     sd = np.sqrt(weights @ (t - mean) ** 2)
-    share = found.even / (found.even + FEW)
+    share = found.effective_draws / (found.effective_draws + FEW)
     narrowed = np.maximum(sd / t.std(axis=0), NARROWEST) ** share
     shift = proposal.shift + share * (mean - t.mean(axis=0))
     return replace(proposal, shift=shift, stretch=proposal.stretch * narrowed)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.importance import systematic
-from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.importance import systematic_resample
+from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import laplace_draws
 from voirdire.model.problem import Problem
@@ -66,7 +66,7 @@ def draw_about_modes(
     log = np.array([log for _, log in found])
     weights = np.exp(log - log.max())
     weights = np.where(weights < LOWEST * weights.sum(), 0.0, weights)
-    of = np.bincount(systematic(weights / weights.sum(), count, rng), minlength=len(found))
+    of = np.bincount(systematic_resample(weights / weights.sum(), count, rng), minlength=len(found))
     drawn = [
         laplace_draws(problem, one, int(number), rng, rounds)
         for (one, _), number in zip(found, of, strict=True)
@@ -89,7 +89,7 @@ def modes_beside(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float
         if value >= 0:
             break
         for sign in (1.0, -1.0):
-            one = laplace(problem, find_mode(problem, start=saddle.mean + sign * vector))
+            one = laplace_approximation(problem, find_mode(problem, start=saddle.mean + sign * vector))
             known = any(np.abs(one.mean - other.mean).max() < BESIDE for other, _ in found)
             if one.smallest_curvature > 0 and not known:
                 volume = float(np.linalg.slogdet(one.root)[1])

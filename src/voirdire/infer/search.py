@@ -45,7 +45,7 @@ class Found(NamedTuple):
     evaluations: int
 
 
-def search(
+def search_minimum(
     both: Callable[[Floats], tuple[float, Floats]],
     start: Floats,
     *,
@@ -53,7 +53,7 @@ def search(
     max_iterations: int = 2000,
     metric: Metric | None = None,
 ) -> Found:
-    """Minimise a smooth function of one vector; see :func:`voirdire.infer.lbfgs.minimise` for the steps.
+    """Minimise a smooth function of one vector; see :func:`voirdire.infer.lbfgs.minimise_lbfgs` for the steps.
 
     Parameters
     ----------
@@ -75,15 +75,15 @@ def search(
 
     Examples
     --------
-    >>> found = search(lambda x: (float(((x - 3.0) ** 2).sum()), 2.0 * (x - 3.0)), np.zeros(2))
+    >>> found = search_minimum(lambda x: (float(((x - 3.0) ** 2).sum()), 2.0 * (x - 3.0)), np.zeros(2))
     >>> found.x.round(4).tolist()
     [3.0, 3.0]
     """
     with np.errstate(all="ignore"):  # a trial point too far away is told by its value
-        return _search(both, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
+        return _quasi_newton_search(both, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
 
 
-def _search(
+def _quasi_newton_search(
     both: Callable[[Floats], tuple[float, Floats]],
     x: Floats,
     tolerance: float,
@@ -105,7 +105,7 @@ def _search(
         elif metric is None and iterations in SCALED:
             inverse = _inverse_curvatures(both, x, gradient, signs)
             evaluations += PROBES
-        direction = _direction(gradient, pairs, inverse, known)
+        direction = _search_direction(gradient, pairs, inverse, known)
         slope = float(direction @ gradient)
         fresh = not pairs or not slope < 0
         if not slope < 0:
@@ -117,7 +117,7 @@ def _search(
             moved = length * direction
             there, slopes = both(x + moved)
             evaluations += 1
-            good = _acceptable(value, there, slope, float(slopes @ direction), length)
+            good = _is_acceptable(value, there, slope, float(slopes @ direction), length)
             if good or length <= SHORTEST:
                 break
             length *= 0.5
@@ -138,7 +138,7 @@ def _search(
     return Found(x, value, gradient, iterations, evaluations)
 
 
-def _acceptable(value: float, there: float, slope: float, slope_there: float, length: float) -> bool:
+def _is_acceptable(value: float, there: float, slope: float, slope_there: float, length: float) -> bool:
     """True if the trial point becomes the next iterate."""
     if not (np.isfinite(there) and np.isfinite(slope_there)):
         return False  # from a point without a gradient there is no next step
@@ -160,7 +160,7 @@ def _inverse_curvatures(
     return 1.0 / np.maximum(diagonal, least) if np.isfinite(diagonal).all() and least > 0 else np.ones_like(x)
 
 
-def _direction(
+def _search_direction(
     gradient: Floats,
     pairs: deque[tuple[Floats, Floats, float]],
     inverse: Floats,

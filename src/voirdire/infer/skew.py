@@ -62,7 +62,7 @@ class Skewed:
         white = rng.standard_normal((count, len(self.scale)))
         if np.isfinite(freedom):
             white *= np.sqrt(freedom / rng.chisquare(freedom, (count, 1)))
-        x, g = white @ self.base.root.T, self._g
+        x, g = white @ self.base.root.T, self._skew_coefficients
         # in place, as there are millions: mean + scale t of the module
         x *= g / self.scale
         np.exp(x, out=x)
@@ -73,7 +73,7 @@ class Skewed:
 
     def log_density(self, x: Floats, freedom: float = np.inf) -> Floats:
         """Log density of the draws at points of shape (points, size), up to a constant."""
-        g = self._g
+        g = self._skew_coefficients
         # exp(g z), which no z makes negative: points beyond the shifted lognormal's end have no density
         t = ((x - self.base.mean) / self.scale - self.shift) / self.stretch
         grown = 1.0 + g * t + np.expm1(0.5 * g * g)
@@ -86,32 +86,32 @@ class Skewed:
         return np.where(inside[:, 0], log - slope.sum(axis=1), -np.inf)
 
     @property
-    def _g(self) -> Floats:
+    def _skew_coefficients(self) -> Floats:
         g = self.skewness / 3.0
         return np.where(np.abs(g) < SMALLEST, SMALLEST, g)
 
 
-def skewed(problem: Problem, approximation: Laplace) -> Skewed:
+def skewed_approximation(problem: Problem, approximation: Laplace) -> Skewed:
     """Find the skewness and the shift of every coordinate.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.infer.laplace import laplace
+    >>> from voirdire.infer.laplace import laplace_approximation
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": "x"})
-    >>> problem = pose(load_model("bradley-terry"), read_votes(table))
-    >>> bool(abs(skewed(problem, laplace(problem, find_mode(problem))).skewness[0]) > 0.1)
+    >>> problem = encode_votes(load_model("bradley-terry"), read_votes(table))
+    >>> bool(abs(skewed_approximation(problem, laplace_approximation(problem, find_mode(problem))).skewness[0]) > 0.1)
     True
     """
     mean, root = approximation.mean, approximation.root
     scale = np.sqrt(np.einsum("ij,ij->i", root, root))
     derivatives = Derivatives(problem.density, problem.data)
 
-    def odd(directions: Floats) -> Floats:
+    def third_derivatives(directions: Floats) -> Floats:
         """Minus D[direction, direction, .] of each direction, shape (directions, size)."""
         before, after = np.split(derivatives.many(mean + np.concatenate([-directions, directions]))[1], 2)
         return before + after
@@ -120,10 +120,10 @@ def skewed(problem: Problem, approximation: Laplace) -> Skewed:
     skewness = np.zeros(size)
     widest = np.argsort(-scale, kind="stable")[:LEANING]
     along = root[widest] @ root.T / scale[widest, None]  # v_i
-    skewness[widest] = -(along * odd(along)).sum(axis=1)
+    skewness[widest] = -(along * third_derivatives(along)).sum(axis=1)
     # random signs on the columns of the root: their outer products average to the covariance
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (PROBES, size))
-    pull = odd(signs @ root.T).mean(axis=0)
+    pull = third_derivatives(signs @ root.T).mean(axis=0)
     shift = -0.5 * (root @ (root.T @ pull)) / scale
     return Skewed(
         approximation,

@@ -47,7 +47,7 @@ class Stop:
 
 
 @contextmanager
-def listening() -> Iterator[Stop]:
+def listen_for_interrupt() -> Iterator[Stop]:
     """Take the first Ctrl-C of the block as a request to end early; outside the main thread none is heard."""
     stop, before = Stop(), signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before not in ENDING:
@@ -57,22 +57,22 @@ def listening() -> Iterator[Stop]:
     # a thread that reads signals would end the process at the first one
     wakeup = signal.set_wakeup_fd(-1)
 
-    def back() -> None:
+    def restore_handlers() -> None:
         signal.signal(signal.SIGINT, before)
         signal.signal(signal.SIGTERM, terminated)
         signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
 
-    def heard(number: int, _frame: FrameType | None) -> None:
+    def handle_signal(number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGINT and not stop.asked:
             stop.asked = True
             return
-        back()
+        restore_handlers()
         signal.raise_signal(number)
 
-    signal.signal(signal.SIGINT, heard)
+    signal.signal(signal.SIGINT, handle_signal)
     if terminated in ENDING:
-        signal.signal(signal.SIGTERM, heard)
+        signal.signal(signal.SIGTERM, handle_signal)
     try:
         yield stop
     finally:
-        back()
+        restore_handlers()

@@ -20,8 +20,8 @@ import numpy as np
 
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.mirror import fold
-from voirdire.infer.posterior import quantiles
+from voirdire.infer.mirror import fold_draws
+from voirdire.infer.posterior import two_quantiles
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -59,7 +59,9 @@ class Trial:
     step: float
 
 
-def trial(problem: Problem, approximation: Laplace, draws: Floats, rng: np.random.Generator) -> Trial:
+def validate_by_hmc(
+    problem: Problem, approximation: Laplace, draws: Floats, rng: np.random.Generator
+) -> Trial:
     """Move some draws and count how many stay within the central 90% of all.
 
     Parameters
@@ -70,16 +72,16 @@ def trial(problem: Problem, approximation: Laplace, draws: Floats, rng: np.rando
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.infer.laplace import laplace
+    >>> from voirdire.infer.laplace import laplace_approximation
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x", "y"] * 20})
-    >>> problem, rng = pose(load_model("bradley-terry"), read_votes(table)), np.random.default_rng(0)
-    >>> found = laplace(problem, find_mode(problem))
+    >>> problem, rng = encode_votes(load_model("bradley-terry"), read_votes(table)), np.random.default_rng(0)
+    >>> found = laplace_approximation(problem, find_mode(problem))
     >>> narrow = found.mean + 0.3 * (found.draws(1000, rng) - found.mean)
-    >>> [trial(problem, found, draws, rng).holds for draws in (found.draws(1000, rng), narrow)]
+    >>> [validate_by_hmc(problem, found, draws, rng).holds for draws in (found.draws(1000, rng), narrow)]
     [True, False]
     """
     density, data = problem.density, problem.data
@@ -87,13 +89,15 @@ def trial(problem: Problem, approximation: Laplace, draws: Floats, rng: np.rando
     chains = int(np.clip(WORK / (derivatives.work * MOVES * (STEPS + 1)), FEWEST, CHAINS))
     chosen = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
     with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
-        ends, step = _moved(derivatives, approximation, chosen, rng)
+        ends, step = _move_chains(derivatives, approximation, chosen, rng)
 
-    share, holds, of = stayed(problem, draws, ends.reshape(-1, density.size), chains)
+    share, holds, of = central_interval_share(problem, draws, ends.reshape(-1, density.size), chains)
     return Trial(holds, share, of, step)
 
 
-def stayed(problem: Problem, before: Floats, after: Floats, chains: int) -> tuple[float, bool, str]:
+def central_interval_share(
+    problem: Problem, before: Floats, after: Floats, chains: int
+) -> tuple[float, bool, str]:
     """Share of moved draws that lies within the central 90% of others.
 
     Parameters
@@ -113,13 +117,13 @@ def stayed(problem: Problem, before: Floats, after: Floats, chains: int) -> tupl
     """
     density = problem.density
 
-    def values(x: Floats) -> dict[str, Floats]:
-        x = fold(density, x, problem.data)[0] if density.has_mirror else x
+    def named_values(x: Floats) -> dict[str, Floats]:
+        x = fold_draws(density, x, problem.data)[0] if density.has_mirror else x
         return {name: value for name, value in density.values(x, np).items() if value.size}
 
-    others, holds, share, of = values(before), True, 1.0, ""
-    for name, value in values(after).items():
-        low, high = quantiles(others[name], 0.5 - 0.5 * CENTRAL, 0.5 + 0.5 * CENTRAL)
+    others, holds, share, of = named_values(before), True, 1.0, ""
+    for name, value in named_values(after).items():
+        low, high = two_quantiles(others[name], 0.5 - 0.5 * CENTRAL, 0.5 + 0.5 * CENTRAL)
         inside = ((value >= low) & (value <= high)).reshape(-1, chains, value[0].size)
         by_chain = inside.mean(axis=(0, 2))
         mean, error = by_chain.mean(), max(by_chain.std(ddof=1), 0.5 / chains) / np.sqrt(chains)
@@ -129,18 +133,18 @@ def stayed(problem: Problem, before: Floats, after: Floats, chains: int) -> tupl
     return share, holds, of
 
 
-def _moved(
+def _move_chains(
     derivatives: Derivatives, approximation: Laplace, start: Floats, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Positions of the chains after each of the last moves, shape (moves, chains, size), and the step adapted to."""
     mean, root = approximation.mean, approximation.root
 
-    def energies(z: Floats) -> tuple[Floats, Floats]:
+    def energies_and_slopes(z: Floats) -> tuple[Floats, Floats]:
         values, slopes = derivatives.many(mean + z @ root.T)
         return values, slopes @ root
 
     z = np.asarray(np.linalg.solve(root, (start - mean).T).T, dtype=np.float64)
-    value, slope = energies(z)
+    value, slope = energies_and_slopes(z)
     log_step, ends = math.log(FIRST_STEP), []
     for _ in range(MOVES):
         momentum = rng.standard_normal(z.shape)
@@ -150,7 +154,7 @@ def _moved(
         for _ in range(STEPS):
             p = np.asarray(p - 0.5 * step * its_slope)
             place = np.asarray(place + step * p)
-            there, its_slope = energies(place)
+            there, its_slope = energies_and_slopes(place)
             p = np.asarray(p - 0.5 * step * its_slope)
         gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
         chance = np.where(np.isfinite(gain), np.exp(np.minimum(gain, 0.0)), 0.0)

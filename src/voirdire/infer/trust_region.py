@@ -40,7 +40,7 @@ class _Step(NamedTuple):
     at_border: bool
 
 
-def minimise(
+def minimise_trust_region(
     both: Callable[[Floats], tuple[float, Floats]],
     curvature: Callable[[Floats], Curvature],
     start: Floats,
@@ -75,14 +75,16 @@ def minimise(
     >>> def saddle(x):
     ...     return float((x**4 - x**2).sum()), 4.0 * x**3 - 2.0 * x
     >>> bend = lambda x: Curvature(lambda v: (12.0 * x**2 - 2.0) * v, lambda v: v / (12.0 * x**2 + 1.0))
-    >>> minimise(saddle, bend, np.array([0.1, -0.1])).x.round(6).tolist()
+    >>> minimise_trust_region(saddle, bend, np.array([0.1, -0.1])).x.round(6).tolist()
     [0.707107, -0.707107]
     """
     with np.errstate(all="ignore"):  # a trial point too far away is told by its value
-        return _minimised(both, curvature, np.asarray(start, dtype=float), tolerance, gain, max_iterations)
+        return _trust_region_search(
+            both, curvature, np.asarray(start, dtype=float), tolerance, gain, max_iterations
+        )
 
 
-def _minimised(
+def _trust_region_search(
     both: Callable[[Floats], tuple[float, Floats]],
     curvature: Callable[[Floats], Curvature],
     x: Floats,
@@ -98,7 +100,7 @@ def _minimised(
     while np.abs(gradient).max(initial=0.0) > tolerance and iterations < min(max_iterations, MOST_STEPS):
         at = at if known else curvature(x)
         radius = radius or max(SHORTEST, math.sqrt(float(gradient @ at.divide(gradient))))
-        step = _step(gradient, at, radius)
+        step = _trust_region_step(gradient, at, radius)
         if step.decrease < gain and not step.at_border:
             break
         there, slopes = both(x + step.move)
@@ -147,7 +149,7 @@ def with_directions(at: Curvature, directions: Floats) -> Curvature:
     return Curvature(at.product, lambda v: at.divide(v) + (inverse @ (directions @ v)) @ directions)
 
 
-def _step(gradient: Floats, at: Curvature, radius: float) -> _Step:
+def _trust_region_step(gradient: Floats, at: Curvature, radius: float) -> _Step:
     """The minimum of the quadratic model within the region, by preconditioned conjugate gradients.
 
     Inner products with the preconditioner follow from those without (Conn, Gould and Toint 2000, Trust-Region Methods,

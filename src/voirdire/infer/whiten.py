@@ -47,13 +47,13 @@ class Whitening(NamedTuple):
         return self.mean + self.scale * (z + ((z @ self.across) * self.gain) @ self.across.T)
 
 
-def whitening(approximation: Laplace) -> Whitening:
+def whitening_map(approximation: Laplace) -> Whitening:
     """Find the map of a Laplace approximation.
 
     Examples
     --------
     >>> root = np.linalg.cholesky([[2.0, 0.6], [0.6, 1.0]])
-    >>> map = whitening(Laplace(np.zeros(2), root, 0.0, 1.0))
+    >>> map = whitening_map(Laplace(np.zeros(2), root, 0.0, 1.0))
     >>> sides = map.free(np.eye(2))
     >>> (sides.T @ sides).round(6).tolist()
     [[2.0, 0.6], [0.6, 1.0]]

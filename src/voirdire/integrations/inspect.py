@@ -30,7 +30,7 @@ from inspect_ai.scorer import (
 )
 
 from voirdire.errors import InputError
-from voirdire.integrations.panel import quality, verdict
+from voirdire.integrations.panel import fit_quality, verdict
 
 REDUCER = "voirdire_panel"
 
@@ -63,7 +63,7 @@ def panel(
         It raises InputError where a grade is none of the levels.
     """
 
-    def reduce(scores: list[Score]) -> Score:
+    def reduce_scores(scores: list[Score]) -> Score:
         if judges is not None and len(judges) != len(scores):
             raise InputError(f"{len(scores)} scores and the judges {list(judges)}; name as many as there are")
         names = [_model_of(one, at) for at, one in enumerate(scores)] if judges is None else list(judges)
@@ -87,7 +87,7 @@ def panel(
             value=found["value"], answer=answer, explanation=said, metadata=about | {"probability": found}
         )
 
-    return reduce
+    return reduce_scores
 
 
 @metric
@@ -95,18 +95,18 @@ def panel_quality(levels: Sequence[str] | None = None, positive: str | None = No
     """Fit the panel to all samples: share of good ones, effective number of judges, reliability of each.
 
     Of scores by :func:`panel` or :func:`committee`; of several epochs Inspect hands on the first. The values are those
-    of :func:`.panel.quality`.
+    of :func:`.panel.fit_quality`.
     """
 
-    def compute(scores: list[SampleScore]) -> dict[str, float]:
+    def compute_quality(scores: list[SampleScore]) -> dict[str, float]:
         rows = []
         for at, one in enumerate(scores):
             said = (one.score.metadata or {}).get("panel") or {}
             votes = zip(said.get("judges", ()), said.get("votes", ()), strict=True)
             rows += [(judge, str(one.sample_id or at), vote) for judge, vote in votes if vote is not None]
-        return quality(rows, levels=levels, positive=positive)
+        return fit_quality(rows, levels=levels, positive=positive)
 
-    return compute
+    return compute_quality
 
 
 @scorer(metrics=[panel_quality()])

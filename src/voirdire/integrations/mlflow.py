@@ -61,7 +61,7 @@ def panel_scorer(
         )
 
     @scorer(name=f"{name}_panel")
-    def panel(
+    def score_panel(
         inputs: Any = None, outputs: Any = None, expectations: Any = None, trace: Any = None
     ) -> list[Feedback]:
         said = []
@@ -90,4 +90,4 @@ def panel_scorer(
         metadata = {key: str(one) for key, one in found.items()}
         return [Feedback(**about, value=value, rationale=why, metadata=metadata), *said]
 
-    return panel
+    return score_panel

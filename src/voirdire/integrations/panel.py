@@ -15,7 +15,7 @@ from voirdire.fit.store import load
 from voirdire.fit.verb import fit as fit_table
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.labels.predict import classify_draws
-from voirdire.kinds.labels.success import success
+from voirdire.kinds.labels.success import success_class
 from voirdire.settings import PROB
 from voirdire.tables.rated import known_names
 
@@ -83,19 +83,24 @@ def verdict(
             "least"
         )
     if scale is not None:
-        ends = _number("the scale's lowest score", scale[0]), _number("the scale's highest score", scale[1])
-        scores = [_number(f"the answer of {name!r}", one) for name, one in zip(names, answers, strict=True)]
+        ends = (
+            _check_number("the scale's lowest score", scale[0]),
+            _check_number("the scale's highest score", scale[1]),
+        )
+        scores = [
+            _check_number(f"the answer of {name!r}", one) for name, one in zip(names, answers, strict=True)
+        ]
         if fit is not None or any(not ends[0] <= one <= ends[1] for one in scores):
             raise InputError(
                 f"scores {scores} with the scale {ends}: they must be between its ends, and without a fit"
             )
-        found = _of_scores(tuple(scores), ends, prob)
+        found = _score_verdict(tuple(scores), ends, prob)
     else:
-        words = [_word(name, one) for name, one in zip(names, answers, strict=True)]
-        known = fit if isinstance(fit, Fit) or fit is None else _loaded(Path(fit))
-        labels = _labels(words) if levels is None and known is None else tuple(map(str, levels or ()))
+        words = [_label_text(name, one) for name, one in zip(names, answers, strict=True)]
+        known = fit if isinstance(fit, Fit) or fit is None else _load_fit(Path(fit))
+        labels = _guess_labels(words) if levels is None and known is None else tuple(map(str, levels or ()))
         labels = labels if known is None else tuple(dict.fromkeys(known.shares()["class"]))
-        good = _good(labels, positive)
+        good = _good_label(labels, positive)
         if known is None:  # the prior takes judges alike, so that names do not matter
             of = sorted(
                 tuple(sorted(w for n, w in zip(names, words, strict=True) if n == one)) for one in {*names}
@@ -103,11 +108,11 @@ def verdict(
             pairs = [(f"judge {at}", word) for at, some in enumerate(of) for word in some]
         else:
             pairs = list(zip(names, words, strict=True))
-        found = _of_labels(tuple(pairs), labels, good, known, prob)
+        found = _label_verdict(tuple(pairs), labels, good, known, prob)
     return dict(zip(("value", "low", "high"), found, strict=True)) | {"prob": prob, "judges": len({*names})}
 
 
-def quality(
+def fit_quality(
     rows: Sequence[tuple[str, str, object]],
     *,
     levels: Sequence[object] | None = None,
@@ -136,16 +141,16 @@ def quality(
     Examples
     --------
     >>> rows = [(judge, f"q{n}", "CI"[n % 2]) for judge in "abc" for n in range(8)]
-    >>> sorted(quality(rows))[:4]
+    >>> sorted(fit_quality(rows))[:4]
     ['effective_judges', 'good', 'good_high', 'good_low']
     """
     if not rows:
         raise InputError("no sample has answers of a panel; score with voirdire's reducer or committee")
-    words = [_word(judge, said) for judge, _, said in rows]
-    labels = _labels(words) if levels is None else tuple(map(str, levels))
-    good = _good(labels, positive)
+    words = [_label_text(judge, said) for judge, _, said in rows]
+    labels = _guess_labels(words) if levels is None else tuple(map(str, levels))
+    good = _good_label(labels, positive)
     table = [(judge, item, word) for (judge, item, _), word in zip(rows, words, strict=True)]
-    found = fit_table(_frame(table, "label"), levels=labels, positive=good, prob=prob)
+    found = fit_table(_answer_frame(table, "label"), levels=labels, positive=good, prob=prob)
     share = found.shares().set_index("class").loc[good]
     checks = found.checks().set_index("check")["value"]
     result = {"good": share["share"], "good_low": share["low"], "good_high": share["high"]}
@@ -159,10 +164,10 @@ def quality(
 
 
 @lru_cache(maxsize=1024)
-def _of_labels(
+def _label_verdict(
     pairs: tuple[tuple[str, str], ...], labels: tuple[str, ...], good: str, known: Fit | None, prob: float
 ) -> Found:
-    table = _frame([(judge, "item", label) for judge, label in pairs], "label")
+    table = _answer_frame([(judge, "item", label) for judge, label in pairs], "label")
     fit = known.in_pandas if known else fit_table(table, levels=labels, positive=good, **ALONE)
     value = float(fit.predict(table)[f"p_{good}"][0])
     draws = classify_draws(fit.problem, fit.posterior, table)  # type: ignore[arg-type]
@@ -173,25 +178,25 @@ def _of_labels(
 
 
 @lru_cache(maxsize=1024)
-def _of_scores(scores: tuple[float, ...], scale: tuple[float, float], prob: float) -> Found:
-    table = _frame([(f"judge {at}", "item", score) for at, score in enumerate(scores)], "score")
+def _score_verdict(scores: tuple[float, ...], scale: tuple[float, float], prob: float) -> Found:
+    table = _answer_frame([(f"judge {at}", "item", score) for at, score in enumerate(scores)], "score")
     row = fit_table(table, levels=scale, model="rating-continuous", prob=prob).ranking().iloc[0]
     value, low, high = np.clip(row[["score", "low", "high"]].astype(float), *scale)
     return float(value), float(low), float(high)
 
 
 @lru_cache(maxsize=8)
-def _loaded(path: Path) -> Fit:
+def _load_fit(path: Path) -> Fit:
     return load(path)
 
 
-def _frame(rows: list[tuple[Any, ...]], answer: str) -> Any:
+def _answer_frame(rows: list[tuple[Any, ...]], answer: str) -> Any:
     import pandas as pd
 
     return pd.DataFrame(rows, columns=["judge", "item", answer])
 
 
-def _labels(words: Sequence[str]) -> tuple[str, ...]:
+def _guess_labels(words: Sequence[str]) -> tuple[str, ...]:
     for some in LABELS:
         if {*words} <= {*some}:
             return some
@@ -201,8 +206,8 @@ def _labels(words: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _good(labels: tuple[str, ...], positive: object) -> str:
-    good = success(labels, positive)
+def _good_label(labels: tuple[str, ...], positive: object) -> str:
+    good = success_class(labels, positive)
     if good is None:
         raise InputError(
             f"of the labels {known_names(labels)} none is known to be the good one; name it (positive=)"
@@ -210,14 +215,14 @@ def _good(labels: tuple[str, ...], positive: object) -> str:
     return good
 
 
-def _word(judge: str, said: object) -> str:
+def _label_text(judge: str, said: object) -> str:
     """A label as text; a whole number without its point, as labels of tables are read."""
     if isinstance(said, str | bool) and str(said).strip():
         return str(said).strip()
-    return f"{_number(f'the answer of {judge!r}', said):g}"
+    return f"{_check_number(f'the answer of {judge!r}', said):g}"
 
 
-def _number(what: str, said: object) -> float:
+def _check_number(what: str, said: object) -> float:
     if isinstance(said, bool) or not isinstance(said, int | float) or not math.isfinite(said):
         raise InputError(f"{what} is {said!r}; give a label, true, false or a number")
     return float(said)

@@ -54,7 +54,7 @@ def get_assert(output: str, context: Mapping[str, Any]) -> dict[str, Any]:
     """
     config, given = (context.get(key) or {} for key in ("config", "vars"))
     _check_known(config, ("threshold", "votes", *SETTINGS))
-    found = _grade(given.get("votes", config.get("votes")), config)
+    found = _grade_votes(given.get("votes", config.get("votes")), config)
     low, high = found["scale"]
     ends = {f"panel_{end}": found[end] for end in ("low", "high") if found[end] is not None}
     interval = (
@@ -103,13 +103,13 @@ def call_api(prompt: str, options: Mapping[str, Any], context: Mapping[str, Any]
         _check_known(config, ("threshold", "votes", *SETTINGS, *ASKING, *PROMPTFOO))
         votes = given.get("votes", config.get("votes"))
         if votes is None and "panel" in config:
-            return _asked(prompt, config, given)
-        return {"output": _output(votes, _grade(votes, config))}
+            return _ask_judges(prompt, config, given)
+        return {"output": _provider_output(votes, _grade_votes(votes, config))}
     except InputError as error:
         return {"error": str(error)}
 
 
-def _asked(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _ask_judges(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """The response of judges who are asked."""
     import pandas as pd
 
@@ -130,7 +130,7 @@ def _asked(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> 
             max_cost=config.get("max_cost"),
             allow_keys=tuple(config.get("allow_keys", ())),
         )
-        votes = _scores(run.folder) if run.tables.get("scores") else {}
+        votes = _mean_scores(run.folder) if run.tables.get("scores") else {}
     usage = {
         "prompt": int(run.total("tokens_in")),
         "completion": int(run.total("tokens_out")),
@@ -143,10 +143,10 @@ def _asked(prompt: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> 
     }
     if not votes:
         return {"error": f"no judge answered{f': {run.stopped}' if run.stopped else ''}", **spent}
-    return {"output": _output(votes, _grade(votes, {**config, "scale": scale})), **spent}
+    return {"output": _provider_output(votes, _grade_votes(votes, {**config, "scale": scale})), **spent}
 
 
-def _scores(folder: Path) -> dict[str, float]:
+def _mean_scores(folder: Path) -> dict[str, float]:
     """The mean score of each judge of a run."""
     import pandas as pd
 
@@ -160,7 +160,7 @@ def _scores(folder: Path) -> dict[str, float]:
     }
 
 
-def _output(votes: Any, found: Mapping[str, Any]) -> dict[str, Any]:
+def _provider_output(votes: Any, found: Mapping[str, Any]) -> dict[str, Any]:
     named = (
         votes if isinstance(votes, Mapping) else {f"judge {at}": one for at, one in enumerate(votes, start=1)}
     )
@@ -174,7 +174,7 @@ def _output(votes: Any, found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _grade(votes: Any, config: Mapping[str, Any]) -> dict[str, Any]:
+def _grade_votes(votes: Any, config: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict on votes, with its scale and threshold."""
     if isinstance(votes, str) or not isinstance(votes, Mapping | Sequence):
         raise InputError(f"votes are {votes!r}; give vars or config a mapping of judges to labels or scores")

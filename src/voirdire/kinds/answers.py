@@ -55,23 +55,23 @@ class Answers:
         return np.concatenate(parts)[:, self.which]
 
 
-def counted(counts: npt.ArrayLike) -> Ints:
+def repeated_indices(counts: npt.ArrayLike) -> Ints:
     """Index of each count, as often as it counts.
 
     Examples
     --------
-    >>> counted([2, 0, 1]).tolist()
+    >>> repeated_indices([2, 0, 1]).tolist()
     [0, 0, 2]
     """
     whole = np.rint(np.asarray(counts, dtype=float)).astype(np.int64)
     return np.repeat(np.arange(len(whole)), whole)
 
 
-def one_by_one(of: Callable[[Values], Floats]) -> LogOf:
+def map_over_draws(of: Callable[[Values], Floats]) -> LogOf:
     """A function of one set of values, of each of many."""
 
-    def each(values: Values) -> Floats:
+    def log_by_draw(values: Values) -> Floats:
         (draws,) = {len(value) for value in values.values()}
         return np.stack([of({name: value[at] for name, value in values.items()}) for at in range(draws)])
 
-    return each
+    return log_by_draw

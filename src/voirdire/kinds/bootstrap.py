@@ -16,7 +16,7 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.nested.held import find_held_modes
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
-from voirdire.parallel import in_order
+from voirdire.parallel import run_in_order
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def refit_in_batches(
     sizes = [min(TASK, resamples - start) for start in range(0, resamples, TASK)]
     seeds = np.random.SeedSequence(seed).spawn(len(sizes))
     batches: list[Batch] = list(zip(sizes, seeds, strict=True))
-    return np.concatenate(in_order(partial(_refit_batch, kind, problem, mode), batches, jobs, client))
+    return np.concatenate(run_in_order(partial(_refit_batch, kind, problem, mode), batches, jobs, client))
 
 
 def _refit_batch(kind: Kind[Any, Any], problem: Problem, mode: Floats, batch: Batch) -> Floats:
@@ -49,7 +49,7 @@ def _refit_batch(kind: Kind[Any, Any], problem: Problem, mode: Floats, batch: Ba
     return kind.refit_resampled(problem, mode, resamples, np.random.default_rng(seed))
 
 
-def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
+def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
     """Modes of tables that are drawn one after the other, searched in compiled batches; shape (resamples, size).
 
     Spreads that are found by their marginal likelihood stay those of the ``mode`` of the whole table.
@@ -64,7 +64,9 @@ def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: 
     return np.stack(found)
 
 
-def reweighed(part: dict[str, Any], answer_weight: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
+def resample_weights(
+    part: dict[str, Any], answer_weight: Floats | None, rng: np.random.Generator
+) -> dict[str, Any]:
     """A table whose answers weigh as often as they are drawn; one without weights or judges (of people) as it is."""
     if "weight" not in part or "judge" not in part:
         return part
@@ -73,7 +75,7 @@ def reweighed(part: dict[str, Any], answer_weight: Floats | None, rng: np.random
     return {**part, "weight": each * rng.multinomial(round(times.sum()), times / times.sum())}
 
 
-def redrawn(counts: Ints, rng: np.random.Generator) -> Ints:
+def resample_counts(counts: Ints, rng: np.random.Generator) -> Ints:
     """Counts of as many answers, drawn with replacement."""
     total = int(counts.sum())
     return rng.multinomial(total, counts.ravel() / total).reshape(counts.shape)

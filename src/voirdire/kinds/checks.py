@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.model.check import Check, Level, listed
+from voirdire.model.check import Check, Level, list_names
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats, Ints
 
@@ -24,7 +24,7 @@ REVERSED = (
 )
 
 
-def orientation(
+def orientation_check(
     mass: float,
     at_mode: bool = False,
     anchored: bool = False,
@@ -47,7 +47,7 @@ def orientation(
     return Check("orientation", level, mass, message)
 
 
-def of_dependent_judges(found: list[Check], anchored: bool) -> list[Check]:
+def withhold_orientation(found: list[Check], anchored: bool) -> list[Check]:
     """Checks of one fit, with the probability of orientation withheld where judges depend on each other.
 
     That probability counts each judge as a witness of its own: eight that share a mistake outvote the truth with a
@@ -55,17 +55,19 @@ def of_dependent_judges(found: list[Check], anchored: bool) -> list[Check]:
 
     Examples
     --------
-    >>> found = [orientation(1e-9), Check("dependence", "fail", 2.0, "8 judges, worth about 2 independent ones.")]
-    >>> of_dependent_judges(found, anchored=False)[0].level
+    >>> found = [orientation_check(1e-9), Check("dependence", "fail", 2.0, "8 judges, worth about 2 independent ones.")]
+    >>> withhold_orientation(found, anchored=False)[0].level
     'warn'
     """
     level: Level = next((entry.level for entry in found if entry.check == "dependence"), "ok")
     if anchored or level == "ok":
         return found
-    return [_of_dependent(entry, level) if entry.check == ORIENTATION[0] else entry for entry in found]
+    return [
+        _withheld_orientation(entry, level) if entry.check == ORIENTATION[0] else entry for entry in found
+    ]
 
 
-def _of_dependent(entry: Check, dependence: Level) -> Check:
+def _withheld_orientation(entry: Check, dependence: Level) -> Check:
     if entry.level != "ok" or entry.value is None:
         return entry
     if dependence == "warn":
@@ -81,7 +83,7 @@ def _of_dependent(entry: Check, dependence: Level) -> Check:
     return Check(entry.check, "warn", None, message)
 
 
-def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
+def reversed_judges_check(entry: Check, worse: list[str], share: float) -> Check:
     """The check of orientation with the judges that the chosen orientation makes worse than chance.
 
     Parameters
@@ -94,13 +96,13 @@ def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
         return entry  # a few judges that say little are the check below-chance's matter
     level: Level = "warn" if entry.level == "ok" else entry.level
     message = (
-        f"{entry.message} This orientation makes {listed(worse, verb=False)} worse than chance: a warning "
+        f"{entry.message} This orientation makes {list_names(worse, verb=False)} worse than chance: a warning "
         "sign that only human answers (anchors) can settle."
     )
     return Check(entry.check, level, entry.value, message)
 
 
-def below_chance(
+def below_chance_check(
     problem: Problem, summary: dict[str, Any], chance: float = 0.5, instead: str = REVERSED
 ) -> list[Check]:
     """Judges whose reliability is below that of guessing with the interval's probability.
@@ -113,7 +115,7 @@ def below_chance(
     names = [problem.judges[index] for index in np.flatnonzero(high < chance)]
     if not names:
         return [Check("below-chance", "ok", 0.0, "No judge is clearly worse than chance.")]
-    message = f"{listed(names)} clearly worse than chance: their {instead}"
+    message = f"{list_names(names)} clearly worse than chance: their {instead}"
     return [Check("below-chance", "warn", float(len(names)), message)]
 
 
@@ -143,12 +145,12 @@ def constant_judges(
     if not names:
         return [Check("constant-judges", "ok", 0.0, f"No judge gives the same {kind} to everything.")]
     message = (
-        f"{listed(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
+        f"{list_names(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
     )
     return [Check("constant-judges", "warn", float(len(names)), message)]
 
 
-def with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
+def add_reversed_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
     """The check of orientation with the judges worse than chance; other checks, and where people answered, as is."""
     reliability = np.asarray(summary["reliability"], dtype=float)
     anchored = getattr(problem, "anchors", None) is not None
@@ -157,18 +159,18 @@ def with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) 
     information = problem.judge_votes * np.abs(2.0 * reliability - 1.0)
     worse = reliability < 0.5
     share = float(information[worse].sum() / max(information.sum(), 1e-300))
-    return turned_judges(entry, [problem.judges[k] for k in np.flatnonzero(worse)], share)
+    return reversed_judges_check(entry, [problem.judges[k] for k in np.flatnonzero(worse)], share)
 
 
-def label_switching(mass: float, at_mode: bool = False) -> Check:
+def label_switching_check(mass: float, at_mode: bool = False) -> Check:
     """Check the posterior mass of other namings of the classes.
 
     Examples
     --------
-    >>> label_switching(0.2).level
+    >>> label_switching_check(0.2).level
     'warn'
     """
-    level = orientation(mass).level
+    level = orientation_check(mass).level
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that classes bear each other's names."
     if level != "ok":
@@ -179,7 +181,7 @@ def label_switching(mass: float, at_mode: bool = False) -> Check:
     return Check("label-switching", level, mass, message)
 
 
-def items_linked(
+def linked_items_check(
     problem: Problem, link: Ints, criterion: Ints, item: Ints, linked: str, otherwise: str
 ) -> Check:
     """Check whether all items under each criterion can be compared.
@@ -210,7 +212,7 @@ def items_linked(
     few = nodes[(under == most) & (group == parts[sizes.argmin()])] % items
     where = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[most]!r}"
     message = (
-        f"Items fall into {len(parts)} groups{where}, e.g. {listed([problem.items[i] for i in few], verb=False)} "
+        f"Items fall into {len(parts)} groups{where}, e.g. {list_names([problem.items[i] for i in few], verb=False)} "
         f"against the rest: {otherwise}"
     )
     return Check("connectivity", "warn", float(len(parts)), message)

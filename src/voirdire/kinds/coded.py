@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voirdire.tables.encode import positions
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.encode import level_positions
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import Rated, known_names
 from voirdire.typing import Ints
 
 _NAMED = 5  # names listed in a message before it only counts
 
 
-def criteria_of(people: Rated, panel: Rated, problems: Problems) -> Ints:
+def criterion_codes(people: Rated, panel: Rated, problems: Problems) -> Ints:
     """The panel's code of each criterion of the anchors; -1 where it has none, which is reported."""
     if not people.has_criteria:
         if len(panel.criteria) > 1:
@@ -23,7 +23,7 @@ def criteria_of(people: Rated, panel: Rated, problems: Problems) -> Ints:
                 "which each anchor is about"
             )
         return np.zeros(1, dtype=np.int64)
-    found = positions(people.criteria, panel.criteria)
+    found = level_positions(people.criteria, panel.criteria)
     for code in np.flatnonzero(found < 0):
         name = people.criteria[code]
         rows = np.flatnonzero(people.criterion == code) + 1
@@ -32,12 +32,12 @@ def criteria_of(people: Rated, panel: Rated, problems: Problems) -> Ints:
                 rows, f"the {panel.data} have no column 'criterion', so none is {name!r}; leave it out"
             )
         else:
-            hint = nearest(name, panel.criteria) or f"; known are {known_names(panel.criteria)}"
+            hint = nearest_name(name, panel.criteria) or f"; known are {known_names(panel.criteria)}"
             problems.rows(rows, f"the {panel.data} have no criterion {name!r}{hint}")
     return found
 
 
-def strangers(
+def describe_unknown_anchors(
     names: Sequence[str], code: Ints, known: Sequence[str], where: str, answered: str = "scored"
 ) -> str:
     """Anchors of which the judges have scored nothing, in words; "" where there are none.
@@ -64,4 +64,4 @@ def strangers(
     preposition, _, what = where.partition(" ")
     article = "an" if what[0] in "aeiou" else "a"
     are = f"1 anchor is {preposition} {article} {what}" if rows == 1 else f"{rows} anchors are {where}s"
-    return f"{are} that no judge has {answered} ({shown}{more}{nearest(names[strange[0]], known)})"
+    return f"{are} that no judge has {answered} ({shown}{more}{nearest_name(names[strange[0]], known)})"

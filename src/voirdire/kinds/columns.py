@@ -45,32 +45,33 @@ class TablesByName(Mapping[str, Columns]):
         return len(self._make)
 
 
-def frame(columns: Columns) -> pd.DataFrame:
+def to_data_frame(columns: Columns) -> pd.DataFrame:
     """Pandas frame of the columns."""
     import pandas as pd
 
     return pd.DataFrame(columns)
 
 
-def records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
+def to_records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
     """Rows as dictionaries of plain Python numbers, None where a value is missing."""
     keys = tuple(columns) if keys is None else keys
     return [
-        dict(zip(keys, row, strict=True)) for row in zip(*(_cells(columns[key]) for key in keys), strict=True)
+        dict(zip(keys, row, strict=True))
+        for row in zip(*(_plain_cells(columns[key]) for key in keys), strict=True)
     ]
 
 
-def _cells(column: Any) -> list[Any]:
-    """Cells of a column, as :func:`_plain` has each."""
+def _plain_cells(column: Any) -> list[Any]:
+    """Cells of a column, as :func:`_plain_value` has each."""
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
-        return [_plain(value) for value in column]
+        return [_plain_value(value) for value in column]
     found: list[Any] = column.tolist()
     for row in np.flatnonzero(np.isnan(column)) if column.dtype.kind == "f" else ():
         found[row] = None
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, np.integer):
         return int(value)
     if isinstance(value, np.bool_):

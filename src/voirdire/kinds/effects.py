@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns, records
+from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.further_terms import Resolved
-from voirdire.model.added_terms import ALONE, STEP, label
+from voirdire.model.added_terms import ALONE, STEP, term_label
 from voirdire.model.design import Term
 from voirdire.model.problem import Problem
 from voirdire.model.term_rows import TIMES
@@ -21,7 +21,7 @@ from voirdire.typing import Floats
 CLEAR = 0.99  # an interval clear of 0 says that a covariate counts
 
 
-def told_by_terms(problem: Any, posterior: Posterior, prob: float) -> dict[str, Any]:
+def effect_tables(problem: Any, posterior: Posterior, prob: float) -> dict[str, Any]:
     """Tables by name, those that there are, of a problem with ``added`` terms.
 
     ``covariates``: name, effect (log-odds for each unit), low, high, unit, clear (the 99% interval is clear of 0, all
@@ -34,25 +34,25 @@ def told_by_terms(problem: Any, posterior: Posterior, prob: float) -> dict[str, 
     slopes = {name: of[name] for name in names if name in of}
     found: dict[str, Any] = {}
     if slopes:
-        found["covariates"] = records(_slopes(posterior, slopes, added.units, prob))
-    of_judges = _of_judges(added, OWN_FAMILY)
+        found["covariates"] = to_records(_slope_columns(posterior, slopes, added.units, prob))
+    of_judges = _judge_slopes_name(added, OWN_FAMILY)
     if ALONE + OWN_FAMILY in names:
-        found["own_family"] = records(own_family(problem, posterior, prob))
+        found["own_family"] = to_records(own_family_rows(problem, posterior, prob))
         slopes |= {of_judges: OWN_FAMILY} if of_judges else {}
     others = [term for name, term in names.items() if name not in slopes]
     if others:
-        found["terms"] = [row for term in others for row in _values(problem, added, posterior, term, prob)]
+        found["terms"] = [row for term in others for row in _term_rows(problem, added, posterior, term, prob)]
     return found
 
 
-def _slopes(
+def _slope_columns(
     posterior: Posterior, names: Mapping[str, str], units: Mapping[str, float], prob: float
 ) -> Columns:
-    def every(values: Values) -> Values:
+    def stack_slopes(values: Values) -> Values:
         return {"slope": np.stack([values[name] for name in names], axis=-1)}
 
     shown, wide = (
-        posterior.shown(every, level)["slope"] for level in (prob, 1.0 - (1.0 - CLEAR) / len(names))
+        posterior.shown(stack_slopes, level)["slope"] for level in (prob, 1.0 - (1.0 - CLEAR) / len(names))
     )
     columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
     columns |= {"effect": shown.point, "low": shown.low, "high": shown.high}
@@ -60,46 +60,46 @@ def _slopes(
     return columns | {"clear": (wide.low > 0) | (wide.high < 0)}
 
 
-def own_family(problem: Any, posterior: Posterior, prob: float) -> Columns:
+def own_family_rows(problem: Any, posterior: Posterior, prob: float) -> Columns:
     """Preference for the own family: judge (None: over all; those who were asked), effect, low, high."""
     judges = problem.added.concerned
     at = [problem.judges.index(judge) for judge in judges]
-    of_judges = _of_judges(problem.added, OWN_FAMILY)
+    of_judges = _judge_slopes_name(problem.added, OWN_FAMILY)
 
-    def every(values: Values) -> Values:
+    def family_effects(values: Values) -> Values:
         whole = values[ALONE + OWN_FAMILY][..., None]
         own = np.zeros(len(at)) if of_judges is None else values[of_judges][..., at]
         return {"effect": np.concatenate([whole, whole + own], axis=-1)}
 
-    shown = posterior.shown(every, prob)["effect"]
+    shown = posterior.shown(family_effects, prob)["effect"]
     columns: Columns = {"judge": np.array([None, *judges], dtype=object)}
     return columns | {"effect": shown.point, "low": shown.low, "high": shown.high}
 
 
-def _of_judges(added: Resolved, covariate: str) -> str | None:
+def _judge_slopes_name(added: Resolved, covariate: str) -> str | None:
     """Name of judges' slopes of a covariate; None without them."""
     names = (term.name for term in added.terms)
-    return next((name for name in names if {*label(name).split(TIMES)} == {"judge", covariate}), None)
+    return next((name for name in names if {*term_label(name).split(TIMES)} == {"judge", covariate}), None)
 
 
-def _values(
+def _term_rows(
     problem: Problem, added: Resolved, posterior: Posterior, term: Term, prob: float
 ) -> list[dict[str, Any]]:
-    def value(values: Values) -> Values:
+    def term_values(values: Values) -> Values:
         found: Floats = values[term.name]
         return {"value": found @ added.walk.T if STEP in term.factors else found}
 
-    shown = posterior.shown(value, prob)["value"]
-    names = [_names(problem, added, factor) for factor in term.factors]
+    shown = posterior.shown(term_values, prob)["value"]
+    names = [_level_names(problem, added, factor) for factor in term.factors]
     levels: Any = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
     said = [", ".join(map(str, level)) for level in levels]
     parts = {"value": shown.point, "low": shown.low, "high": shown.high}
     columns: Columns = {
-        "term": np.full(len(said), label(term.name), dtype=object),
+        "term": np.full(len(said), term_label(term.name), dtype=object),
         "level": np.array(said, dtype=object),
     }
-    return records(columns | {name: np.ravel(part) for name, part in parts.items()})
+    return to_records(columns | {name: np.ravel(part) for name, part in parts.items()})
 
 
-def _names(problem: Problem, added: Resolved, factor: str) -> list[str]:
+def _level_names(problem: Problem, added: Resolved, factor: str) -> list[str]:
     return list(added.periods) if factor == STEP else problem.coords[factor]

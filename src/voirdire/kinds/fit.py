@@ -19,21 +19,21 @@ import numpy.typing as npt
 from voirdire.errors import InputError, NotThisKindError
 from voirdire.infer.diagnose import summarise_draws, to_arviz
 from voirdire.infer.posterior import Posterior
-from voirdire.infer.pymc_model import pymc_model, trace
-from voirdire.kinds.checks import of_dependent_judges
-from voirdire.kinds.columns import Columns, TablesByName, frame, records
+from voirdire.infer.pymc_model import pymc_model, variable_draws
+from voirdire.kinds.checks import withhold_orientation
+from voirdire.kinds.columns import Columns, TablesByName, to_data_frame, to_records
 from voirdire.kinds.human import Anchored
-from voirdire.kinds.idata import chains_of, idata
+from voirdire.kinds.idata import split_chains, to_inference_data
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.panel_gap import check_about
-from voirdire.model.check import Check, worst
+from voirdire.model.check import Check, worst_level
 from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
-from voirdire.tables.given import as_given
+from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.trust.drift import OverTime, habits_over_time
-from voirdire.trust.prior import prior
+from voirdire.trust.prior import check_prior
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,10 +104,10 @@ class Fit:
     def judges(self) -> pd.DataFrame:
         """Judges, with what they answered and how reliable they are.
 
-        Of votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judges`. Of labels:
-        reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`. Of scores: severity,
-        discrimination, components of variance; see :func:`.scores.results.judges`. Of votes and scores both; see
-        :func:`voirdire.kinds.joint.judges`.
+        Of votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judge_table`. Of
+        labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judge_table`. Of scores:
+        severity, discrimination, components of variance; see :func:`.scores.results.judge_table`. Of votes and scores
+        both; see :func:`voirdire.kinds.joint.joint_judge_table`.
         """
         return self._frame(
             {self.kind.heading.get(name, name): of for name, of in self.tables["judges"].items()}
@@ -119,14 +119,14 @@ class Fit:
         return self if self.frames == "pandas" else replace(self, frames="pandas")
 
     def _frame(self, columns: Columns) -> pd.DataFrame:
-        return as_given(frame(columns), self.frames)
+        return convert_to_library(to_data_frame(columns), self.frames)
 
     def _rows(self, rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
         return self._frame({name: [row[name] for row in rows] for name in rows[0]} if rows else {})
 
     def verdicts(self) -> pd.DataFrame:
         """Verdict on each judge: judge, verdict, why, information; see :mod:`voirdire.decide.judge_verdicts`."""
-        return self._rows(tuple(verb("verdicts")(self)))
+        return self._rows(tuple(find_verb("verdicts")(self)))
 
     def anchor_methods(self) -> pd.DataFrame:
         """Success of each way to use the anchors in predicting those left out: method, log_loss, log_loss_se, accuracy,
@@ -158,29 +158,29 @@ class Fit:
         InputError
             The table does not say when answers were given.
         """
-        if all(part is None for part in self._timed):
+        if all(part is None for part in self._time_series):
             raise InputError("over_time() needs a column time (numbers or dates), or runs that are such")
-        return self._frame({name: np.array(column) for name, column in self._habits.items()})
+        return self._frame({name: np.array(column) for name, column in self._judge_habits.items()})
 
     @cached_property
-    def _timed(self) -> list[OverTime | None]:
+    def _time_series(self) -> list[OverTime | None]:
         return self.kind.over_time(self.problem, self.posterior)
 
     @cached_property
-    def _habits(self) -> dict[str, list[Any]]:
-        return habits_over_time(self._timed, self.prob)
+    def _judge_habits(self) -> dict[str, list[Any]]:
+        return habits_over_time(self._time_series, self.prob)
 
     @property
     def level(self) -> str:
         """The worst level among the checks."""
-        return worst(self.all_checks)
+        return worst_level(self.all_checks)
 
     def predict(self, table: object, about: str | None = None) -> pd.DataFrame:
         """Probability of each answer to each row of a table, whose column of answers is not needed.
 
-        Of votes, see :func:`.votes.chances.predict`; of scores, :func:`.scores.predict.predict`; of votes and scores,
-        either; of labels with answers the classes of the items of another table, without them what judges may say of
-        items of this one, see :func:`.labels.unanswered.predict`.
+        Of votes, see :func:`.votes.chances.predict_votes`; of scores, :func:`.scores.predict.predict_scores`; of votes
+        and scores, either; of labels with answers the classes of the items of another table, without them what judges
+        may say of items of this one, see :func:`.labels.unanswered.predict_labels`.
 
         Parameters
         ----------
@@ -225,11 +225,11 @@ class Fit:
         ``error`` is the share that may be otherwise, ``prob`` how sure that is, ``cost_human`` and ``cost_error`` the
         prices of a person's answer and of an error; see :func:`voirdire.decide.escalate.escalate`.
         """
-        return verb("escalate")(self, people, **settings)
+        return find_verb("escalate")(self, people, **settings)
 
     def update(self: F, answers: object, criteria: object = None) -> F:
         """Fit again with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""
-        return verb("update")(self, answers, criteria)  # type: ignore[no-any-return]
+        return find_verb("update")(self, answers, criteria)  # type: ignore[no-any-return]
 
     @property
     def idata(self) -> Any:
@@ -247,7 +247,7 @@ class Fit:
         InputError
             The fit has no draws (methods "map" and "adam").
         """
-        return idata(self)
+        return to_inference_data(self)
 
     def summary(self, var_names: Sequence[str] | None = None) -> pd.DataFrame:
         """ArviZ's table of :attr:`idata`: by value mean, sd, interval of ``prob``, Monte Carlo errors, R-hat.
@@ -281,25 +281,25 @@ class Fit:
         """
         if self.posterior.draws is None:
             raise InputError(f"method {self.method!r} has no draws; fit with method='laplace' or 'nuts'")
-        draws = chains_of(self.posterior.draws, bool(self.sample_stats))
-        return to_arviz({"posterior": trace(self.problem.density, draws)}, self.problem.coords)
+        draws = split_chains(self.posterior.draws, bool(self.sample_stats))
+        return to_arviz({"posterior": variable_draws(self.problem.density, draws)}, self.problem.coords)
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
         """Draw a figure ("ranking", "judges", "trace", ...; ArviZ's names will do); see :func:`.figures.plot`."""
-        drawn: Axes = verb("plot")(self.in_pandas, kind, ax)
+        drawn: Axes = find_verb("plot")(self.in_pandas, kind, ax)
         return drawn
 
     def report(self, out: str | Path | None = None, *, overwrite: bool = False) -> Path:
         """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
-        return verb("report")(self.in_pandas, out, overwrite=overwrite)  # type: ignore[no-any-return]
+        return find_verb("report")(self.in_pandas, out, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the fit to a folder, whole or not at all; see :func:`voirdire.fit.store.save`."""
-        return verb("save")(self.in_pandas, folder, overwrite=overwrite)  # type: ignore[no-any-return]
+        return find_verb("save")(self.in_pandas, folder, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def export(self, to: str, out: str | Path, *, system: str | None = None, overwrite: bool = False) -> Path:
         """Write the fit as another tool reads it; see :func:`voirdire.report.exports.export`."""
-        return verb("export")(self.in_pandas, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
+        return find_verb("export")(self.in_pandas, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
         """As :meth:`as_dict`."""
@@ -324,10 +324,10 @@ class Fit:
             "seconds": round(self.seconds, 3),
             "versions": self.versions,
             "notes": list(self.notes),
-            **{name: records(self.tables[name]) for name in self.tables if name not in leave_out},
-            **self.kind.structure(self.problem, self.posterior, self.prob),
+            **{name: to_records(self.tables[name]) for name in self.tables if name not in leave_out},
+            **self.kind.context_results(self.problem, self.posterior, self.prob),
             "decision": None if self.decision is None else self.decision.as_dict(),
-            **({"over_time": records(self._habits)} if self._habits["judge"] else {}),
+            **({"over_time": to_records(self._judge_habits)} if self._judge_habits["judge"] else {}),
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }
@@ -336,7 +336,7 @@ class Fit:
             name = row.get("system", row.get("item"))
             if "rank_low" in row and name in ranks:
                 row["rank_low"], row["rank_high"] = ranks[name]
-        for row, said in zip(found.get("judges", ()), verb("verdicts")(self), strict=False):
+        for row, said in zip(found.get("judges", ()), find_verb("verdicts")(self), strict=False):
             row.update(said)
         return found
 
@@ -344,7 +344,7 @@ class Fit:
     def decision(self) -> Any:
         """Decision about the items, :class:`voirdire.decide.decision.Decision`; None without scores, draws or links."""
         try:
-            return verb("decide")(self)
+            return find_verb("decide")(self)
         except InputError:
             return None
 
@@ -360,12 +360,12 @@ class Fit:
         chosen = None if self.anchored is None else self.anchored.chosen
         judges, of_method = self.tables["judges"], list(self.method_checks)
         checks = self.kind.checks(self.problem, self.posterior, judges, of_method, self.seed, chosen)
-        checks += prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
-        return tuple(of_dependent_judges(checks, self.kind.has_anchors(self.problem)))
+        checks += check_prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
+        return tuple(withhold_orientation(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:
         """Say what a fit of this kind has, where something is asked for that only fits of others have."""
-        others = [made.kind.words for made in _made(Fit) if hasattr(made, name)]
+        others = [made.kind.words for made in _fit_classes(Fit) if hasattr(made, name)]
         if name.startswith("_") or name == "kind" or not others:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         single = [words for words in others if " " not in words]
@@ -380,7 +380,7 @@ class Fit:
 
     def _repr_html_(self) -> str:
         """HTML that a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
-        return str(verb("notebook")(self.in_pandas))
+        return str(find_verb("notebook")(self.in_pandas))
 
     def __repr__(self) -> str:
         problem = self.problem
@@ -390,10 +390,10 @@ class Fit:
         )
 
 
-def _made(base: type[Fit]) -> list[type[Fit]]:
+def _fit_classes(base: type[Fit]) -> list[type[Fit]]:
     """The classes of fits of one kind of data."""
     itself = [base] if hasattr(base, "kind") else []
-    return itself + [made for below in base.__subclasses__() for made in _made(below)]
+    return itself + [made for below in base.__subclasses__() for made in _fit_classes(below)]
 
 
 def _as_dict(anchored: Anchored) -> dict[str, Any]:
@@ -401,6 +401,6 @@ def _as_dict(anchored: Anchored) -> dict[str, Any]:
     return {"anchors": anchors} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
 
 
-def verb(name: str) -> Any:
+def find_verb(name: str) -> Any:
     """A verb of fits that lives above them in the house; the front door knows where."""
     return getattr(import_module(import_module("voirdire").FIT_VERBS[name]), name)

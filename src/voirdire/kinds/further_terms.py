@@ -11,14 +11,14 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.own_families import asked_families
-from voirdire.model.added_terms import STEP, TIME, added_terms, equation, label, walk_numbers
+from voirdire.model.added_terms import STEP, TIME, added_equation, added_terms, term_label, walk_numbers
 from voirdire.model.design import Term
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families
 from voirdire.tables.further import with_column, with_covariates
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.times import shown_time
 from voirdire.typing import Bools, Floats, Ints
 
@@ -31,7 +31,7 @@ FAMILY = "family"
 T = TypeVar("T")  # a table of scores or rankings, or the rows of one of votes
 
 
-def attached(
+def attach_terms(
     table: T, model: Model, request: Request, of_judges: Collection[str] = (), judge_sd: float | None = None
 ) -> tuple[T, Model, list[str]]:
     """A table with what the terms of a model and a request are of, and the model with the terms that were asked for.
@@ -66,25 +66,25 @@ def attached(
         )
     if request.covariates is not None:
         of = with_covariates(of, request.covariates)
-    of, left = _own_families(of, request)
+    of, left = _add_own_families(of, request)
     notes += left
     if request.terms:
         _check_named(request, rows, of)
     else:
-        more = _of_covariates(of.further.covariates, len(of.judges), judge_sd)
+        more = _covariate_terms(of.further.covariates, len(of.judges), judge_sd)
         more += [] if request.by is None else [TermRow(("item", request.by))]
         named = {frozenset(row.factors) for row in rows}
         rows += [row for row in more if frozenset(row.factors) not in named]
     for name in dict.fromkeys(name for row in rows for name in row.factors):
         if name == TIME:
-            of = _with_periods(of)
+            of = _add_periods(of)
         elif name in (*COLUMNS, *OF_SCORES):
-            _check_own(name, of)
+            _check_column(name, of)
         elif name in of_judges:
             _check_of_judges(name, of, request)
         elif name == FAMILY and name not in of.further.columns:
             _check_of_judges(name, of, request)
-            of = _with_families(of, request.families)
+            of = _add_families(of, request.families)
         elif name == OWN_FAMILY and name not in of.further.covariates:
             raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
         elif name not in (*of.further.covariates, *of.further.factors):
@@ -94,18 +94,18 @@ def attached(
     _check_rows(rows, of)
     if rows:
         notes.append(f"Terms beside those of {model.name}: {', '.join(row.words for row in rows)}.")
-        said = equation(rows, of.further.covariates)
+        said = added_equation(rows, of.further.covariates)
         model = replace(model, terms=tuple(rows), equation=f"{model.equation.rstrip()}\n{said}")
     return of, model, notes
 
 
-def _of_covariates(names: Sequence[str], judges: int, judge_sd: float | None) -> list[TermRow]:
+def _covariate_terms(names: Sequence[str], judges: int, judge_sd: float | None) -> list[TermRow]:
     """A slope of each, and one of each judge where there are several."""
     rows = [TermRow((name,)) for name in names]
     return rows + ([TermRow(("judge", name), sd=judge_sd) for name in names] if judges > 1 else [])
 
 
-def _with_families(table: Any, families: object) -> Any:
+def _add_families(table: Any, families: object) -> Any:
     """With the factor of families of judges."""
     of_each = read_families(families, table.judges)
     levels = tuple(sorted(set(of_each.values())))
@@ -126,7 +126,7 @@ def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
     problems.raise_any()
 
 
-def _own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
+def _add_own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
     """With the covariate of own families, or without the answers about them."""
     families = asked_families(request, table.judges, table.items)
     if families is None:
@@ -157,7 +157,7 @@ def _own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
     return table.with_further(further), []
 
 
-def _with_periods(table: Any) -> Any:
+def _add_periods(table: Any) -> Any:
     """With the factor of periods, of about equally many answers each."""
     if PERIOD in table.further.factors:
         return table
@@ -174,7 +174,7 @@ def _with_periods(table: Any) -> Any:
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
 
 
-def _check_own(name: str, table: Any) -> None:
+def _check_column(name: str, table: Any) -> None:
     """A column of every table must be there, with several levels where it says neither who answered nor what."""
     if getattr(table, name, None) is None:
         raise InputError(f"terms: the {table.data} have no column {name!r}; leave it out")
@@ -186,11 +186,11 @@ def _check_of_judges(name: str, table: Any, request: Request) -> None:
     """What judges belong to must be known."""
     if name == "group" and not table.groups:
         raise InputError(f"terms: the {table.data} have no column 'group'; leave it out")
-    if name == "family" and (why := no_families(table, request)) is not None:
+    if name == "family" and (why := why_no_families(table, request)) is not None:
         raise InputError(f"terms: family cannot be told: {why}; leave it out")
 
 
-def no_families(table: Any, request: Request) -> str | None:
+def why_no_families(table: Any, request: Request) -> str | None:
     """The reason, in words, for which nothing can be told of families of judges; None where it can."""
     if request.families is None:
         return "it needs families=, the family of each judge"
@@ -207,7 +207,7 @@ def _check_rows(rows: Sequence[TermRow], table: Any) -> None:
     problems.raise_any()
 
 
-def of_terms(
+def model_with_terms(
     base: Model,
     rows: Sequence[TermRow],
     sections: Mapping[str, frozenset[str]],
@@ -235,7 +235,7 @@ def of_terms(
     """
     named = [frozenset(row.factors) for row in rows]
     text = " + ".join(row.words for row in rows)
-    problems = [] if frozenset({"item"}) in named else [_no_item(rows, text)]
+    problems = [] if frozenset({"item"}) in named else [_missing_item_message(rows, text)]
     problems += [
         f"terms: {rows[named.index(of)].words} cannot be told: {why}; leave it out"
         for name, of in sections.items()
@@ -252,9 +252,9 @@ def of_terms(
     return replace(base, name=text, title=f"Sum of terms: {text}", terms=others, equation=said, **absent)
 
 
-def _no_item(rows: Sequence[TermRow], text: str) -> str:
+def _missing_item_message(rows: Sequence[TermRow], text: str) -> str:
     alone = [row.words for row in rows if len(row.factors) == 1]
-    hint = next((said for one in alone if (said := nearest(one, ("item",)))), "")
+    hint = next((said for one in alone if (said := nearest_name(one, ("item",)))), "")
     hint = hint or f"; between terms stands {PLUS}, between names of one {TIMES!r}, as in item + judge:length"
     return f"terms {text!r}: there is no term item, what is compared{hint}"
 
@@ -296,10 +296,10 @@ class Resolved:
 NOTHING_ADDED = Resolved((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
 
 
-def resolved(
+def resolve_terms(
     model: Model, table: Any, judges: Mapping[str, tuple[Ints, tuple[str, ...]]], apart: bool = False
 ) -> Resolved:
-    """The terms of a model whose table :func:`attached` made.
+    """The terms of a model whose table :func:`attach_terms` made.
 
     Parameters
     ----------
@@ -341,11 +341,11 @@ def resolved(
     terms = added_terms(rows, covariates, steps, apart=apart)
     units = dict(zip(further.covariates, further.units.tolist(), strict=True))
     return Resolved(
-        terms, levels, codes, numbers, walk, units, _concerned(table), further.factors.get(PERIOD, ())
+        terms, levels, codes, numbers, walk, units, _own_family_judges(table), further.factors.get(PERIOD, ())
     )
 
 
-def _concerned(table: Any) -> tuple[str, ...]:
+def _own_family_judges(table: Any) -> tuple[str, ...]:
     """Judges that answered about an item of their own family, of votes beside another."""
     if OWN_FAMILY not in table.further.covariates:
         return ()
@@ -369,7 +369,7 @@ def check_sided(added: Resolved, what: str, differ: Bools | None = None) -> None
     InputError
     """
     alike = [
-        label(term.name)
+        term_label(term.name)
         for term in added.terms
         if "item" not in term.factors
         and (

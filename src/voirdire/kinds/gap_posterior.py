@@ -57,7 +57,7 @@ class GapPosterior:
     ) -> None:
         self.seen: Ints = np.unique([places[name] for name in answers.items])
         row = {place: index for index, place in enumerate(self.seen.tolist())}
-        _, size, z = standardised(drawn)
+        _, size, z = standardise_draws(drawn)
         self._size = float(np.median(size))
         self._mean = z.mean(axis=0)
         spread = z - self._mean
@@ -92,8 +92,8 @@ class GapPosterior:
     def of(self, drawn: Floats) -> Floats:
         """Draws about the target from draws about the panel, shape (draws, items), in their unit."""
         rng = np.random.default_rng(OWN)
-        middle, size, z = standardised(drawn)
-        chosen = self._chosen(rng, len(drawn))
+        middle, size, z = standardise_draws(drawn)
+        chosen = self._draw_nodes(rng, len(drawn))
         found, noise = np.empty_like(z), rng.standard_normal(z.shape)
         people = rng.standard_normal((len(z), len(self.seen)))
         r = np.array([node.r for node in self.nodes])[chosen]
@@ -110,9 +110,11 @@ class GapPosterior:
     def scale(self, drawn: Floats) -> Floats:
         """What all differences about the target are multiplied with in each draw of :meth:`of`, shape (draws,)."""
         r = np.array([node.r for node in self.nodes])
-        return np.asarray(r[self._chosen(np.random.default_rng(OWN), len(drawn))] * unit_of(drawn)[1][:, 0])
+        return np.asarray(
+            r[self._draw_nodes(np.random.default_rng(OWN), len(drawn))] * mean_and_sd(drawn)[1][:, 0]
+        )
 
-    def _chosen(self, rng: np.random.Generator, count: int) -> Ints:
+    def _draw_nodes(self, rng: np.random.Generator, count: int) -> Ints:
         """Node of each draw."""
         ends = np.cumsum([node.weight for node in self.nodes])
         return np.searchsorted(ends / ends[-1], (rng.permutation(count) + 0.5) / count)
@@ -143,13 +145,13 @@ class GapPosterior:
         return float(weight @ r), float(low), float(high)
 
 
-def unit_of(drawn: Floats) -> tuple[Floats, Floats]:
+def mean_and_sd(drawn: Floats) -> tuple[Floats, Floats]:
     """Mean and standard deviation over items of each draw, shape (draws, 1) each."""
     middle = drawn.mean(axis=1, keepdims=True)
     return middle, drawn.std(axis=1, ddof=min(drawn.shape[1] - 1, 1), keepdims=True)
 
 
-def standardised(drawn: Floats) -> tuple[Floats, Floats, Floats]:
-    """As :func:`unit_of`, and the draws with mean 0 and variance 1."""
-    middle, size = unit_of(drawn)
+def standardise_draws(drawn: Floats) -> tuple[Floats, Floats, Floats]:
+    """As :func:`mean_and_sd`, and the draws with mean 0 and variance 1."""
+    middle, size = mean_and_sd(drawn)
     return middle, size, (drawn - middle) / np.where(size > 0.0, size, 1.0)

@@ -17,7 +17,7 @@ from voirdire.typing import Floats, Ints
 Seen = tuple[Floats, Floats]  # of each answer: log of its probability, and whether it was the most probable
 
 
-def scored(chance: Floats, answer: Ints) -> Seen:
+def score_predictions(chance: Floats, answer: Ints) -> Seen:
     """Log probability of each answer, and 1 where it was the most probable.
 
     Parameters
@@ -27,7 +27,7 @@ def scored(chance: Floats, answer: Ints) -> Seen:
 
     Examples
     --------
-    >>> [part.round(2).tolist() for part in scored(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([0, 0]))]
+    >>> [part.round(2).tolist() for part in score_predictions(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([0, 0]))]
     [[-1.39, -0.69], [0.0, 1.0]]
     """
     own = chance[np.arange(len(answer)), answer]

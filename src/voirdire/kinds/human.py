@@ -91,7 +91,7 @@ class LeftOut:
         return cls(chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
 
 
-def folds(count: int) -> list[Ints]:
+def anchor_folds(count: int) -> list[Ints]:
     """Parts of so many anchors that are left out together: one each, or ``FOLDS`` parts."""
     return [np.arange(start, count, FOLDS) for start in range(min(FOLDS, count))]
 
@@ -170,11 +170,13 @@ class HumanAnswers(Generic[P]):
             mode = self.cut_mode()
             return Inferred(
                 Posterior(self.problem.density, mode.x, None),
-                (check.convergence(mode.gradient, mode.converged),),
+                (check.check_convergence(mode.gradient, mode.converged),),
                 method="map",
             )
         draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(how.seed))
-        found = check.convergence(max(mode.gradient for mode in modes), all(mode.converged for mode in modes))
+        found = check.check_convergence(
+            max(mode.gradient for mode in modes), all(mode.converged for mode in modes)
+        )
         return Inferred(Posterior(self.problem.density, draws.mean(axis=0), draws[None]), (found,))
 
     def cut_mode(self) -> Mode:

@@ -13,12 +13,12 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.diagnose import to_arviz
-from voirdire.infer.posterior import Posterior, weights
+from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.answers import Answers
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import Quantities
 from voirdire.model.density import LogDensity
-from voirdire.model.natural_scales import estimated_name, fact, natural_name
+from voirdire.model.natural_scales import estimated_name, natural_name, quantity_fact
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -29,7 +29,7 @@ ANSWER = "answer"
 Variables = dict[str, tuple[tuple[str, ...], Any]]
 
 
-def idata(fit: Any, *, with_answers: bool = True) -> Any:
+def to_inference_data(fit: Any, *, with_answers: bool = True) -> Any:
     """Draws, log densities and data of a fit; see :attr:`.Fit.idata`.
 
     Parameters
@@ -45,7 +45,7 @@ def idata(fit: Any, *, with_answers: bool = True) -> Any:
     posterior, problem, kind = fit.posterior, fit.problem, fit.kind
     if posterior.draws is None or posterior.values is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with method='laplace' or 'nuts'")
-    draws = chains_of(posterior.draws, bool(fit.sample_stats))
+    draws = split_chains(posterior.draws, bool(fit.sample_stats))
     lead = draws.shape[:2]
     unit = kind.unit(problem)
     quantities = shown_quantities(kind, problem, posterior) | kind.of_systems(problem, posterior)
@@ -54,7 +54,7 @@ def idata(fit: Any, *, with_answers: bool = True) -> Any:
         "posterior": {
             name: (of.dims, of.draws.reshape(*lead, *of.draws.shape[1:])) for name, of in quantities.items()
         },
-        "unconstrained_posterior": _estimated(problem.density, draws),
+        "unconstrained_posterior": _unconstrained_draws(problem.density, draws),
         "log_prior": {
             estimated_name(name): ((), of) for name, of in problem.density.log_priors(draws, np).items()
         },
@@ -69,7 +69,7 @@ def idata(fit: Any, *, with_answers: bool = True) -> Any:
     if answers:
         log = _log_likelihood(answers, posterior, lead)
         groups["log_likelihood"] = {} if log is None else {"answers": ((ANSWER,), log)}
-        data, about = _data(answers)
+        data, about = _answer_data(answers)
         groups["observed_data"] |= data
         groups["constant_data"] |= about
         coords["ranked"] = list(problem.items)
@@ -83,7 +83,7 @@ def idata(fit: Any, *, with_answers: bool = True) -> Any:
         "scale": unit,
         **({} if problem.about is None else {"about": problem.about}),
     }
-    return to_arviz(groups, coords, attributes, lambda group, name: _described(group, name, unit))
+    return to_arviz(groups, coords, attributes, lambda group, name: _describe_variable(group, name, unit))
 
 
 def shown_quantities(kind: Kind[Any, Any], problem: Problem, posterior: Posterior) -> Quantities:
@@ -93,7 +93,7 @@ def shown_quantities(kind: Kind[Any, Any], problem: Problem, posterior: Posterio
     return {name: of for name, of in found.items() if of.draws.size}
 
 
-def chains_of(draws: Floats, sampled: bool) -> Floats:
+def split_chains(draws: Floats, sampled: bool) -> Floats:
     """Draws as several chains, shape (chains, draws, size): independent draws in one row are divided into four.
 
     Parameters
@@ -104,7 +104,7 @@ def chains_of(draws: Floats, sampled: bool) -> Floats:
 
     Examples
     --------
-    >>> chains_of(np.zeros((1, 8, 3)), False).shape, chains_of(np.zeros((1, 8, 3)), True).shape
+    >>> split_chains(np.zeros((1, 8, 3)), False).shape, split_chains(np.zeros((1, 8, 3)), True).shape
     ((4, 2, 3), (1, 8, 3))
     """
     if sampled or len(draws) > 1:
@@ -113,7 +113,7 @@ def chains_of(draws: Floats, sampled: bool) -> Floats:
     return draws.reshape(parts, -1, draws.shape[2])
 
 
-def _estimated(density: LogDensity, draws: Floats) -> Variables:
+def _unconstrained_draws(density: LogDensity, draws: Floats) -> Variables:
     values = density.values(draws, np)
     return {
         estimated_name(p.name): (p.dims, values[p.name]) for p in density.parameters if values[p.name].size
@@ -124,7 +124,7 @@ def _given_weights(problem: Problem) -> Variables:
     """Weights that were not learned."""
     density = problem.density
     values = {"strength": np.zeros((len(problem.criteria), len(problem.items)))}
-    return {"weight": (("criterion",), weights(density, values))}
+    return {"weight": (("criterion",), normalised_weights(density, values))}
 
 
 def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[int, ...]) -> Floats | None:
@@ -136,7 +136,7 @@ def _log_likelihood(answers: list[Answers], posterior: Posterior, lead: tuple[in
     return np.asarray(log.reshape(*lead, -1))
 
 
-def _data(answers: list[Answers]) -> tuple[Variables, Variables]:
+def _answer_data(answers: list[Answers]) -> tuple[Variables, Variables]:
     """What was answered, and the names of what each answer is about, "" for nothing."""
     size = [len(one.which) for one in answers]
     given = np.concatenate([one.given for one in answers])
@@ -166,16 +166,16 @@ GROUPS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _described(group: str, name: str, unit: str) -> dict[str, str]:
+def _describe_variable(group: str, name: str, unit: str) -> dict[str, str]:
     """Attributes of a variable."""
     if group in GROUPS:
         units, definition = GROUPS[group]
         return {"units": units, "definition": definition.format(name=name)}
     if group == "posterior" or (group, name) == ("constant_data", "weight"):
-        found = fact(name, unit)
+        found = quantity_fact(name, unit)
         return {"units": found.units, "definition": found.definition}
     if group == "unconstrained_posterior":
-        return _of_estimated(name, unit)
+        return _describe_unconstrained(name, unit)
     if group == "constant_data":
         what = (
             "number of answers of each judge" if name == "answers_by_judge" else f"{name[7:]} of each answer"
@@ -184,9 +184,9 @@ def _described(group: str, name: str, unit: str) -> dict[str, str]:
     return {}
 
 
-def _of_estimated(name: str, unit: str) -> dict[str, str]:
+def _describe_unconstrained(name: str, unit: str) -> dict[str, str]:
     for prefix, word in (("logit_", "log-odds"), ("log_", "log")):
         if name.startswith(prefix):
-            what = fact(natural_name(name.removeprefix("logit_")), unit)
+            what = quantity_fact(natural_name(name.removeprefix("logit_")), unit)
             return {"units": word, "definition": f"{word} of: {what.definition}"}
-    return {"units": fact(name, unit).units, "definition": fact(name, unit).definition}
+    return {"units": quantity_fact(name, unit).units, "definition": quantity_fact(name, unit).definition}

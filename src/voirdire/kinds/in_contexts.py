@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, weights
+from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
@@ -15,13 +15,13 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 
-def over_contexts(values: Values, over: str) -> Array:
+def strengths_over_contexts(values: Values, over: str) -> Array:
     """Strengths over contexts like those of the table ("new"), or over these alone, shape (..., criteria, items).
 
     Examples
     --------
     >>> values = {"strength": np.array([[1.0, -1.0]]), "context_strength": np.array([[[0.5, 1.5], [0.0, 0.0]]])}
-    >>> over_contexts(values, "new").tolist(), over_contexts(values, "these").tolist()
+    >>> strengths_over_contexts(values, "new").tolist(), strengths_over_contexts(values, "these").tolist()
     ([[1.0, -1.0]], [[1.5, -1.5]])
     """
     if over == "new" or "context_strength" not in values:
@@ -30,7 +30,7 @@ def over_contexts(values: Values, over: str) -> Array:
     return these - these.mean(axis=-1, keepdims=True)
 
 
-def over_note(over: str, contexts: int) -> str:
+def contexts_note(over: str, contexts: int) -> str:
     """Note on the scores of a fit with so many contexts."""
     here, there = "contexts like these", "these contexts alone"
     here, there, other = (here, there, "these") if over == "new" else (there, here, "new")
@@ -45,10 +45,12 @@ def context_columns(problem: Problem, contexts: Sequence[str], posterior: Poster
 
     One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
     """
-    shown = posterior.shown(lambda values: {"strength": strengths(problem.density, values)}, prob)["strength"]
+    shown = posterior.shown(lambda values: {"strength": context_strengths(problem.density, values)}, prob)[
+        "strength"
+    ]
     best = np.full(shown.point.shape, np.nan)
     if posterior.values is not None:
-        first = strengths(problem.density, posterior.values).argmax(axis=-1)
+        first = context_strengths(problem.density, posterior.values).argmax(axis=-1)
         best = (first[..., None] == np.arange(len(problem.items))).mean(axis=0)
     names = np.meshgrid(contexts, problem.items, indexing="ij")
     columns: Columns = {"context": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
@@ -56,8 +58,8 @@ def context_columns(problem: Problem, contexts: Sequence[str], posterior: Poster
     return columns | dict(zip(("strength", "low", "high", "p_best"), (p.ravel() for p in parts), strict=True))
 
 
-def strengths(density: LogDensity, values: Values) -> Floats:
+def context_strengths(density: LogDensity, values: Values) -> Floats:
     """Shape (..., contexts, items), each context's strengths with sum zero."""
     strength = values["strength"][..., None] + values["context_strength"]
-    found = np.einsum("...c,...cix->...xi", weights(density, values), strength)
+    found = np.einsum("...c,...cix->...xi", normalised_weights(density, values), strength)
     return np.asarray(found - found.mean(axis=-1, keepdims=True))

@@ -11,11 +11,11 @@ from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Answers
-from voirdire.kinds.bootstrap import refit
+from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.joint_checks import all_checks
-from voirdire.kinds.joint_problem import JointProblem, pose_joint
+from voirdire.kinds.joint_problem import JointProblem, encode_joint
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.preference import Preference
@@ -23,30 +23,30 @@ from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
 from voirdire.kinds.scores import results as score_results
 from voirdire.kinds.scores.about_items import scored_items
-from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
-from voirdire.kinds.scores.dependence import residuals as score_residuals
-from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
+from voirdire.kinds.scores.bootstrap import resample_scores as resampled_scores
+from voirdire.kinds.scores.dependence import score_residuals as score_residuals
+from voirdire.kinds.scores.kind import SCORES, given_or_stored_criteria, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.about_items import compared_items
-from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
-from voirdire.kinds.votes.held_out import of_votes
+from voirdire.kinds.votes.bootstrap import resample_votes as resampled_votes
+from voirdire.kinds.votes.held_out import held_out_votes
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.kind import VOTES, unpack_people
-from voirdire.kinds.votes.residuals import residuals as vote_residuals
+from voirdire.kinds.votes.residuals import vote_residuals as vote_residuals
 from voirdire.model.check import Check
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
-from voirdire.tables.joined import joined
+from voirdire.tables.joined import joined_table
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes_and_scores import VotesAndScores, in_one_coding
+from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
@@ -55,16 +55,16 @@ _OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that nev
 _OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
 
 
-def judges(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
+def joint_judge_table(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
     """Judges: ``votes`` and ``scores`` given, what the votes' model says of them and what the scores' does.
 
     ``reliability`` is the probability of being right in a vote on a typical pair and ``p_right_score`` that of giving
     the better one the higher score; both follow from ``discrimination``, which a judge's votes and scores share. The
-    other columns are those of :func:`.votes.results.judges` and :func:`.scores.results.judges`. Position
+    other columns are those of :func:`.votes.results.judge_table` and :func:`.scores.results.judge_table`. Position
     bias and tie habit are missing for judges that never voted, severity for those that never scored.
     """
     voted, scored = (kind.results["judges"](part, posterior, prob) for kind, part in JOINT.parts(problem))
-    columns = _by_score(scored) | voted | {"scores": scored["votes"]}
+    columns = _rename_p_right(scored) | voted | {"scores": scored["votes"]}
     for kinds, answered in ((_OF_VOTES, voted["votes"]), (_OF_SCORES, scored["votes"])):
         for name in (f"{kind}{end}" for kind in kinds for end in ("", "_low", "_high")):
             if name in columns:
@@ -73,7 +73,7 @@ def judges(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
     return {name: columns[name] for name in (*order, *columns) if name in columns}
 
 
-def _by_score(columns: Columns) -> Columns:
+def _rename_p_right(columns: Columns) -> Columns:
     return {name.replace("p_right", "p_right_score", 1): column for name, column in columns.items()}
 
 
@@ -86,11 +86,11 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
     compared = ("joint", "votes")
     results: ClassVar[Results] = {
-        "items": vote_results.ranking,
-        "judges": judges,
-        "criteria": vote_results.criteria,
-        "groups": lambda problem, *how: score_results.groups(problem.of_scores, *how),
-        "cutpoints": lambda problem, *how: score_results.cutpoints(problem.of_scores, *how),
+        "items": vote_results.ranking_table,
+        "judges": joint_judge_table,
+        "criteria": vote_results.criterion_table,
+        "groups": lambda problem, *how: score_results.group_table(problem.of_scores, *how),
+        "cutpoints": lambda problem, *how: score_results.cutpoint_table(problem.of_scores, *how),
     }
 
     def parts(self, problem: JointProblem) -> tuple[tuple[Kind[Any, Any], Any], ...]:
@@ -117,9 +117,9 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         return votes.beside(score_residuals(problem.of_scores, posterior))
 
     def judge_values(self, problem: JointProblem, values: Values) -> dict[str, Floats]:
-        """Values that :func:`judges` shows, shape (..., judges)."""
+        """Values that :func:`joint_judge_table` shows, shape (..., judges)."""
         voted, scored = (kind.judge_values(part, values) for kind, part in self.parts(problem))
-        return _by_score(scored) | voted
+        return _rename_p_right(scored) | voted
 
     def quantities(self, problem: JointProblem, values: Values) -> Quantities:
         """Those of all kinds of data, and the cutpoints of the scores."""
@@ -140,30 +140,32 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
             return "joint-maple-position", "there are votes and scores, and criteria are weighed"
         return "joint-position", "there are votes and scores"
 
-    def pose(self, model: Model, table: VotesAndScores, request: Request) -> tuple[JointProblem, list[str]]:
-        """See :func:`.joint_problem.pose_joint`; anchors are answers to comparisons."""
+    def encode_table(
+        self, model: Model, table: VotesAndScores, request: Request
+    ) -> tuple[JointProblem, list[str]]:
+        """See :func:`.joint_problem.encode_joint`; anchors are answers to comparisons."""
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
-        return pose_joint(model, table, **how), [] if people is None else list(people.notes)
+        return encode_joint(model, table, **how), [] if people is None else list(people.notes)
 
     def over_time(self, problem: JointProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of the votes and of the scores."""
         return [one for kind, part in self.parts(problem) for one in kind.over_time(part, posterior)]
 
-    def preference(self, problem: JointProblem, posterior: Posterior) -> Preference:
+    def people_preference(self, problem: JointProblem, posterior: Posterior) -> Preference:
         """As of votes, which people's answers are."""
-        return VOTES.preference(problem.of_votes, posterior)
+        return VOTES.people_preference(problem.of_votes, posterior)
 
     def table_of(self, problem: JointProblem) -> VotesAndScores:
         """Both tables."""
         return problem.tables
 
-    def unused(self, problem: JointProblem) -> list[str]:
+    def note_unused_columns(self, problem: JointProblem) -> list[str]:
         """Of both tables, those alike once."""
         both = (kind.table_of(part) for kind, part in self.parts(problem))
         return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
 
-    def reposed(
+    def with_data(
         self,
         problem: JointProblem,
         *,
@@ -175,18 +177,20 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         posed = problem.tables if table is None else table
         how: dict[str, Any] = {
             "levels": problem.of_scores.scale.levels,
-            "criteria": criteria_again(problem, problem.of_votes.criteria_votes, posed.criteria, criteria),
+            "criteria": given_or_stored_criteria(
+                problem, problem.of_votes.criteria_votes, posed.criteria, criteria
+            ),
             "anchors": problem.of_votes.anchors,
         }
-        return pose_joint(problem.model, posed, answer_weight=answer_weight, **how)
+        return encode_joint(problem.model, posed, answer_weight=answer_weight, **how)
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
         old: dict[str, Any] = {kind.name: kind.table_of(part) for kind, part in self.parts(problem)}
         for one in new if isinstance(new, list | tuple) else [new]:
             table: Any = read_new(one, *old.values())
-            old[table.data] = joined(old[table.data], table)
-        return in_one_coding(**old)
+            old[table.data] = joined_table(old[table.data], table)
+        return with_common_names(**old)
 
     def on_criteria(self, problem: JointProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
@@ -239,15 +243,15 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         if VOTES.can_compare(model):
             return VOTES.held_out(model, table.votes, here, request)
         how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
-        return of_votes(
-            table.votes, here, lambda seen: pose_joint(model, VotesAndScores(seen, table.scores), **how)
+        return held_out_votes(
+            table.votes, here, lambda seen: encode_joint(model, VotesAndScores(seen, table.scores), **how)
         )
 
     def refit_resampled(
         self, problem: JointProblem, mode: Floats, resamples: int, rng: np.random.Generator
     ) -> Floats:
         """See :mod:`voirdire.kinds.bootstrap`."""
-        return refit(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
+        return refit_modes(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
 
     def resampled(self, problem: JointProblem, rng: np.random.Generator) -> Data:
         """As many votes and as many scores, drawn with replacement."""
@@ -266,7 +270,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
         how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
         how |= {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
-        return pose_joint(model, both, **how)
+        return encode_joint(model, both, **how)
 
     def counts(self, problem: JointProblem) -> dict[str, int]:
         """Numbers of ``votes`` and ``scores``.
@@ -294,7 +298,7 @@ class JointFit(ComparedFit, ScoredFit):
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""
-        return vote_results.strengths(self.problem, self.posterior, self.prob)
+        return vote_results.strength_table(self.problem, self.posterior, self.prob)
 
 
 def _has_pairs(table: object) -> bool:

@@ -23,14 +23,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.votes.human.table import Anchors
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Problem
 from voirdire.model.shared_density import SharedDensity
 from voirdire.model.specs import Model, Section
-from voirdire.tables.votes_and_scores import VotesAndScores, in_one_coding
+from voirdire.tables.votes_and_scores import VotesAndScores, with_common_names
 from voirdire.typing import Floats
 
 
@@ -65,7 +65,7 @@ class JointProblem(Problem):
         return VotesAndScores(self.of_votes.votes, self.of_scores.table)
 
 
-def pose_joint(
+def encode_joint(
     model: Model,
     tables: VotesAndScores,
     *,
@@ -90,7 +90,7 @@ def pose_joint(
     answer_weight : array, shape (judges,), optional
         What one answer of each judge counts for; judges sorted by name.
     ties, repeats, keep_empty
-        As of :func:`voirdire.kinds.votes.problem.pose` and :func:`voirdire.kinds.scores.problem.pose_scores`.
+        As of :func:`voirdire.kinds.votes.problem.encode_votes` and :func:`voirdire.kinds.scores.problem.encode_scores`.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def pose_joint(
     >>> from voirdire.tables.votes_and_scores import read_votes_and_scores
     >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
     >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
-    >>> problem = pose_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
+    >>> problem = encode_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
     >>> problem.items, problem.judge_votes.tolist()
     (('x', 'y', 'z'), [2, 1])
     """
@@ -114,8 +114,8 @@ def pose_joint(
     if on_criteria is None:
         of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
     else:
-        tables = in_one_coding(tables.votes, tables.scores, on_criteria.judges)
-    scores = pose_scores(
+        tables = with_common_names(tables.votes, tables.scores, on_criteria.judges)
+    scores = encode_scores(
         of_scores,
         tables.scores,
         levels=levels,
@@ -125,7 +125,7 @@ def pose_joint(
         answer_weight=answer_weight,
     )
     how: dict[str, Any] = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
-    votes = pose(of_votes, tables.votes, on_criteria, ties=ties, **how)
+    votes = encode_votes(of_votes, tables.votes, on_criteria, ties=ties, **how)
     sizes = len(tables.judges), len(tables.criteria), len(tables.items)
     compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
     votes = replace(votes, density=replace(votes.density, compared=compared), beside_scores=True)

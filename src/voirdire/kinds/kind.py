@@ -15,13 +15,18 @@ from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers
 from voirdire.kinds.claims import Claims
-from voirdire.kinds.columns import Columns, records
+from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords
-from voirdire.kinds.panel_gap import difference, gap_in_words, shared_scale, shown_draws
+from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shared_scale, shown_draws
 from voirdire.kinds.preference import Preference
-from voirdire.kinds.quantities import Quantities, of_judges, of_parameters, of_scores
+from voirdire.kinds.quantities import (
+    Quantities,
+    item_score_quantities,
+    judge_quantities,
+    parameter_quantities,
+)
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.model.check import Check
@@ -31,7 +36,7 @@ from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
-from voirdire.tables.covariates import columns_of, names_in
+from voirdire.tables.covariates import columns_of, covariate_names
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
@@ -73,7 +78,11 @@ class Request:
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns that are read for it beside those that every table has, where a table has them."""
-        found = () if self.covariates is None else (*columns_of(self.covariates), *names_in(self.covariates))
+        found = (
+            ()
+            if self.covariates is None
+            else (*columns_of(self.covariates), *covariate_names(self.covariates))
+        )
         found += () if self.by is None else (self.by,)
         names = [name for row in self.terms for name in row.factors]
         return tuple(dict.fromkeys((*found, *names, *columns_of(names))))  # of votes also those of each item
@@ -177,20 +186,20 @@ class Kind(ABC, Generic[T, P]):
         raise InputError(f"terms= is not for tables of {self.words}; name a model, or leave it out")
 
     @abstractmethod
-    def pose(self, model: Model, table: T, request: Request) -> tuple[P, list[str]]:
+    def encode_table(self, model: Model, table: T, request: Request) -> tuple[P, list[str]]:
         """Bring a table into the form of a model; and what was done on the user's behalf, in words."""
 
     @abstractmethod
     def table_of(self, problem: P) -> T:
         """The table that a problem was posed over."""
 
-    def unused(self, problem: P) -> list[str]:
+    def note_unused_columns(self, problem: P) -> list[str]:
         """Notes on columns that the model of a problem leaves out; see :mod:`.unused_columns`."""
         sums = type(self).model_of_terms is not Kind.model_of_terms
         return unused_columns(problem, self.table_of(problem), sums)
 
     @abstractmethod
-    def reposed(
+    def with_data(
         self, problem: P, *, table: T | None = None, criteria: Any = None, answer_weight: Floats | None = None
     ) -> P:
         """The model of a problem over its own or another table of the same coding and scale.
@@ -261,7 +270,7 @@ class Kind(ABC, Generic[T, P]):
         {}
     )  # of columns whose names in JSON say something else
 
-    def subject(self, problem: P, request: Request) -> str | None:
+    def result_subject(self, problem: P, request: Request) -> str | None:
         """What results are about: "target" or "panel"; None where nothing was said, and they are the panel's."""
         told = {"models": TARGET, "people": PANEL, None: None}[request.judges]
         return request.about or told
@@ -269,7 +278,7 @@ class Kind(ABC, Generic[T, P]):
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
         return (
-            [*gap_in_words(problem, posterior), *difference(problem, posterior)]
+            [*describe_gap(problem, posterior), *describe_agreement(problem, posterior)]
             if self.has_scores(problem)
             else []
         )
@@ -278,7 +287,7 @@ class Kind(ABC, Generic[T, P]):
         """True if items have scores."""
         return "items" in self.results and "strength" in {one.name for one in problem.density.parameters}
 
-    def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
+    def context_results(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
         return {}
 
@@ -290,7 +299,7 @@ class Kind(ABC, Generic[T, P]):
     def judge_values(self, problem: P, values: Values) -> dict[str, Floats]:
         """What the table of judges shows of each, shape (..., judges); NaN where the model has no such thing."""
 
-    def guess(self, problem: P) -> float:
+    def guessing_probability(self, problem: P) -> float:
         """Probability of a right answer by guessing, as reliability counts right answers."""
         return 0.5
 
@@ -301,15 +310,17 @@ class Kind(ABC, Generic[T, P]):
         ----------
         values : dict of array, shape (draws, ...)
         """
-        found = of_parameters(problem, values)
-        found |= of_judges(self.judge_values(problem, values), len(problem.judges), self.guess(problem))
-        return found | (of_scores(problem, values) if self.has_scores(problem) else {})
+        found = parameter_quantities(problem, values)
+        found |= judge_quantities(
+            self.judge_values(problem, values), len(problem.judges), self.guessing_probability(problem)
+        )
+        return found | (item_score_quantities(problem, values) if self.has_scores(problem) else {})
 
     def of_systems(self, problem: P, posterior: Posterior) -> Quantities:
         """Draws of what systems are worth, one a draw of the fit; nothing of tables that are not about systems."""
         return {}
 
-    def entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
+    def board_entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
         """Entrants of a leaderboard: items, as far as there are draws of their scores.
 
         Raises
@@ -322,7 +333,7 @@ class Kind(ABC, Generic[T, P]):
         if posterior.values is None:
             raise InputError("a board needs draws; fit with another method than 'map'")
         drawn = shown_draws(problem, posterior.values)
-        rows = records(self.results["items"](problem, posterior, prob))
+        rows = to_records(self.results["items"](problem, posterior, prob))
         sizes = problem.density.sizes
         scale = shared_scale(problem, posterior.values)
         return Entrants(
@@ -349,7 +360,7 @@ class Kind(ABC, Generic[T, P]):
         """Draws of what each item is worth in each context, (draws, contexts, items); None where the model has none."""
         return None
 
-    def preference(self, problem: P, posterior: Posterior) -> Preference | None:
+    def people_preference(self, problem: P, posterior: Posterior) -> Preference | None:
         """Answers of people to comparisons of items in one context, as the model has or assumes them.
 
         None where it says nothing of the noise of answers.

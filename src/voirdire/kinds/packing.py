@@ -40,10 +40,12 @@ def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[st
 def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
     """A table of votes, from what :func:`pack_votes` made (after JSON made lists of tuples)."""
     content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
-    content |= listed(names[key])
+    content |= lists_to_tuples(names[key])
     if "details" in content:
-        content["details"] = Details(**listed(content["details"]), **_starting(f"{key}_details_", arrays))
-    content["further"] = Further.unpacked(content["further"], _starting(f"{key}_further_", arrays))
+        content["details"] = Details(
+            **lists_to_tuples(content["details"]), **_select_prefix(f"{key}_details_", arrays)
+        )
+    content["further"] = Further.from_packed(content["further"], _select_prefix(f"{key}_further_", arrays))
     if content["row_cell"] is None:
         for name in ("contexts", "further", *_ROWS):
             del content[name]
@@ -73,21 +75,21 @@ def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, A
 def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dict[str, Any]:
     """The arguments of a table's class, from what :func:`pack_rated` made."""
     further = "further_"
-    codes = _starting(f"{key}_", arrays)
+    codes = _select_prefix(f"{key}_", arrays)
     more = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
-    return listed(names) | codes | {"further": Further.unpacked(names["further"], more)}
+    return lists_to_tuples(names) | codes | {"further": Further.from_packed(names["further"], more)}
 
 
-def _starting(start: str, arrays: dict[str, Any]) -> dict[str, Any]:
+def _select_prefix(start: str, arrays: dict[str, Any]) -> dict[str, Any]:
     return {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
 
 
-def listed(names: dict[str, Any]) -> dict[str, Any]:
+def lists_to_tuples(names: dict[str, Any]) -> dict[str, Any]:
     """Lists, which JSON made of tuples, as tuples.
 
     Examples
     --------
-    >>> listed({"labels": ["a", "b"]})
+    >>> lists_to_tuples({"labels": ["a", "b"]})
     {'labels': ('a', 'b')}
     """
     return {name: tuple(value) if isinstance(value, list) else value for name, value in names.items()}

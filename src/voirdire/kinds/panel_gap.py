@@ -19,9 +19,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, scores
+from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.gap_posterior import GapPosterior, unit_of
+from voirdire.kinds.gap_posterior import GapPosterior, mean_and_sd
 from voirdire.kinds.gap_prior import LOG_GAP_MEAN, LOG_GAP_SD
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.target_answers import TargetAnswers
@@ -71,7 +71,7 @@ class Gap:
         """
         rng = np.random.default_rng(OWN)
         kept = self._kept(rng, len(drawn))
-        middle, size = unit_of(drawn)
+        middle, size = mean_and_sd(drawn)
         size = size if spread is None else spread[:, None]
         noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
         return np.asarray(middle + kept * (drawn - middle) + noise)
@@ -79,7 +79,7 @@ class Gap:
     def scale(self, drawn: Floats) -> Floats:
         """What all differences about the target are multiplied with in each draw of :meth:`of`, shape (draws,)."""
         kept = self._kept(np.random.default_rng(OWN), len(drawn))
-        return np.asarray((unit_of(drawn)[1] * np.sqrt(kept))[:, 0])
+        return np.asarray((mean_and_sd(drawn)[1] * np.sqrt(kept))[:, 0])
 
     def point(self, score: Floats) -> Floats:
         """Scores that are expected of people, in the order of the panel's, shape (items,)."""
@@ -112,7 +112,7 @@ def check_about(about: str | None, judges: str | None) -> None:
         raise InputError(wrong)
 
 
-def gap_of(problem: Problem, drawn: Floats, places: Mapping[str, int] | None = None) -> Gap | GapPosterior:
+def find_gap(problem: Problem, drawn: Floats, places: Mapping[str, int] | None = None) -> Gap | GapPosterior:
     """The gap of a problem's panel: as public tables have it, or as people's answers teach it beside these.
 
     Parameters
@@ -138,7 +138,7 @@ def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[st
     answers = problem.target_answers
     if answers is None or values is None:
         return None
-    gap = gap_of(problem, scores(problem.density, values))
+    gap = find_gap(problem, integrated_scores(problem.density, values))
     assert isinstance(gap, GapPosterior)
     correlation, low, high = gap.correlation(prob)
     return {
@@ -150,7 +150,7 @@ def learned_gap(problem: Problem, values: Values | None, prob: float) -> dict[st
     }
 
 
-def gap_in_words(problem: Problem, posterior: Posterior) -> list[str]:
+def describe_gap(problem: Problem, posterior: Posterior) -> list[str]:
     """Sentence on what people's answers teach of the gap."""
     found = learned_gap(problem, posterior.values, INTERVAL)
     if found is None:
@@ -164,52 +164,54 @@ def gap_in_words(problem: Problem, posterior: Posterior) -> list[str]:
     ]
 
 
-def both(problem: Problem, values: Values) -> tuple[Floats, Floats]:
+def target_and_panel_scores(problem: Problem, values: Values) -> tuple[Floats, Floats]:
     """Draws of scores about the target and about the panel, shape (draws, items) each."""
-    own = scores(problem.density, values)
+    own = integrated_scores(problem.density, values)
     error = values.get("panel_error")
     if error is None:
-        return gap_of(problem, own).of(own), own
+        return find_gap(problem, own).of(own), own
     # people ranked some items: what items are worth is about them, and the panel's error was fitted
-    return own, scores(problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]})
+    return own, integrated_scores(
+        problem.density, {**values, "strength": values["strength"] + error[..., 0, :, :]}
+    )
 
 
 def shown_draws(problem: Problem, values: Values) -> Floats:
     """Draws of the scores that a fit shows, shape (draws, items)."""
     if problem.about is None:
-        return scores(problem.density, values)
-    return both(problem, values)[problem.about == PANEL]
+        return integrated_scores(problem.density, values)
+    return target_and_panel_scores(problem, values)[problem.about == PANEL]
 
 
 def shared_scale(problem: Problem, values: Values) -> Floats | None:
     """What all differences of :func:`shown_draws` are multiplied with in each draw; None where nothing is."""
     if problem.about != TARGET or "panel_error" in values:
         return None
-    own = scores(problem.density, values)
-    return gap_of(problem, own).scale(own)
+    own = integrated_scores(problem.density, values)
+    return find_gap(problem, own).scale(own)
 
 
-def beside(about: str, target: Columns, panel: Columns) -> Columns:
+def with_other_score(about: str, target: Columns, panel: Columns) -> Columns:
     """The table of what results are about, with score and interval of the other (``score_panel``, ...) beside it.
 
     Examples
     --------
     >>> columns = dict.fromkeys(("score", "low", "high"), 1.0)
-    >>> list(beside("target", columns, columns))
+    >>> list(with_other_score("target", columns, columns))
     ['score', 'low', 'high', 'score_panel', 'low_panel', 'high_panel']
     """
     shown, rest, name = (target, panel, PANEL) if about == TARGET else (panel, target, TARGET)
     return shown | {f"{key}_{name}": rest[key] for key in ("score", "low", "high")}
 
 
-def difference(problem: Problem, posterior: Posterior) -> list[str]:
+def describe_agreement(problem: Problem, posterior: Posterior) -> list[str]:
     """Sentence on how sure the panel is of the pairs that it tells apart, and how often people would agree."""
     values = posterior.values
     if values is None or len(problem.items) < 2:
         return []
     # a quarter of the draws takes a quarter of the memory
     some = {name: of[::4] for name, of in values.items()}
-    target, panel = (part[:, :MOST] for part in both(problem, some))
+    target, panel = (part[:, :MOST] for part in target_and_panel_scores(problem, some))
     first, second = np.triu_indices(panel.shape[1], 1)
     says = (panel[:, first] > panel[:, second]).mean(axis=0)
     turned = says < 0.5

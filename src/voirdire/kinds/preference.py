@@ -22,7 +22,7 @@ import numpy as np
 
 from voirdire.model.specs import Model
 from voirdire.model.terms import ANCHORS
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -53,7 +53,7 @@ class Preference:
         >>> Preference().probability(np.array([0.0, 1.0])).round(3).tolist()
         [0.5, 0.731]
         """
-        ahead = sigmoid(np.asarray(difference) / self.scale, np)
+        ahead = logistic_sigmoid(np.asarray(difference) / self.scale, np)
         return np.asarray(1.0 - self.coin + (2.0 * self.coin - 1.0) * ahead)
 
     def information(self, difference: float) -> float:
@@ -65,7 +65,7 @@ class Preference:
         (0.25, 0.0625)
         """
         p = float(self.probability(np.array(difference)))
-        ahead = float(sigmoid(np.array(difference / self.scale), np))
+        ahead = float(logistic_sigmoid(np.array(difference / self.scale), np))
         slope = (2.0 * self.coin - 1.0) * ahead * (1.0 - ahead) / self.scale
         return slope**2 / max(p * (1.0 - p), 1e-300)
 
@@ -90,7 +90,7 @@ def people_coin(model: Model, values: Values) -> float:
     0.95
     """
     if "anchor" in values:
-        return float(sigmoid(np.asarray(values["anchor"]), np))
+        return float(logistic_sigmoid(np.asarray(values["anchor"]), np))
     if model.anchors is None or model.anchors.kind not in ANCHORS:
         return 1.0
-    return float(sigmoid(np.array(ANCHORS[model.anchors.kind].expected(model.anchors.numbers)), np))
+    return float(logistic_sigmoid(np.array(ANCHORS[model.anchors.kind].expected(model.anchors.numbers)), np))

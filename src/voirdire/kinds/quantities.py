@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.posterior import weights
-from voirdire.kinds.in_contexts import strengths
-from voirdire.kinds.panel_gap import both as about_both
+from voirdire.infer.posterior import normalised_weights
+from voirdire.kinds.in_contexts import context_strengths
 from voirdire.kinds.panel_gap import shown_draws
+from voirdire.kinds.panel_gap import target_and_panel_scores as about_both
 from voirdire.model.natural_scales import LOG, LOGITS, LOGS, natural_name
 from voirdire.model.problem import PANEL, TARGET, Problem
-from voirdire.model.terms.arrays import sigmoid
-from voirdire.model.terms.raters import discrimination
+from voirdire.model.terms.arrays import logistic_sigmoid
+from voirdire.model.terms.raters import scaled_discrimination
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -31,7 +31,7 @@ Quantities = dict[str, Quantity]
 SHARES = frozenset({"class_share", "common_label", "tendency"})
 
 
-def of_parameters(problem: Problem, values: Values) -> Quantities:
+def parameter_quantities(problem: Problem, values: Values) -> Quantities:
     """Every parameter by itself on its natural scale; of criteria their weights.
 
     Parameters
@@ -46,24 +46,24 @@ def of_parameters(problem: Problem, values: Values) -> Quantities:
             continue
         draws = value
         if name == "reliability_deviation":
-            by_criterion = np.asarray(sigmoid(values["reliability"][..., None] + value, np))
+            by_criterion = np.asarray(logistic_sigmoid(values["reliability"][..., None] + value, np))
             found["reliability_by_criterion"] = Quantity(by_criterion, parameter.dims)
             continue
         if name in LOGITS:
-            draws = np.asarray(sigmoid(value, np))
+            draws = np.asarray(logistic_sigmoid(value, np))
         elif name == "weight":
-            draws = weights(density, values)
+            draws = normalised_weights(density, values)
         elif name in SHARES:
-            draws = _softmax(value)
+            draws = _softmax_shares(value)
         elif name == "raw_discrimination":
-            draws = discrimination(value)
+            draws = scaled_discrimination(value)
         elif name in LOGS or name.startswith(LOG):
             draws = np.exp(value)
         found[natural_name(name)] = Quantity(draws, parameter.dims)
     return found
 
 
-def of_scores(problem: Problem, values: Values) -> Quantities:
+def item_score_quantities(problem: Problem, values: Values) -> Quantities:
     """Scores of items as a fit shows them, over all contexts and in each; beside them those about the other subject."""
     found = {"score": Quantity(shown_draws(problem, values), ("item",))}
     if problem.about is not None:
@@ -71,11 +71,11 @@ def of_scores(problem: Problem, values: Values) -> Quantities:
         other, draws = (PANEL, panel) if problem.about == TARGET else (TARGET, target)
         found[f"score_{other}"] = Quantity(draws, ("item",))
     if "context_strength" in values:
-        found["score_in_context"] = Quantity(strengths(problem.density, values), ("context", "item"))
+        found["score_in_context"] = Quantity(context_strengths(problem.density, values), ("context", "item"))
     return found
 
 
-def of_judges(each: dict[str, Floats], judges: int, guess: float) -> Quantities:
+def judge_quantities(each: dict[str, Floats], judges: int, guess: float) -> Quantities:
     """Values of judges, those that the model has and does not fix, and their informedness.
 
     Parameters
@@ -89,7 +89,7 @@ def of_judges(each: dict[str, Floats], judges: int, guess: float) -> Quantities:
     found = {
         name: Quantity(np.broadcast_to(value, (len(value), judges)), ("judge",))
         for name, value in each.items()
-        if not np.isnan(value).all() and not _same(value)
+        if not np.isnan(value).all() and not _is_constant(value)
     }
     if "reliability" in found:
         above = (found["reliability"].draws - guess) / (1.0 - guess)
@@ -97,16 +97,16 @@ def of_judges(each: dict[str, Floats], judges: int, guess: float) -> Quantities:
     return found
 
 
-def rescaled(quantities: Quantities, change: Callable[[str, Floats], Floats]) -> Quantities:
+def rescale_draws(quantities: Quantities, change: Callable[[str, Floats], Floats]) -> Quantities:
     """The same with the draws changed by name."""
     return {name: of._replace(draws=change(name, of.draws)) for name, of in quantities.items()}
 
 
-def _same(value: Floats) -> bool:
+def _is_constant(value: Floats) -> bool:
     """True if draws are equal but for rounding, as the rate of first items where the model knows no positions."""
     return len(value) > 1 and bool(np.ptp(value, axis=0).max() < 1e-9)
 
 
-def _softmax(log: Floats) -> Floats:
+def _softmax_shares(log: Floats) -> Floats:
     raw = np.exp(log - log.max(axis=-1, keepdims=True))
     return np.asarray(raw / raw.sum(axis=-1, keepdims=True))

@@ -9,13 +9,13 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit_in_batches
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.fit import Fit, verb
+from voirdire.kinds.fit import Fit, find_verb
 from voirdire.kinds.panel_gap import learned_gap
-from voirdire.kinds.spreads import spreads
+from voirdire.kinds.spreads import spread_table
 from voirdire.kinds.win_matrix import win_matrix
 from voirdire.model.problem import PANEL
 from voirdire.settings import least_draws
-from voirdire.tables.given import as_given
+from voirdire.tables.given import convert_to_library
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,18 +56,18 @@ class RankedFit(Fit):
     def spreads(self) -> pd.DataFrame:
         """Learned spreads of items, contexts, tastes and tie habits: name, value, low, high.
 
-        Empty of models without learned structure; see :func:`voirdire.kinds.spreads.spreads`.
+        Empty of models without learned structure; see :func:`voirdire.kinds.spreads.spread_table`.
         """
-        return self._frame(spreads(self.problem, self.posterior, self.prob))
+        return self._frame(spread_table(self.problem, self.posterior, self.prob))
 
     def board(self, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
         """The leaderboard: what is distinguishable, what a choice may cost; see :func:`voirdire.decide.board.board`."""
-        leaderboard: dict[str, Any] = verb("board")(self.in_pandas, prices, margin)
+        leaderboard: dict[str, Any] = find_verb("board")(self.in_pandas, prices, margin)
         return leaderboard
 
     def decide(self, prices: object = None, margin: float = 0.0) -> Any:
         """Decide which items share the first place; see :func:`voirdire.decide.decision.decide`."""
-        return verb("decide")(self, prices, margin)
+        return find_verb("decide")(self, prices, margin)
 
     def strength_columns(self) -> Columns:
         """As :meth:`strengths`, as columns."""
@@ -118,8 +118,8 @@ class ComparedFit(RankedFit):
         ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
         ``repeats`` and ``seed``.
         """
-        comparisons: pd.DataFrame = verb("next_comparisons")(self.in_pandas, count, **settings)
-        return as_given(comparisons, self.frames)
+        comparisons: pd.DataFrame = find_verb("next_comparisons")(self.in_pandas, count, **settings)
+        return convert_to_library(comparisons, self.frames)
 
     def win_matrix(self) -> pd.DataFrame:
         """Win probability of every item against every other; see :func:`.win_matrix.win_matrix`.

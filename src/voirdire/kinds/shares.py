@@ -40,22 +40,22 @@ class Calibration(NamedTuple):
     total: Floats
 
 
-def of_judges(problem: Any, tables: Sequence[Any]) -> Shares:
+def answer_shares(problem: Any, tables: Sequence[Any]) -> Shares:
     """Shares of each judge's answers; ``problem`` says which answers there are, and which a table gives."""
     given = problem.given(problem.table)
-    column, names = (_neighbours if problem.ordered else _common)(problem.possible, given)
+    column, names = (_group_levels if problem.ordered else _group_labels)(problem.possible, given)
     judge, size = problem.table.judge, len(problem.judges)
     n = np.bincount(judge, minlength=size)
 
-    def shares(found: Ints) -> Floats:
+    def judge_shares(found: Ints) -> Floats:
         counts = np.bincount(judge * len(names) + column[found], minlength=size * len(names))
         return np.asarray(counts.reshape(size, len(names))[n > 0] / n[n > 0, None])
 
     kept = [problem.judges[k] for k in np.flatnonzero(n)]
-    return Shares(kept, names, np.stack([shares(problem.given(table)) for table in tables]))
+    return Shares(kept, names, np.stack([judge_shares(problem.given(table)) for table in tables]))
 
 
-def _neighbours(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
+def _group_levels(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     """Column of each level, and the columns' names."""
     parts = np.array_split(np.arange(len(levels)), min(COLUMNS, len(levels)))
     names = [
@@ -64,7 +64,7 @@ def _neighbours(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), names
 
 
-def _common(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
+def _group_labels(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     """Column of each label, the less common in one, and the columns' names."""
     size = len(labels)
     if size <= COLUMNS:

@@ -12,7 +12,7 @@ from voirdire.model.terms.parameters import LogExponential
 NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spread": "tie_judge"}
 
 
-def spreads(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+def spread_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Spreads (sd, log-odds) that were learned: name, value, low, high; ``item:criterion`` of several criteria.
 
     ``slope`` of a covariate's effect between judges, ``slope:covariate`` of several;

@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.votes.results import ranks
+from voirdire.kinds.votes.results import rank_values
 from voirdire.tables.rated import Rated
 from voirdire.typing import Floats, Ints
 
@@ -21,7 +21,7 @@ class Placed(NamedTuple):
     context: Ints
 
 
-def placed(table: Rated) -> Placed | None:
+def systems_and_contexts(table: Rated) -> Placed | None:
     """System and context of every item; None if the table is not about several systems over several contexts.
 
     Examples
@@ -30,7 +30,7 @@ def placed(table: Rated) -> Placed | None:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [("a", x, s, 1) for x in ("p", "q") for s in ("one", "two")]
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "context", "system", "score"]))
-    >>> placed(table).system.tolist(), placed(table).context.tolist()
+    >>> systems_and_contexts(table).system.tolist(), systems_and_contexts(table).context.tolist()
     ([0, 1, 0, 1], [0, 0, 1, 1])
     """
     if table.system is None or table.context is None or min(len(table.systems), len(table.contexts)) < 2:
@@ -45,8 +45,8 @@ def placed(table: Rated) -> Placed | None:
     return Placed(*found)
 
 
-def ranked(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
-    """Systems as they come: system, contexts, and what :func:`.votes.results.ranking` has of items.
+def rank_systems(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
+    """Systems as they come: system, contexts, and what :func:`.votes.results.ranking_table` has of items.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def ranked(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, pro
     """
     score = np.median(drawn, axis=0)
     low, high = posterior.interval(drawn, prob)
-    each = ranks(drawn)
+    each = rank_values(drawn)
     ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
     rank_low, rank_high = np.quantile(each, ends, axis=0, method="inverted_cdf")
     contexts = np.unique(np.stack(where), axis=1)[0]
@@ -66,7 +66,7 @@ def ranked(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, pro
         "sd": drawn.std(axis=0, ddof=1),
         "low": low,
         "high": high,
-        "rank": ranks(score),
+        "rank": rank_values(score),
         "rank_low": rank_low,
         "rank_high": rank_high,
         "p_best": (each == 1).mean(axis=0),
@@ -87,7 +87,7 @@ def check_over(about: Placed | None, over: str, what: str, more: str = "") -> No
         )
 
 
-def note(table: Rated, over: str) -> str:
+def systems_note(table: Rated, over: str) -> str:
     """Note on a fit of a table about systems."""
     like = "contexts like these" if over == "new" else "these contexts alone"
     return (

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, quantiles, scores
+from voirdire.infer.posterior import Posterior, integrated_scores, two_quantiles
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.panel_gap import gap_of
+from voirdire.kinds.panel_gap import find_gap
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.encode import positions
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.encode import level_positions
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import Rated
 from voirdire.typing import Floats, Ints
 
@@ -80,20 +80,20 @@ def predict_about_target(
             "(--method laplace)"
         )
     found: Columns = dict(asked.named)
-    target, panel = _worth(problem, values, asked.criteria)
+    target, panel = _target_and_panel(problem, values, asked.criteria)
     some = np.linspace(0, len(target) - 1, min(len(target), asked.most or len(target))).astype(int)
     few = {name: of[some] for name, of in values.items()}
     for worth, more in ((target[some], ""), (panel[some], f"_{PANEL}")):
         predicted = asked.answered(few, worth)
         first, *rest = predicted
-        ends = quantiles(predicted[first], 0.5 * (1 - prob), 0.5 * (1 + prob))
+        ends = two_quantiles(predicted[first], 0.5 * (1 - prob), 0.5 * (1 + prob))
         found[f"{first}{more}"] = predicted[first].mean(axis=0)
         found |= {f"low{more}": ends[0], f"high{more}": ends[1]}
         found |= {f"{name}{more}": predicted[name].mean(axis=0) for name in rest}
     return found
 
 
-def codes_of_items(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
+def item_codes(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]:
     """Item and criterion of each row in a problem's coding, and the columns that name them.
 
     The criterion is -1, and what an item is worth over all is meant, where the table has no such column.
@@ -110,17 +110,17 @@ def codes_of_items(problem: Problem, given: Rated) -> tuple[Ints, Ints, Columns]
         if name not in wanted:
             continue
         theirs = given.criteria if name == "criterion" else given.items
-        place = positions(theirs, ours)
+        place = level_positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
             rows = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
+            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
         codes[name] = place[getattr(given, name)]
         named[name] = np.array(ours, dtype=object)[codes[name]]
     problems.raise_any()
     return codes["item"], codes.get("criterion", codes["item"] * 0 - 1), named
 
 
-def over_all_contexts(has_contexts: bool, given: bool) -> None:
+def refuse_contexts(has_contexts: bool, given: bool) -> None:
     """Refuse contexts: how far a panel is from people is known over all of them alone.
 
     Parameters
@@ -140,15 +140,15 @@ def over_all_contexts(has_contexts: bool, given: bool) -> None:
         )
 
 
-def _worth(problem: Problem, values: Values, criteria: tuple[int, ...]) -> tuple[Floats, Floats]:
+def _target_and_panel(problem: Problem, values: Values, criteria: tuple[int, ...]) -> tuple[Floats, Floats]:
     """Draws about the target and about the panel, shape (draws, criteria + 1, items), the last over all criteria."""
     own = np.asarray(problem.density.item_strengths(values))
-    panel = np.concatenate([own, scores(problem.density, values)[:, None]], axis=1)
+    panel = np.concatenate([own, integrated_scores(problem.density, values)[:, None]], axis=1)
     if "panel_error" in values:  # people ranked some items: strengths are about them
         error = values["panel_error"][..., 0, :, :]
         seen = {**values, "strength": values["strength"] + error}
-        return panel, np.concatenate([own + error, scores(problem.density, seen)[:, None]], axis=1)
+        return panel, np.concatenate([own + error, integrated_scores(problem.density, seen)[:, None]], axis=1)
     target = panel.copy()
     for place in criteria:
-        target[:, place] = gap_of(problem, panel[:, place]).of(panel[:, place])
+        target[:, place] = find_gap(problem, panel[:, place]).of(panel[:, place])
     return target, panel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.kinds.effects import told_by_terms
+from voirdire.kinds.effects import effect_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ class TermsFit:
         InputError
             The fit has none.
         """
-        return self._told("covariates", "covariates() needs fit(..., covariates=...)")
+        return self._term_frame("covariates", "covariates() needs fit(..., covariates=...)")
 
     def own_family(self) -> pd.DataFrame:
         """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high.
@@ -36,7 +36,7 @@ class TermsFit:
         InputError
             The fit was not asked for it.
         """
-        return self._told("own_family", "own_family() needs fit(..., families=..., item_families=...)")
+        return self._term_frame("own_family", "own_family() needs fit(..., families=..., item_families=...)")
 
     def terms(self) -> pd.DataFrame:
         """Values of the other terms beside a model's own: term, level, value (log-odds), low, high.
@@ -46,14 +46,14 @@ class TermsFit:
         InputError
             The fit has none.
         """
-        return self._told(
+        return self._term_frame(
             "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
         )
 
-    def _told(self, name: str, otherwise: str) -> pd.DataFrame:
+    def _term_frame(self, name: str, otherwise: str) -> pd.DataFrame:
         import pandas as pd
 
-        found = told_by_terms(self.problem, self.posterior, self.prob)
+        found = effect_tables(self.problem, self.posterior, self.prob)
         if name not in found:
             raise InputError(otherwise)
         return pd.DataFrame(found[name])

@@ -24,16 +24,16 @@ class Rows(NamedTuple):
 
     def of(self, names: Ints) -> bytes:
         """The answers in one order, their items called by other names."""
-        return _ordered(np.column_stack([names[self.items], self.rest]))
+        return _sorted_bytes(np.column_stack([names[self.items], self.rest]))
 
     def about(self, item: int) -> bytes:
         """The answers about an item, whatever the others are called, in one order."""
         here = self.items == item
         rows = here.any(axis=1)
-        return _ordered(np.column_stack([here[rows], self.rest[rows]]))
+        return _sorted_bytes(np.column_stack([here[rows], self.rest[rows]]))
 
 
-def twins(problem: Problem) -> list[Ints]:
+def interchangeable_items(problem: Problem) -> list[Ints]:
     """Groups of two items or more that could change names, of votes and scores; codes of the items.
 
     Examples
@@ -41,7 +41,7 @@ def twins(problem: Problem) -> list[Ints]:
     >>> import pandas as pd
     >>> from voirdire.fit.verb import fit
     >>> votes = {"judge": "a", "first": ["x", "x"], "second": ["y", "z"], "winner": "first"}
-    >>> [group.tolist() for group in twins(fit(pd.DataFrame(votes), method="map").problem)]
+    >>> [group.tolist() for group in interchangeable_items(fit(pd.DataFrame(votes), method="map").problem)]
     [[1, 2]]
     """
     size = len(problem.items)
@@ -50,7 +50,7 @@ def twins(problem: Problem) -> list[Ints]:
         return []
     # votes on criteria are about no item
     parts = [part for name, part in problem.data.items() if name != "criteria"]
-    tables = [rows for part in parts for rows in _rows(part)]
+    tables = [rows for part in parts for rows in _answer_rows(part)]
     if not tables or any(rows is None for rows in tables):
         return []
     known = [rows for rows in tables if rows is not None]
@@ -69,10 +69,10 @@ def twins(problem: Problem) -> list[Ints]:
     return [np.array(group) for groups in alike.values() for group in groups if len(group) > 1]
 
 
-def _rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:
+def _answer_rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:
     """The answers of a part of a table; None for one of another form, nothing for what is about judges alone."""
     if "item" in part:
-        yield _of(part["item"][:, None], [part[name] for name in part if name != "item"])
+        yield _plain_rows(part["item"][:, None], [part[name] for name in part if name != "item"])
     elif "pair" in part:
         more = [
             name for name in part if name.startswith("pair_") and name not in ("pair_first", "pair_second")
@@ -85,15 +85,15 @@ def _rows(part: Mapping[str, Any]) -> Iterator[Rows | None]:
                 at = part[pair]
                 about = [part[name][..., at] for name in more]
                 items = np.stack([part["pair_first"][at], part["pair_second"][at]], axis=1)
-                yield _of(items, [*(part[name] for name in columns), *about])
+                yield _plain_rows(items, [*(part[name] for name in columns), *about])
     elif "group" not in part:
         yield None
 
 
-def _of(items: Ints, rest: list[Floats]) -> Rows | None:
+def _plain_rows(items: Ints, rest: list[Floats]) -> Rows | None:
     plain = all(np.shape(one) == (len(items),) for one in rest)
     return Rows(items, np.stack(rest, axis=1).astype(float)) if plain else None
 
 
-def _ordered(rows: Floats) -> bytes:
+def _sorted_bytes(rows: Floats) -> bytes:
     return rows[np.lexsort(rows.T)].tobytes()

@@ -9,7 +9,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.panel_gap import shown_draws
 from voirdire.model.problem import Problem
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 
 
 def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
@@ -41,7 +41,7 @@ def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
         score = shown_draws(problem, centre)[0]
         nothing = np.full(len(first), np.nan)
         return columns | {
-            "p_win": sigmoid(score[first] - score[second], np),
+            "p_win": logistic_sigmoid(score[first] - score[second], np),
             "low": nothing,
             "high": nothing,
             "p_better": nothing,
@@ -51,7 +51,7 @@ def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     for item in range(len(items)):  # pairs of one item at a time: draws times items, not times pairs
         rows = first == item
         gap = draws[:, [item]] - draws[:, second[rows]]
-        wins = sigmoid(gap, np)
+        wins = logistic_sigmoid(gap, np)
         better = (gap > 0).mean(axis=0) + (gap == 0).mean(axis=0) / 2
         found[:, rows] = (np.median(wins, axis=0), *posterior.interval(wins, prob), better)
     return columns | dict(zip(("p_win", "low", "high", "p_better"), found, strict=True))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.model.design import Scale, Term
-from voirdire.model.panel_density import parameters_of
+from voirdire.model.panel_density import term_parameters
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
@@ -52,7 +52,7 @@ def added_terms(
         name = row.words if len(row.factors) > 1 else ALONE + row.factors[0]
         number = next((covariates.index(one) for one in row.factors if one in covariates), None)
         axes = tuple(one for one in row.factors if one not in (*covariates, TIME))
-        scale = _scale(row, name, slopes=number is not None or TIME in row.factors, alone=not axes)
+        scale = _term_scale(row, name, slopes=number is not None or TIME in row.factors, alone=not axes)
         if TIME in row.factors:
             found += [
                 Term(
@@ -65,26 +65,26 @@ def added_terms(
     return tuple(term._replace(apart=apart) for term in found)
 
 
-def _scale(row: TermRow, name: str, *, slopes: bool, alone: bool) -> Scale:
+def _term_scale(row: TermRow, name: str, *, slopes: bool, alone: bool) -> Scale:
     given = row.sd if row.sd is not None or row.rate is not None or not (slopes and alone) else SLOPE_SD
     if given is not None:
         return Scale(sd=given)
     return Scale(rate=row.rate or (SLOPE_RATE if slopes else RATE), spread=f"log_{name}_spread")
 
 
-def equation(rows: Sequence[TermRow], covariates: Sequence[str]) -> str:
+def added_equation(rows: Sequence[TermRow], covariates: Sequence[str]) -> str:
     """The line that rows add to a model's equation.
 
     Examples
     --------
-    >>> equation([TermRow(("length",)), TermRow(("judge", "time"))], ["length"])
+    >>> added_equation([TermRow(("length",)), TermRow(("judge", "time"))], ["length"])
     'eta has more: length ~ Normal(0, 1.5) * length; judge:time, s ~ Exponential(2), a random walk over periods; ...'
     """
     said = []
     for row in rows:
         number = next((one for one in row.factors if one in covariates), None)
         alone = all(one in (*covariates, TIME) for one in row.factors)
-        scale = _scale(row, row.words, slopes=number is not None or TIME in row.factors, alone=alone)
+        scale = _term_scale(row, row.words, slopes=number is not None or TIME in row.factors, alone=alone)
         prior = f", s ~ Exponential({scale.rate:g})" if scale.rate else f" ~ Normal(0, {scale.sd:g})"
         walk = ", a random walk over periods" if TIME in row.factors else ""
         said.append(f"{row.words}{prior}{walk}{'' if number is None else f' * {number}'}")
@@ -98,11 +98,11 @@ def equation(rows: Sequence[TermRow], covariates: Sequence[str]) -> str:
 
 def added_parameters(terms: Sequence[Term]) -> tuple[Parameter, ...]:
     """The parameters of terms, each once."""
-    found = {parameter.name: parameter for term in terms for parameter in parameters_of(term)}
+    found = {parameter.name: parameter for term in terms for parameter in term_parameters(term)}
     return tuple(found.values())
 
 
-def contribution(
+def sum_of_terms(
     terms: Sequence[Term], values: Values, about: Mapping[str, Array], numbers: Array | None
 ) -> Array:
     """Sum of the terms for each row, shape (..., rows); 0 without terms.
@@ -144,12 +144,12 @@ def walk_numbers(period: Ints, periods: int) -> Floats:
     return np.asarray(after - after.mean(axis=0))
 
 
-def label(name: str) -> str:
+def term_label(name: str) -> str:
     """The term as people write it, of the name of its values.
 
     Examples
     --------
-    >>> label("effect:context"), label("judge:item")
+    >>> term_label("effect:context"), term_label("judge:item")
     ('context', 'judge:item')
     """
     return name.removeprefix(ALONE)

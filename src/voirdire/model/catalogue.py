@@ -54,7 +54,7 @@ def models() -> dict[str, Model]:
     return {name: load_model(name) for name in model_names()}
 
 
-def card(model: Model) -> dict[str, Any]:
+def model_card(model: Model) -> dict[str, Any]:
     """All that a model file says, as plain Python.
 
     Parameters
@@ -70,7 +70,7 @@ def card(model: Model) -> dict[str, Any]:
 
     Examples
     --------
-    >>> card(load_model("bradley-terry"))["prior"]["reliability"]
+    >>> model_card(load_model("bradley-terry"))["prior"]["reliability"]
     {'kind': 'fixed'}
     """
     return {
@@ -82,8 +82,8 @@ def card(model: Model) -> dict[str, Any]:
         "position_aware": model.position_aware,
         "equation": model.equation,
         "prior": {name: {"kind": term.kind} | term.numbers for name, term in model.sections.items()},
-        "parameters": parameters(model),
-        "mode": [MODE, *densities(model)],
+        "parameters": list_parameters(model),
+        "mode": [MODE, *prior_densities(model)],
         "identifiability": model.identifiability,
         "reduces_to": [{"model": simpler.model, "when": simpler.when} for simpler in model.reduces_to],
         "source": model.source,
@@ -100,7 +100,7 @@ MODE = (
 )
 
 
-def parameters(model: Model) -> list[dict[str, Any]]:
+def list_parameters(model: Model) -> list[dict[str, Any]]:
     """List what a model estimates, and in which coordinates: the parameters of all its terms.
 
     Returns
@@ -111,7 +111,7 @@ def parameters(model: Model) -> list[dict[str, Any]]:
 
     Examples
     --------
-    >>> [(one["name"], one["prior"]) for one in parameters(load_model("crowd-bt"))][:2]
+    >>> [(one["name"], one["prior"]) for one in list_parameters(load_model("crowd-bt"))][:2]
     [('strength', 'Normal(0, 4)'), ('reliability', 'logit Beta(4, 1.5; 0.1)')]
     """
     return [
@@ -121,24 +121,24 @@ def parameters(model: Model) -> list[dict[str, Any]]:
             "sum_zero": parameter.dims[-1] if parameter.zero_sum else "",
             "prior": str(parameter.prior),
         }
-        for parameter in _parameters(model)
+        for parameter in _model_parameters(model)
     ]
 
 
-def densities(model: Model) -> list[str]:
+def prior_densities(model: Model) -> list[str]:
     """The log density of each kind of prior that a model has, normalised, and what its terms say beyond the equation.
 
     Examples
     --------
-    >>> densities(load_model("bradley-terry"))[0]
+    >>> prior_densities(load_model("bradley-terry"))[0]
     'Normal(m, s): -(x - m)^2 / (2 s^2) - log s - log(2 pi) / 2'
     """
     terms = {name: SECTIONS[model.data][name][term.kind] for name, term in model.sections.items()}
     said = [f"{name}: {term.says}" for name, term in terms.items() if getattr(term, "says", "")]
-    return [*dict.fromkeys(parameter.prior.words for parameter in _parameters(model)), *said]
+    return [*dict.fromkeys(parameter.prior.words for parameter in _model_parameters(model)), *said]
 
 
-def _parameters(model: Model) -> list[Parameter]:
+def _model_parameters(model: Model) -> list[Parameter]:
     registries = SECTIONS[model.data]
     return [
         parameter
@@ -156,18 +156,18 @@ def prior_lines(model: Model) -> list[tuple[str, str, str]]:
     ('reliability', 'one-coin', 'a = 8, b = 2, reversed = 0.1')
     """
     found = []
-    for name, numbers in card(model)["prior"].items():
+    for name, numbers in model_card(model)["prior"].items():
         kind = numbers.pop("kind")
         found.append((name, kind, ", ".join(f"{key} = {value:g}" for key, value in numbers.items())))
     return found
 
 
-def in_words(parameter: dict[str, Any]) -> str:
-    """One entry of :func:`parameters`.
+def parameter_sentence(parameter: dict[str, Any]) -> str:
+    """One entry of :func:`list_parameters`.
 
     Examples
     --------
-    >>> in_words(parameters(load_model("crowd-bt"))[0])
+    >>> parameter_sentence(list_parameters(load_model("crowd-bt"))[0])
     'strength, of each criterion and item, sum zero over item: Normal(0, 4)'
     """
     each = f", of each {' and '.join(parameter['of'])}" if parameter["of"] else ""
@@ -187,7 +187,7 @@ def criteria_in_words(model: Model) -> str:
     return word if model.weights is None else f"{word}, {_WEIGHTS[model.weights.kind]}"
 
 
-def table(folder: str) -> str:
+def models_table(folder: str) -> str:
     """The models as a Markdown table; ``folder`` is where the links to their files lead."""
     lines = [
         "| model | data | what it is | a judge is | criteria | reduces to |",
@@ -206,7 +206,7 @@ def table(folder: str) -> str:
     return "\n".join(lines)
 
 
-def readme() -> str:
+def models_readme() -> str:
     """The whole of models/README.md."""
     parts = [
         "# Models",
@@ -218,7 +218,7 @@ def readme() -> str:
         "number for one fit,\n"
         "and `--model FILE.toml` fits a model file of your own.",
         f"{MODE} `voirdire models NAME` writes out the densities that a card names.",
-        table(""),
+        models_table(""),
         *(_markdown_card(model) for model in models().values()),
     ]
     return "\n\n".join(parts) + "\n"
@@ -229,17 +229,20 @@ def _markdown_card(model: Model) -> str:
     if model.refuses_ties:
         terms.append("- ties: refused")
     parts = [f"## {model.name}", f"{model.title}.", f"```text\n{model.equation}\n```", "\n".join(terms)]
-    parts += ["Mode: " + "; ".join(map(in_words, parameters(model))) + ".", model.identifiability]
+    parts += [
+        "Mode: " + "; ".join(map(parameter_sentence, list_parameters(model))) + ".",
+        model.identifiability,
+    ]
     parts += [f"Reduces to `{simpler.model}` when {simpler.when}." for simpler in model.reduces_to]
     return "\n\n".join([*parts, f"Source: {model.source}."])
 
 
-def _write(root: Path) -> None:
+def _write_readme(root: Path) -> None:
     if not (root / "pyproject.toml").is_file():
         raise SystemExit(f"{root} is no source tree of voirdire")
-    (root / "models" / "README.md").write_text(readme(), encoding="utf-8")
+    (root / "models" / "README.md").write_text(models_readme(), encoding="utf-8")
     print("wrote models/README.md")
 
 
 if __name__ == "__main__":
-    _write(Path(__file__).resolve().parents[3])
+    _write_readme(Path(__file__).resolve().parents[3])

@@ -36,19 +36,19 @@ class Check:
         return asdict(self)
 
 
-def worst(checks: Sequence[Check]) -> Level:
+def worst_level(checks: Sequence[Check]) -> Level:
     """Return the worst level among the checks.
 
     Examples
     --------
-    >>> worst([Check("a", "ok", 1.0, ""), Check("b", "warn", 2.0, "")])
+    >>> worst_level([Check("a", "ok", 1.0, ""), Check("b", "warn", 2.0, "")])
     'warn'
     """
     order: list[Level] = ["ok", "warn", "fail"]
     return order[max((order.index(check.level) for check in checks), default=0)]
 
 
-def listed(names: list[str], verb: bool = True) -> str:
+def list_names(names: list[str], verb: bool = True) -> str:
     """Return the first few names and how many more there are, with the verb that fits."""
     shown = ", ".join(names[:_NAMED])
     rest = len(names) - _NAMED

@@ -84,7 +84,7 @@ class LogDensity(ABC):
 
     @property
     def has_mirror(self) -> bool:
-        """True if the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
+        """True if the likelihood has twins that only the prior tells apart (see :meth:`mirror_values`)."""
         return False
 
     def item_strengths(self, values: Values) -> Array:
@@ -101,7 +101,7 @@ class LogDensity(ABC):
         """Weights of the criteria that are given, not learned; they sum to one."""
         return None
 
-    def mirror(self, x: Array, xp: Any) -> Array:
+    def mirror_values(self, x: Array, xp: Any) -> Array:
         """Return the twin of a flat vector: the same likelihood, another meaning.
 
         A map that is its own inverse and keeps volume, mostly a linear or affine one. Only where :attr:`has_mirror`.
@@ -124,7 +124,7 @@ class LogDensity(ABC):
     def part_names(self, data: Data) -> list[str]:
         """A name for each of :meth:`log_parts`."""
 
-    def field(self, data: Data) -> Any:
+    def latent_model(self, data: Data) -> Any:
         """The model as a field of latent values (:class:`voirdire.infer.nested.field.Field`), None of most models.
 
         Only where :attr:`is_nested`.
@@ -157,7 +157,7 @@ class LogDensity(ABC):
         return None
 
     @cached_property
-    def slices(self) -> dict[str, slice]:
+    def parameter_slices(self) -> dict[str, slice]:
         """Slice of each parameter's free coordinates in the flat vector."""
         found, start = {}, 0
         for parameter in self.parameters:
@@ -169,7 +169,7 @@ class LogDensity(ABC):
     @property
     def size(self) -> int:
         """Length of the flat vector."""
-        return max((part.stop for part in self.slices.values()), default=0)
+        return max((part.stop for part in self.parameter_slices.values()), default=0)
 
     @cached_property
     def by_need(self) -> tuple[Parameter, ...]:
@@ -179,15 +179,15 @@ class LogDensity(ABC):
 
     def values(self, x: Array, xp: Any) -> Values:
         """Named values from flat vectors, shape (..., size); leading axes (draws) are kept."""
-        return self._measured(x, xp)[0]
+        return self._values_in_units(x, xp)[0]
 
-    def _measured(self, x: Array, xp: Any) -> tuple[Values, dict[str, Array]]:
+    def _values_in_units(self, x: Array, xp: Any) -> tuple[Values, dict[str, Array]]:
         """Named values; and of those in units the log of the unit over the standard deviation."""
         found: Values = {}
         ratios: dict[str, Array] = {}
         units: dict[Spread, tuple[Array, Array]] = {}  # what has one prior has one unit
         for p in self.by_need:
-            value = p.value(self._coordinates(p, x), self.sizes, xp)
+            value = p.value(self._free_coordinates(p, x), self.sizes, xp)
             if isinstance(p.prior, Spread):
                 if p.prior not in units:
                     units[p.prior] = self.log_unit(p, found, xp)
@@ -213,9 +213,11 @@ class LogDensity(ABC):
         log_ratio = prior.log_ratio(log_sd, self.information(parameter.name, values, xp), xp)
         return log_sd + log_ratio, log_ratio
 
-    def _coordinates(self, parameter: Parameter, x: Array) -> Array:
+    def _free_coordinates(self, parameter: Parameter, x: Array) -> Array:
         """Free coordinates of one parameter, in its free shape."""
-        return x[..., self.slices[parameter.name]].reshape((*x.shape[:-1], *parameter.free_shape(self.sizes)))
+        return x[..., self.parameter_slices[parameter.name]].reshape(
+            (*x.shape[:-1], *parameter.free_shape(self.sizes))
+        )
 
     def flat(self, values: Values, xp: Any) -> Array:
         """Flat vector of named values; inverse of :meth:`values`."""
@@ -230,25 +232,25 @@ class LogDensity(ABC):
 
     def log_prior(self, x: Array, xp: Any) -> Array:
         """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
-        return self._log_prior(x, *self._measured(x, xp), xp)
+        return self._log_prior(x, *self._values_in_units(x, xp), xp)
 
     def _log_prior(self, x: Array, values: Values, ratios: dict[str, Array], xp: Any) -> Array:
         return sum(self._log_priors(x, values, ratios, xp).values())
 
     def log_priors(self, x: Array, xp: Any) -> dict[str, Array]:
         """Log prior density by parameter, whose sum is :meth:`log_prior`, shape (...) each."""
-        return self._log_priors(x, *self._measured(x, xp), xp)
+        return self._log_priors(x, *self._values_in_units(x, xp), xp)
 
     def _log_priors(self, x: Array, values: Values, ratios: dict[str, Array], xp: Any) -> dict[str, Array]:
         found: dict[str, Array] = {}
         for p in self.parameters:
             if isinstance(p.prior, Spread):
-                log = p.prior.log_density(self._coordinates(p, x), ratios[p.name], values, xp)
+                log = p.prior.log_density(self._free_coordinates(p, x), ratios[p.name], values, xp)
                 found[p.name] = log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
             else:
-                found[p.name] = p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)
+                found[p.name] = p.prior.log_density(x[..., self.parameter_slices[p.name]], xp).sum(axis=-1)
             if isinstance(p.prior, LogDivided):
-                parts = [x[..., self.slices[name]] for name in (p.prior.others, p.name)]
+                parts = [x[..., self.parameter_slices[name]] for name in (p.prior.others, p.name)]
                 logs = xp.concatenate(parts, axis=-1)
                 division = p.prior.log_division(logs, self.parts_of(p.prior), xp).sum(axis=-1)
                 found[p.name] = found[p.name] + division
@@ -274,7 +276,7 @@ class LogDensity(ABC):
 
     def log_oriented(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of all that tells the two orientations of a panel apart: prior and human answers, shape (...)."""
-        values, ratios = self._measured(x, xp)
+        values, ratios = self._values_in_units(x, xp)
         return self._log_prior(x, values, ratios, xp) + self.log_people(values, data, xp)
 
     def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
@@ -298,19 +300,19 @@ class LogDensity(ABC):
         return self._log_density(x, data, xp)
 
     def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        values, ratios = self._measured(x, xp)
+        values, ratios = self._values_in_units(x, xp)
         return self._log_prior(x, values, ratios, xp) + self.log_likelihood(values, data, xp)
 
-    def twins(self, x: Array, xp: Any) -> list[Array]:
+    def equivalent_points(self, x: Array, xp: Any) -> list[Array]:
         """All other vectors of the same likelihood; only where :attr:`has_mirror`."""
-        return [self.mirror(x, xp)]
+        return [self.mirror_values(x, xp)]
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_oriented`)."""
         here = self.log_oriented(x, data, xp)
         if not self.has_mirror:
             return here
-        return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
+        return xp.logaddexp(here, self.log_oriented(self.mirror_values(x, xp), data, xp))
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
         """Contribution of the twins of x: :meth:`symmetric_log_prior` less :meth:`log_oriented`, shape (...)."""
@@ -322,7 +324,7 @@ class LogDensity(ABC):
             return self.log_density(x, data, xp)
         return self.symmetric_log_prior(x, data, xp) + self.log_panel(self.values(x, xp), data, xp)
 
-    def fold(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    def fold_orientations(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Put the twin that the prior (and people) prefer in the place of every draw, shape (..., size).
 
         Returns
@@ -333,11 +335,11 @@ class LogDensity(ABC):
         turned : bool array, shape (...)
             Which draws were replaced.
         """
-        twin = np.asarray(self.mirror(draws, np))
+        twin = np.asarray(self.mirror_values(draws, np))
         here, there = self.log_oriented(draws, data, np), self.log_oriented(twin, data, np)
         turned = np.asarray(there > here)
         return np.where(turned[..., None], twin, draws), np.exp(-np.abs(here - there)), turned
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """One of the twins of each vector, shape (n, size), drawn with the odds that the prior (and people) give."""
-        return np.asarray(self.mirror(x, np))
+        return np.asarray(self.mirror_values(x, np))

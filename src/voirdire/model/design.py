@@ -82,7 +82,7 @@ class Term(NamedTuple):
     scale: Scale | None = None
 
     @property
-    def sided(self) -> bool:
+    def has_item_columns(self) -> bool:
         """True if each item of a cell has a column of its own."""
         return "item" in self.factors or (self.apart and self.covariate is not None)
 
@@ -171,7 +171,7 @@ class Places:
         return found
 
 
-def design(terms: Sequence[Term], cells: Cells, places: Places) -> Design:
+def build_design(terms: Sequence[Term], cells: Cells, places: Places) -> Design:
     """The design of cells: a column for each term, or of terms of items for each item.
 
     Terms whose values the model does not have take no value.
@@ -183,16 +183,16 @@ def design(terms: Sequence[Term], cells: Cells, places: Places) -> Design:
     >>> places = Places(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
     >>> terms = [Term("strength", ("criterion", "item"), 0), Term("reliability", ("judge",), 1)]
     >>> cells = Cells(1, {"judge": np.array([1]), "criterion": np.array([0])}, (np.array([0]), np.array([2])))
-    >>> found = design(terms, cells, places)
+    >>> found = build_design(terms, cells, places)
     >>> found.index.tolist(), found.coefficients.tolist(), found.predictor.tolist()
     ([[0, 2, 4]], [[1.0, -1.0, 1.0]], [0, 0, 1])
     """
-    columns = [column for term in terms for column in _columns(term, cells, places)]
+    columns = [column for term in terms for column in _term_columns(term, cells, places)]
     index, coefficients, predictor = zip(*columns, strict=True)
     return Design(np.stack(index, axis=1), np.stack(coefficients, axis=1), np.array(predictor))
 
 
-def stacked(designs: Sequence[Design]) -> Design:
+def stack_designs(designs: Sequence[Design]) -> Design:
     """The cells of several tables one after the other, whose columns are of the same predictors."""
     index, coefficients = (
         np.concatenate([getattr(d, name) for d in designs]) for name in ("index", "coefficients")
@@ -200,13 +200,13 @@ def stacked(designs: Sequence[Design]) -> Design:
     return Design(index, coefficients, designs[0].predictor)
 
 
-def _columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Floats, int]]:
+def _term_columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Floats, int]]:
     nothing = np.full(cells.number, places.size), np.zeros(cells.number)
-    sides = range(len(cells.items)) if term.sided else (None,)
+    sides = range(len(cells.items)) if term.has_item_columns else (None,)
     found = []
     for side in sides:
         predictor = term.predictor + (side or 0) * term.apart
-        codes = _codes(term, cells, side) if term.name in places.start else None
+        codes = _factor_codes(term, cells, side) if term.name in places.start else None
         if codes is None:
             found.append((*nothing, predictor))
             continue
@@ -223,7 +223,7 @@ def _columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Float
     return found
 
 
-def _codes(term: Term, cells: Cells, side: int | None) -> list[Ints] | None:
+def _factor_codes(term: Term, cells: Cells, side: int | None) -> list[Ints] | None:
     """Levels of the factors of a term in each cell; None where the cells know nothing of one."""
     fixed = {factor: np.full(cells.number, level) for factor, level in term.at}
     own = {"item": cells.items[side]} if side is not None else {}

@@ -17,21 +17,21 @@ from typing import Any
 import numpy as np
 
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import LEARNED, Cells, Places, Term, design
+from voirdire.model.design import LEARNED, Cells, Places, Term, build_design
 from voirdire.model.family.family import Family
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
 
-def parameters_of(term: Term) -> tuple[Parameter, ...]:
+def term_parameters(term: Term) -> tuple[Parameter, ...]:
     """The parameters of a term: its values, and the logarithms of their spreads where these are learned.
 
     Examples
     --------
     >>> from voirdire.model.design import Scale
     >>> taste = Term("taste", ("judge", "item"), 0, scale=Scale(rate=1.0, spread="log_taste_spread"))
-    >>> [str(p.prior) for p in parameters_of(taste)]
+    >>> [str(p.prior) for p in term_parameters(taste)]
     ['Normal(0, exp(log_taste_spread)) in units of u', 'log Exponential(1)']
     """
     scale = term.scale
@@ -78,7 +78,7 @@ class PanelDensity(LogDensity):
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Those of the terms, in their order, each once."""
-        found = {parameter.name: parameter for term in self.terms for parameter in parameters_of(term)}
+        found = {parameter.name: parameter for term in self.terms for parameter in term_parameters(term)}
         return tuple(found.values())
 
     @property
@@ -92,7 +92,7 @@ class PanelDensity(LogDensity):
 
     def table(self, cells: Cells, answers: Any) -> Data:
         """The data of cells and what was answered in each, shape (..., cells)."""
-        sums = design(self.terms, cells, Places(self))
+        sums = build_design(self.terms, cells, Places(self))
         return {"panel": {"index": sums.index, "coefficients": sums.coefficients, "answers": answers}}
 
     @cached_property
@@ -101,7 +101,7 @@ class PanelDensity(LogDensity):
         return tuple(
             term.predictor + side * term.apart
             for term in self.terms
-            for side in range(self.sides if term.sided else 1)
+            for side in range(self.sides if term.has_item_columns else 1)
         )
 
     def predictors(self, values: Values, data: Data, xp: Any) -> Array:

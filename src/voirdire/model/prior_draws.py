@@ -16,7 +16,9 @@ GRID = 4000  # points of a distribution function
 SMALLEST = 1e-300
 
 
-def prior_draw(density: LogDensity, rng: np.random.Generator, only: Collection[str] | None = None) -> Floats:
+def draw_from_prior(
+    density: LogDensity, rng: np.random.Generator, only: Collection[str] | None = None
+) -> Floats:
     """Draw the flat vector of free coordinates from the prior, shape (size,).
 
     ``only`` names parameters, among them those that their priors are about; the others are then zero.
@@ -29,7 +31,7 @@ def prior_draw(density: LogDensity, rng: np.random.Generator, only: Collection[s
         if only is not None and p.name not in only:
             drawn[p.name] = np.zeros(math.prod(p.free_shape(density.sizes)))
             continue
-        drawn[p.name] = _drawn(p, density, drawn, rng)
+        drawn[p.name] = _draw_parameter(p, density, drawn, rng)
         if isinstance(p.prior, LogDivided):
             # independent exponential variables over their sum are uniform on the simplex
             n, names = density.parts_of(p.prior), (p.prior.others, p.name)
@@ -39,7 +41,7 @@ def prior_draw(density: LogDensity, rng: np.random.Generator, only: Collection[s
     return np.concatenate([drawn[p.name].ravel() for p in density.parameters])
 
 
-def _drawn(
+def _draw_parameter(
     parameter: Parameter, density: LogDensity, others: dict[str, Floats], rng: np.random.Generator
 ) -> Floats:
     prior, shape = parameter.prior, parameter.free_shape(density.sizes)
@@ -50,7 +52,7 @@ def _drawn(
         sd = np.exp(-density.log_unit(parameter, values, np)[1])
         if isinstance(prior, Population):
             return np.asarray(
-                sd * skewed(prior, prior.mean(values, np), np.exp(prior.log_sd(values)), shape, rng)
+                sd * draw_skewed(prior, prior.mean(values, np), np.exp(prior.log_sd(values)), shape, rng)
             )
         return np.asarray(sd * rng.normal(size=shape))
     if isinstance(prior, LogExponential):
@@ -64,7 +66,7 @@ def _drawn(
     return np.asarray(drawn)
 
 
-def skewed(
+def draw_skewed(
     prior: Population, m: Floats, t: Floats, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
     """Draws of (x - m) / t of a population with mean m and standard deviation t before it is skewed."""
@@ -76,7 +78,7 @@ def skewed(
     return z
 
 
-def others_of_scale(
+def draw_other_parts(
     prior: LogDivided, parts: int, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Floats:
     """Draws of all parts of a scale but the last."""
@@ -84,7 +86,7 @@ def others_of_scale(
     return np.asarray(rng.exponential(1.0 / prior.rate_of_sum(parts)) * shares[:-1]).reshape(shape)
 
 
-def last_of_scale(prior: LogDivided, parts: int, total: float, rng: np.random.Generator) -> float:
+def draw_last_part(prior: LogDivided, parts: int, total: float, rng: np.random.Generator) -> float:
     """Draw of the logarithm of the last part of a scale, the sum of the others given.
 
     The sum T of all has a density proportional to exp(-a T) / T^(n - 1) above the others' sum.
@@ -98,12 +100,12 @@ def last_of_scale(prior: LogDivided, parts: int, total: float, rng: np.random.Ge
     return float(np.log(np.exp(log_sum[at] + rng.random() * (log_sum[1] - log_sum[0])) - total + SMALLEST))
 
 
-def names(kind: str, count: int) -> tuple[str, ...]:
+def level_names(kind: str, count: int) -> tuple[str, ...]:
     """Names of ``count`` levels of one kind.
 
     Examples
     --------
-    >>> names("item", 2)
+    >>> level_names("item", 2)
     ('item-1', 'item-2')
     """
     width = len(str(count))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from voirdire.settings import nearest
+from voirdire.settings import nearest_word
 
 #: ``{"reliability": {"a": 8}}``, ``{"reliability.a": 8}``, or both forms in one mapping.
 Priors: TypeAlias = Mapping[str, Mapping[str, float] | float]
@@ -45,14 +45,14 @@ def changes_by_section(
         section, dot, key = str(name).partition(".")
         if section not in numbers and (dot or isinstance(value, Mapping)):
             known = list(numbers)
-            near = nearest(section, known)
+            near = nearest_word(section, known)
             problems.append(
                 f"priors: model {model} has no section {section!r}{near}; it has {', '.join(known)}"
             )
         elif section not in numbers:
             flat = [f"{one}.{key}" for one, keys in numbers.items() for key in keys]
             problems.append(
-                f"priors: model {model} has no number {name!r}{nearest(str(name), flat)}; it has {', '.join(flat)}"
+                f"priors: model {model} has no number {name!r}{nearest_word(str(name), flat)}; it has {', '.join(flat)}"
             )
         elif not dot and not isinstance(value, Mapping):
             problems.append(f"priors: {name} must map keys to numbers, not be {value!r}")

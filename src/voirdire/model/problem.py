@@ -41,7 +41,7 @@ class Problem:
         """The problem as one of a kind of data, or the part of it that is; None where it has none of that kind."""
         return self if data == self.model.data else None
 
-    def orientation(self, mass: float, at_mode: bool = False) -> Check:
+    def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
         """Check the posterior mass of the twins, which only the prior (and people) tell apart.
 
         Parameters

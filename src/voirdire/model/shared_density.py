@@ -40,7 +40,7 @@ class SharedDensity(LogDensity):
     >>> model, sizes = load_model("joint-severity"), (3, 1, 4)
     >>> votes = VotesDensity(model.part("votes"), *sizes, ties=False)
     >>> scores = ScoresDensity(model.part("scores"), *sizes, levels=3)
-    >>> sorted(SharedDensity(model, *sizes, parts=(votes, scores)).slices)
+    >>> sorted(SharedDensity(model, *sizes, parts=(votes, scores)).parameter_slices)
     ['cut_location', 'log_gap', 'log_spread', 'log_vote_scale', 'severity', 'strength']
     """
 

@@ -36,7 +36,17 @@ from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.severity import Severity
 from voirdire.model.terms.strength import LearnedScale, LearnedStrength
 from voirdire.model.terms.structure import JudgeTaste
-from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
+from voirdire.settings import (
+    ANY,
+    TEXT,
+    Rule,
+    find_faults,
+    is_number,
+    one_of_words,
+    read_toml,
+    unknown_value,
+    unknown_word,
+)
 
 
 @dataclass(frozen=True)
@@ -150,9 +160,9 @@ _REDUCTIONS = Rule(
     "each [[reduces_to]] needs exactly 'model' and 'when', both text",
 )
 _TOP = _TEXT | {
-    "data": replace(among(SECTIONS), base=_TEXT["data"]),
-    "criteria": replace(among(("collapse", "separate")), base=_TEXT["criteria"]),
-    "pool": among(("none", "majority", "mean", "median")),
+    "data": replace(one_of_words(SECTIONS), base=_TEXT["data"]),
+    "criteria": replace(one_of_words(("collapse", "separate")), base=_TEXT["criteria"]),
+    "pool": one_of_words(("none", "majority", "mean", "median")),
     "reduces_to": _REDUCTIONS,
     "term": ANY,
 }
@@ -280,7 +290,7 @@ class Model:
         return changed
 
 
-def locate(kind: str) -> Path:
+def specification_folder(kind: str) -> Path:
     """Folder that holds the ``models`` or ``simulations`` files: in the package, else beside ``src``.
 
     Raises
@@ -298,7 +308,7 @@ def locate(kind: str) -> Path:
 
 def model_names() -> list[str]:
     """Names of the models that ship with the package, sorted."""
-    return sorted(path.stem for path in locate("models").glob("*.toml"))
+    return sorted(path.stem for path in specification_folder("models").glob("*.toml"))
 
 
 def load_model(model: str | Path | Model) -> Model:
@@ -322,22 +332,22 @@ def load_model(model: str | Path | Model) -> Model:
     if isinstance(model, Model):
         return model
     if str(model).endswith(".toml"):
-        return _read(Path(model))
+        return _read_model(Path(model))
     names = model_names()
     name = str(model)
     if any(mark in name for mark in "/\\."):
         raise InputError(f"model {name!r} is no model's name, and a model file's name ends in .toml")
     if name not in names:
-        raise InputError(unknown("model", name, names))
-    return _read(locate("models") / f"{name}.toml")
+        raise InputError(unknown_word("model", name, names))
+    return _read_model(specification_folder("models") / f"{name}.toml")
 
 
-def _read(path: Path) -> Model:
+def _read_model(path: Path) -> Model:
     content = read_toml(path, "model file")
-    problems = [f"model file {path}: {problem}" for problem in _problems(content)]
+    problems = [f"model file {path}: {problem}" for problem in _model_problems(content)]
     if problems:
         raise InputError(problems)
-    given = {name: _section(content.get(name)) for name in SECTIONS[content["data"]]}
+    given = {name: _read_section(content.get(name)) for name in SECTIONS[content["data"]]}
     sections = {name: section for name, section in given.items() if section is not None}
     texts = {key: content[key].strip() for key in _TEXT}
     reductions = tuple(Reduction(**entry) for entry in content.get("reduces_to", []))
@@ -346,19 +356,19 @@ def _read(path: Path) -> Model:
     return Model(**texts, **sections, pool=pool, reduces_to=reductions, terms=terms)  # type: ignore[arg-type]
 
 
-def _section(content: dict[str, Any] | str | None) -> Section | None:
+def _read_section(content: dict[str, Any] | str | None) -> Section | None:
     if content is None or isinstance(content, str):
         return None
     numbers = {key: float(value) for key, value in content.items() if key != "kind"}
     return Section(content["kind"], tuple(sorted(numbers.items())))
 
 
-def _problems(content: dict[str, Any]) -> list[str]:
+def _model_problems(content: dict[str, Any]) -> list[str]:
     data = content["data"] if content.get("data") in list(SECTIONS) else "votes"
     grammar = GRAMMARS[data]
     kinds = grammar.sections
     rules = _TOP | dict.fromkeys(kinds, ANY)
-    problems = [fault for _, fault in faults(content, rules, (*_TEXT, *grammar.needed))]
+    problems = [fault for _, fault in find_faults(content, rules, (*_TEXT, *grammar.needed))]
     if "ties" in kinds and "ties" not in content:
         problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
     for name, terms in kinds.items():
@@ -368,7 +378,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
         if not isinstance(section, dict) or "kind" not in section:
             problems.append(f"[{name}] needs a 'kind', one of {', '.join(terms)}")
         elif not isinstance(section["kind"], str) or section["kind"] not in terms:
-            problems.append(is_unknown(f"[{name}] kind", section["kind"], terms))
+            problems.append(unknown_value(f"[{name}] kind", section["kind"], terms))
         else:
             numbers = {key: value for key, value in section.items() if key != "kind"}
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
@@ -396,6 +406,8 @@ def _is_reduction(entry: Any) -> bool:
 def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[str]:
     takes = f"{term.kind} takes {', '.join(term.keys) or 'none'}"
     rules = {key: _NUMBERS[rule] for key, rule in term.keys.items()}
-    found = [fault for _, fault in faults(numbers, rules, unknown=f"has no key {{key!r}}{{near}}; {takes}")]
+    found = [
+        fault for _, fault in find_faults(numbers, rules, unknown=f"has no key {{key!r}}{{near}}; {takes}")
+    ]
     found += [f"needs {key!r}, a {rule} number" for key, rule in term.keys.items() if key not in numbers]
     return [f"{place} {fault}" for fault in found]

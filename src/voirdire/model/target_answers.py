@@ -94,7 +94,7 @@ class TargetAnswers(ABC):
         """Number of answers about each item."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; see :func:`answers_from`."""
+        """For JSON; see :func:`read_target_answers`."""
         return asdict(self)
 
 
@@ -136,7 +136,7 @@ class ComparedByPeople(TargetAnswers):
 
     def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
         """As in :class:`TargetAnswers`, by Newton's method."""
-        first, second = _at(places, self.first), _at(places, self.second)
+        first, second = _places_of_names(places, self.first), _places_of_names(places, self.second)
         won, lost = np.array(self.for_first), np.array(self.for_second)
         design = np.zeros((len(won), len(mean)))
         rows = np.arange(len(won))
@@ -147,29 +147,32 @@ class ComparedByPeople(TargetAnswers):
             lead = design @ t
             return float(-(won * np.logaddexp(0.0, -lead) + lost * np.logaddexp(0.0, lead)).sum())
 
-        def parts(t: Floats) -> tuple[Floats, Floats]:
+        def gradient_and_curvature(t: Floats) -> tuple[Floats, Floats]:
             p = 0.5 + 0.5 * np.tanh(0.5 * (design @ t))
             weight = (won + lost) * p * (1.0 - p)
             return design.T @ (won - (won + lost) * p), design.T @ (weight[:, None] * design)
 
-        def objective(t: Floats, a: Floats) -> float:
+        def log_posterior(t: Floats, a: Floats) -> float:
             return log_likelihood(t) - 0.5 * float((t - mean) @ a)
 
         one, t, a = np.eye(len(mean)), mean, np.zeros_like(mean)
         for _ in range(STEPS):
-            gradient, w = parts(t)
+            gradient, w = gradient_and_curvature(t)
             new = np.linalg.solve(one + w @ cov, w @ (t - mean) + gradient)
-            step, old = 1.0, objective(t, a)
-            while step > CLOSE and objective(mean + cov @ (a + step * (new - a)), a + step * (new - a)) < old:
+            step, old = 1.0, log_posterior(t, a)
+            while (
+                step > CLOSE
+                and log_posterior(mean + cov @ (a + step * (new - a)), a + step * (new - a)) < old
+            ):
                 step *= 0.5
             a = a + step * (new - a)
             moved, t = float(np.abs(mean + cov @ a - t).max()), mean + cov @ a
             if moved < CLOSE:
                 break
-        w = parts(t)[1]
+        w = gradient_and_curvature(t)[1]
         turned = one + cov @ w
         log_det = float(np.linalg.slogdet(turned)[1])
-        return Told(objective(t, a) - 0.5 * log_det, t, np.asarray(np.linalg.solve(turned, cov)))
+        return Told(log_posterior(t, a) - 0.5 * log_det, t, np.asarray(np.linalg.solve(turned, cov)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +214,7 @@ class ScoredByPeople(TargetAnswers):
     def told(self, places: Mapping[str, int], mean: Floats, cov: Floats, value: Any) -> Told:
         """As in :class:`TargetAnswers`, exactly."""
         rho, variance = value
-        score, row = np.array(self.score), _at(places, self.item)
+        score, row = np.array(self.score), _places_of_names(places, self.item)
         seen, cell = np.unique(row, return_inverse=True)
         count = np.bincount(cell)
         means = np.bincount(cell, score) / count
@@ -230,13 +233,13 @@ class ScoredByPeople(TargetAnswers):
         return Told(float(log_evidence), mean + gain @ left, cov - gain @ (slope * cov[seen]))
 
 
-def answers_from(content: dict[str, Any] | None) -> TargetAnswers | None:
+def read_target_answers(content: dict[str, Any] | None) -> TargetAnswers | None:
     """Read what :meth:`TargetAnswers.as_dict` gave.
 
     Examples
     --------
     >>> known = ScoredByPeople(("x", "y"), (1.0, 2.0))
-    >>> answers_from(known.as_dict()).items
+    >>> read_target_answers(known.as_dict()).items
     ('x', 'y')
     """
     if content is None:
@@ -245,5 +248,5 @@ def answers_from(content: dict[str, Any] | None) -> TargetAnswers | None:
     return form(**{name: tuple(column) for name, column in content.items()})
 
 
-def _at(places: Mapping[str, int], names: tuple[str, ...]) -> Ints:
+def _places_of_names(places: Mapping[str, int], names: tuple[str, ...]) -> Ints:
     return np.array([places[name] for name in names], dtype=np.int64)

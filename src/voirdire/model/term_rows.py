@@ -51,8 +51,8 @@ def parse_terms(text: object) -> tuple[TermRow, ...]:
     if not isinstance(text, str):
         raise InputError(f"terms={text!r} is no text; write terms='item + judge:item'")
     rows = [TermRow(tuple(name.strip() for name in term.split(TIMES))) for term in text.split(PLUS)]
-    problems = [problem for row in rows for problem in _problems(row, f"terms {text!r}")]
-    problems += _repeated(rows, f"terms {text!r}")
+    problems = [problem for row in rows for problem in _row_problems(row, f"terms {text!r}")]
+    problems += _repeated_rows(rows, f"terms {text!r}")
     if problems:
         raise InputError(problems)
     return tuple(rows)
@@ -78,7 +78,7 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
             continue
         numbers = {key: row[key] for key in NUMBERS if key in row}
         problems += [
-            f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd" for key in _unknown(row)
+            f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd" for key in _unknown_keys(row)
         ]
         problems += [
             f"[[term]] {factors}: {key} must be positive, not {value!r}"
@@ -88,16 +88,16 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
         if len(numbers) > 1:
             problems.append(f"[[term]] {factors} has both rate and sd; give one")
         one = TermRow(tuple(name.strip() for name in factors.split(TIMES)), **numbers)
-        problems += _problems(one, f"[[term]] {factors}")
+        problems += _row_problems(one, f"[[term]] {factors}")
         rows.append(one)
-    return tuple(rows), [*problems, *_repeated(rows, "[[term]]")]
+    return tuple(rows), [*problems, *_repeated_rows(rows, "[[term]]")]
 
 
-def _unknown(row: Mapping[str, Any]) -> list[str]:
+def _unknown_keys(row: Mapping[str, Any]) -> list[str]:
     return [key for key in row if key not in ("factors", *NUMBERS)]
 
 
-def _problems(row: TermRow, place: str) -> list[str]:
+def _row_problems(row: TermRow, place: str) -> list[str]:
     if not all(row.factors):
         return [
             f"{place}: a name is missing beside a {PLUS!r} or {TIMES!r}; write them as in item + judge:item"
@@ -106,7 +106,7 @@ def _problems(row: TermRow, place: str) -> list[str]:
     return [f"{place}: {name!r} is named twice in {row.words}; name it once" for name in twice]
 
 
-def _repeated(rows: Sequence[TermRow], place: str) -> list[str]:
+def _repeated_rows(rows: Sequence[TermRow], place: str) -> list[str]:
     sets = [frozenset(row.factors) for row in rows]
     twice = {row.words for at, row in enumerate(rows) if sets[at] in sets[:at]}
     return [f"{place}: {words} stands there twice; name it once" for words in sorted(twice)]

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.decision import PEOPLE, answers_about, is_about_people
+from voirdire.decide.decision import PEOPLE, is_about_people, people_preference
 from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE
 from voirdire.errors import InputError
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 from voirdire.typing import Floats
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
     if done:
         return ApartPlan(items, [], True)
     m, s = float(decision.pairs.median[one, other]), float(decision.pairs.deviation[one, other])
-    entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
+    entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     counts = fit.kind.named_counts(fit.problem)
     answers = next(iter(counts)) if len(counts) == 1 else "answers"
     total, judges = sum(counts.values()), len(fit.problem.judges)
@@ -112,7 +112,7 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
         factor, probability = _least_factor(abs(m), s, s if about_people else stays, decision.pairs.t)
         more = None if factor is None else ceil((factor - 1.0) * there)
         rows.append({"of": of, "there": there, "more": more, "probability": probability})
-    people = answers_about(fit, items) if about_people else None
+    people = people_preference(fit, items) if about_people else None
     if people is not None:
         of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
         factor, probability = _least_factor(abs(m), s, 0.0, decision.pairs.t, 1.0 + MOST_PEOPLE * of_one)
@@ -129,7 +129,9 @@ def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int,
         return 0, 1
     two = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)
     problems = [
-        f"{one!r} is none of the {len(names)} items{nearest(one, names)}" for one in two if one not in names
+        f"{one!r} is none of the {len(names)} items{nearest_name(one, names)}"
+        for one in two
+        if one not in names
     ]
     if len(two) != 2 or two[0] == two[1]:
         problems.append(f"{apart!r} is not two items; write A,B, or top for the two that are ranked first")

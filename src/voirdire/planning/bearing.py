@@ -27,7 +27,7 @@ from voirdire.simulate.judges import Judge
 from voirdire.simulate.panel import JUDGES, judge_from_spec
 from voirdire.simulate.questions import UNANSWERED, Questions
 from voirdire.tables.counts import Votes
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats, Ints
 
@@ -117,7 +117,7 @@ def read_added(text: str) -> Added:
     kind = NAMES.get(read["kind"], read["kind"])
     if kind not in JUDGES:
         known = [*JUDGES, *NAMES]
-        near = nearest(kind, known) or f"; there are {', '.join(known)}"
+        near = nearest_name(kind, known) or f"; there are {', '.join(known)}"
         raise InputError(f"{place}: unknown kind {kind!r}{near}")
     try:
         fields = tomllib.loads(f"fields = {{{read['fields'] or ''}}}")["fields"]
@@ -143,7 +143,7 @@ def _read_counts(text: str, place: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def bearing(
+def ranking_robustness(
     votes: object,
     add: Sequence[str],
     *,
@@ -180,7 +180,7 @@ def bearing(
     >>> pairs = [(a, b, min(a, b)) for a in "wxyz" for b in "wxyz" if a != b]
     >>> rows = [(judge, *pair) for judge in "abc" for pair in pairs]
     >>> table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
-    >>> found = bearing(table, ["position-first:1..2"], models=["crowd-bt-position"], replicates=1)
+    >>> found = ranking_robustness(table, ["position-first:1..2"], models=["crowd-bt-position"], replicates=1)
     >>> found.bears["bears"].tolist()
     [2]
     """

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import Model
 from voirdire.simulate.votes import SimulatedArrays, VoteArrays
 from voirdire.tables.counts import Votes, count_votes
@@ -45,7 +45,7 @@ def pose_panels(model: Model, tables: Sequence[tuple[Votes, Votes | None]]) -> l
 def _pose_votes(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
     used = model.weights is not None and model.weights.kind == "votes"
     # the majority of a pair may be even: its tie term must be there for all replicates alike
-    return pose(
+    return encode_votes(
         model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority"
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_modes
-from voirdire.infer.posterior import Posterior, scores
+from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.specs import load_model
 from voirdire.parallel import run_parallel
 from voirdire.planning.candidates import Candidates
@@ -235,7 +235,7 @@ def _measure_candidate(
     modes = find_modes(density, [problem.data for problem in problems], roomy=True)
     concordance = [
         concordance_index(
-            merge_equal(scores(density, Posterior(density, mode.x, None).central_values)),
+            merge_equal(integrated_scores(density, Posterior(density, mode.x, None).central_values)),
             one.truth.scores("softmax"),
         )
         for mode, one in zip(modes, panels, strict=True)

@@ -93,7 +93,7 @@ def read_fits(folders: Sequence[str | Path]) -> dict[str, Fit]:
     return found
 
 
-def compare(fits: Mapping[str, Fit]) -> Comparison:
+def compare_fits(fits: Mapping[str, Fit]) -> Comparison:
     """Compare fits of the same items.
 
     Parameters
@@ -111,7 +111,7 @@ def compare(fits: Mapping[str, Fit]) -> Comparison:
     >>> from voirdire.fit.verb import fit
     >>> votes = pd.DataFrame({"judge": "a", "first": list("xyx") * 3, "second": list("yzz") * 3, "winner": "first"})
     >>> both = {name: fit(votes, model=name, method="map") for name in ("bradley-terry", "crowd-bt")}
-    >>> compare(both).correlations[0]["spearman"]
+    >>> compare_fits(both).correlations[0]["spearman"]
     1.0
     """
     if len(fits) < 2:

@@ -21,7 +21,7 @@ def doubts_about(fit: Fit) -> str:
     return fit.kind.page_words.doubt if doubted else ""
 
 
-def doubted(fit: Fit) -> str:
+def doubt_sentence(fit: Fit) -> str:
     """Words behind a claim that is to be doubted; empty where it is not."""
     doubt = doubts_about(fit)
     return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

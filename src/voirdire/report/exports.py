@@ -170,7 +170,7 @@ def _label_studio(fit: Fit) -> list[Row]:
     return tasks
 
 
-def _deepeval(fit: Fit) -> list[Row]:
+def _deepeval_goldens(fit: Fit) -> list[Row]:
     """Goldens: one an item, with the label as expected output, what was found as metadata."""
     return [
         {"input": str(row["item"]), "name": _record_id(row)}
@@ -216,7 +216,7 @@ _WRITERS: dict[str, Callable[..., list[Row]]] = {
     "inspect": _inspect_records,
     "argilla": _argilla_records,
     "label-studio": _label_studio,
-    "deepeval": _deepeval,
+    "deepeval": _deepeval_goldens,
     "openai-evals": _openai_evals,
 }
 _LINES = ("openai-evals",)  # one record a line

@@ -79,7 +79,7 @@ def _shares_of(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return
     found = predictive.predicted_shares(fit, kind.name)
-    outside, size = int(found.outside.sum()), found.outside.size
+    outside, size = int(found.is_outside.sum()), found.is_outside.size
     rest = len(found.rows) - predictive.MOST if found.columns else 0
     yield from figure_blocks(
         fit,

@@ -6,7 +6,7 @@ import html
 import re
 from typing import Any
 
-from voirdire.decide.gate import sentence
+from voirdire.decide.gate import verdict_sentence
 from voirdire.report.markdown import escape_markdown
 from voirdire.report.page import shorten_name
 
@@ -48,7 +48,7 @@ def gate_markdown(found: dict[str, Any]) -> str:
         [
             f"### {_MARKS[found['verdict']]} voirdire gate: {found['verdict']}",
             "",
-            sentence(found, as_code),
+            verdict_sentence(found, as_code),
             "",
             *("| " + " | ".join(row) + " |" for row in rows),
             "",

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.infer.diagnose import loo
+from voirdire.infer.diagnose import psis_loo
 from voirdire.kinds.registry import votes_of
-from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.report.ppc import table_of
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def pointwise_loo(fit: Fit) -> Pointwise:
     log = np.empty((*size, len(cell)))
     for place in np.ndindex(*size):
         one = {name: value[place] for name, value in values.items()}
-        log[place] = np.log(probabilities(problem.model, problem.density, [one], table)[cell, outcome])
+        log[place] = np.log(cell_probabilities(problem.model, problem.density, [one], table)[cell, outcome])
     with warnings.catch_warnings():
         # the number of votes with a large shape is part of the result
         warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto", UserWarning)
-        elpd, k = loo(log, {"strength": values["strength"]})
+        elpd, k = psis_loo(log, {"strength": values["strength"]})
     lppd = np.logaddexp.reduce(log.reshape(-1, len(cell)), axis=0) - np.log(size[0] * size[1])
     times = votes.counts[cell, outcome]
     return Pointwise(*(np.repeat(part, times) for part in (elpd, lppd, k)))

@@ -15,7 +15,7 @@ from voirdire.infer.posterior import some_draws
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import votes_of
 from voirdire.kinds.shares import Shares
-from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
@@ -87,7 +87,7 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     table_of(fit)
     votes = votes_of(fit.problem, "report")
     return [
-        probabilities(votes.model, votes.density, [one], votes.coded_votes)
+        cell_probabilities(votes.model, votes.density, [one], votes.coded_votes)
         for one in some_draws(fit.posterior, most)
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from voirdire.model.catalogue import card, criteria_in_words, prior_lines
+from voirdire.model.catalogue import criteria_in_words, model_card, prior_lines
 from voirdire.report.page import Block, Code, Facts, Text
 from voirdire.report.table import make_table
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def origin_blocks(fit: Fit) -> Iterator[Block]:
     """Blocks on the model, the data and the settings of a fit."""
     model = fit.model
-    facts = card(model)
+    facts = model_card(model)
     yield Text(f"{model.name}: {model.title}.", "lead")
     yield Code("Equation", model.equation.strip())
     yield make_table("priors", "Terms and every number of the prior", prior_rows(fit))

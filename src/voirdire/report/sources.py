@@ -15,8 +15,8 @@ from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import new_folder
-from voirdire.layouts import FORMAT, Layout, check_format, check_seal, json_with, read_json, sealed
-from voirdire.model.specs import locate
+from voirdire.layouts import FORMAT, Layout, check_format, check_seal, json_with, read_json, with_seal
+from voirdire.model.specs import specification_folder
 from voirdire.settings import read_toml
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def save_rows(
     with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
         rows = json_rows(found, columns=list(found.columns))
         (place / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
-        content = json.dumps(sealed(run, place / "rows.json"), indent=1)
+        content = json.dumps(with_seal(run, place / "rows.json"), indent=1)
         (place / "run.json").write_text(content, encoding="utf-8")
     return Path(folder)
 
@@ -198,7 +198,7 @@ def _read_study(place: Path, run: Mapping[str, Any]) -> StudyRun:
 def _study_facts(run: Mapping[str, Any]) -> dict[str, str]:
     """Title, aim, source and finding: from the run, else from the shipped study of that name."""
     found = {key: str(run[key]) for key in ABOUT if run.get(key)}
-    path = locate("simulations") / str(run["study"]) / "study.toml"
+    path = specification_folder("simulations") / str(run["study"]) / "study.toml"
     if not path.is_file():
         return found
     study = read_toml(path)

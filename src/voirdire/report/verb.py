@@ -44,7 +44,7 @@ def page_of(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = ()) 
     return fit_page(found, human)
 
 
-def render(page: Page, format: str) -> str:
+def render_page(page: Page, format: str) -> str:
     """A page in one of the formats "html", "md" and "latex".
 
     Raises
@@ -108,7 +108,7 @@ def report(
     chosen = check_format(out, format)
     path = Path(out) if out is not None else Path(f"report{FORMATS[chosen]}")
     check_output(path, overwrite=overwrite)
-    write_file(path, render(page_of(run, human), chosen))
+    write_file(path, render_page(page_of(run, human), chosen))
     return path
 
 

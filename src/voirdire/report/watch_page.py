@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from voirdire.decide.watch import CHANGED, FEW, headline, sentence
+from voirdire.decide.watch import CHANGED, FEW, change_sentence, watch_headline
 from voirdire.report.figures.course import draw_course
 from voirdire.report.page import Block, Code, Figure, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.table import make_table
@@ -25,14 +25,14 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
         What the data are called.
     """
     rows = found["measures"]
-    entries = tuple(_finding(judge, rows, found["prob"]) for judge in found["judges"])
+    entries = tuple(_judge_finding(judge, rows, found["prob"]) for judge in found["judges"])
     sections = [
         Section(
             "verdict",
             "Did a judge change?",
             "Verdict",
             (
-                Text(headline(found, isolate_name), "lead"),
+                Text(watch_headline(found, isolate_name), "lead"),
                 Findings(tuple(sorted(entries, key=lambda one: ("fail", "warn", "ok").index(one.level)))),
                 Text(found["rule"], "note"),
             ),
@@ -48,7 +48,7 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
         )
         for at, row in enumerate(changes)
     ]
-    sections.append(Section("measures", "What is watched?", "Measures", (_table(rows),)))
+    sections.append(Section("measures", "What is watched?", "Measures", (_measure_table(rows),)))
     tiles = (
         ("Changed", str(len({row["judge"] for row in changes})), f"of {len(found['judges'])} judges"),
         ("Answers", f"{found['answers']:,}", f"in the order of the {found['order']}"),
@@ -56,15 +56,19 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
     )
     title = f"Judges watched: {isolate_name(name)}" if name else "Judges watched"
     return Page(
-        title, headline(found, isolate_name), tuple(sections), tiles, _LEVELS.get(found["verdict"], "ok")
+        title,
+        watch_headline(found, isolate_name),
+        tuple(sections),
+        tiles,
+        _LEVELS.get(found["verdict"], "ok"),
     )
 
 
-def _finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Finding:
+def _judge_finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Finding:
     mine = [row for row in rows if row["judge"] == judge]
     changes = [row for row in mine if row["found"]]
     if changes:
-        return Finding(isolate_name(judge), "fail", " ".join(_sentence(row, prob) for row in changes))
+        return Finding(isolate_name(judge), "fail", " ".join(_capital_sentence(row, prob) for row in changes))
     watched = [row for row in mine if row["found"] is False]
     if not watched:
         return Finding(isolate_name(judge), "warn", "Too few answers to say.")
@@ -73,29 +77,29 @@ def _finding(judge: str, rows: list[dict[str, Any]], prob: float) -> Finding:
 
 
 def _change_blocks(at: int, row: dict[str, Any], prob: float) -> Iterator[Block]:
-    yield Text(_sentence(row, prob), "lead")
+    yield Text(_capital_sentence(row, prob), "lead")
     yield Text(row["note"])
     yield Figure(
         f"course-{at}",
         f"{isolate_name(row['judge'])}: {row['what']}",
         f"Means of {len(row['course'])} blocks of answers, first to last; the lines are the means before and after the "
         f"change, which came at {row['since']} ({row['since_low']} to {row['since_high']}).",
-        partial(_draw, row),
+        partial(_course_drawings, row),
     )
     if row["examples"]:
         yield Code("Newest answers since then that differ", "\n".join(row["examples"]))
 
 
-def _sentence(row: dict[str, Any], prob: float) -> str:
-    said = sentence(row, prob)
+def _capital_sentence(row: dict[str, Any], prob: float) -> str:
+    said = change_sentence(row, prob)
     return said[0].upper() + said[1:]
 
 
-def _draw(row: dict[str, Any]) -> tuple[Any, ...]:
+def _course_drawings(row: dict[str, Any]) -> tuple[Any, ...]:
     return (draw_course(row),)
 
 
-def _table(rows: list[dict[str, Any]]) -> Any:
+def _measure_table(rows: list[dict[str, Any]]) -> Any:
     said = {True: "changed", False: "no change", None: "not yet"}
     shown = [
         {

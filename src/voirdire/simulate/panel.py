@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.settings import build, meant
+from voirdire.settings import build_setting, suggest_words
 from voirdire.simulate import judges
 from voirdire.simulate.judges import Judge
 
@@ -53,7 +53,7 @@ def judge_from_spec(spec: object, place: str = "judge") -> Judge:
     >>> judge_from_spec({"kind": "lazy", "share": 0.2, "of": {"kind": "one-coin", "eta": 0.9}})
     Lazy(share=0.2, of=OneCoin(eta=0.9, scale=1.0), skips=False)
     """
-    return build(JUDGES, spec, place)
+    return build_setting(JUDGES, spec, place)
 
 
 def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge]:
@@ -135,7 +135,7 @@ def _panel_members(spec: object, place: int) -> list[tuple[str, object]]:
 def _copying_problems(panel: Mapping[str, Judge]) -> list[str]:
     """Copycats of judges that are not there, else copycats in a circle."""
     problems = [
-        f"judge {name!r} copies {other!r}, who is not in the panel; {meant(other, panel)}"
+        f"judge {name!r} copies {other!r}, who is not in the panel; {suggest_words(other, panel)}"
         for name, judge in panel.items()
         for other in sorted(judge.copied_names())
         if other not in panel

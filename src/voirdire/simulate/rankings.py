@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.settings import Checked, Count, build, is_number
+from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
-from voirdire.simulate.request import Seed, Seeded, as_given, attempt_build, seed_words, size_of
+from voirdire.simulate.request import Seed, Seeded, attempt_build, read_size, seed_record, seed_words
 from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class RankingDesign(Checked):
     repeats: Count = 1
     places: tuple[Count, ...] | None = None
 
-    def conflicts(self) -> Iterator[str]:
+    def find_conflicts(self) -> Iterator[str]:
         """A size that is not that of all places together."""
         if self.size is not None and self.size < 2:
             yield "size is 1; a ranking has two items at least"
@@ -167,7 +167,7 @@ class _Request(Seeded):
     def request_record(self) -> dict[str, Any]:
         """Everything needed to make the same rankings again, as plain tables."""
         return {
-            "seed": as_given(self.seed),
+            "seed": seed_record(self.seed),
             "judges": dict(self.judges),
             "items": self.items,
             "criteria": self.criteria,
@@ -186,8 +186,8 @@ def _check_request(
     plan = attempt_build(_read_design, design, problems)
     setting = attempt_build(truth_from_spec, truth, problems)
     given = None if setting is None else setting.fixed_shape()
-    items = size_of("items", items, given and given[0], ITEMS, 2, problems)
-    criteria = size_of("criteria", criteria, given and given[1], 1, 1, problems)
+    items = read_size("items", items, given and given[0], ITEMS, 2, problems)
+    criteria = read_size("criteria", criteria, given and given[1], 1, 1, problems)
     words = seed_words(seed, problems)
     if plan is not None and items >= 2 and plan.ranking_size(items) > items:
         problems.append(f"design: rankings are of {plan.ranking_size(items)} items, but there are {items}")
@@ -199,7 +199,7 @@ def _check_request(
 
 
 def _read_design(spec: object) -> RankingDesign:
-    return build({RankingDesign.kind: RankingDesign}, spec, "design")
+    return build_setting({RankingDesign.kind: RankingDesign}, spec, "design")
 
 
 def _read_panel(judges: object, problems: list[str]) -> dict[str, float]:

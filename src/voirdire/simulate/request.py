@@ -77,7 +77,7 @@ class Request(Seeded):
     def request_record(self) -> dict[str, Any]:
         """Everything needed to make the same votes again, as plain tables."""
         return {
-            "seed": as_given(self.seed),
+            "seed": seed_record(self.seed),
             "panel": {name: judge.spec() for name, judge in self.panel.items()},
             "items": self.items,
             "criteria": self.criteria,
@@ -109,8 +109,8 @@ def checked_request(
     plan = attempt_build(design_from_spec, design, problems)
     setting = attempt_build(truth_from_spec, truth, problems)
     given = None if setting is None else setting.fixed_shape()
-    items = size_of("items", items, given and given[0], ITEMS, 2, problems)
-    criteria = size_of("criteria", criteria, given and given[1], CRITERIA, 1, problems)
+    items = read_size("items", items, given and given[0], ITEMS, 2, problems)
+    criteria = read_size("criteria", criteria, given and given[1], CRITERIA, 1, problems)
     words = seed_words(seed, problems)
     if plan is not None and items >= 2:
         problems += [f"design: {problem}" for problem in plan.design_problems(items)]
@@ -133,7 +133,7 @@ def seed_words(seed: Seed, problems: list[str]) -> tuple[int, ...]:
     return ()
 
 
-def as_given(seed: tuple[int, ...]) -> int | list[int]:
+def seed_record(seed: tuple[int, ...]) -> int | list[int]:
     """A seed for a record."""
     return seed[0] if len(seed) == 1 else list(seed)
 
@@ -150,7 +150,7 @@ def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str
         return None
 
 
-def size_of(
+def read_size(
     word: str, size: int | None, given: int | None, default: int, least: int, problems: list[str]
 ) -> int:
     """The number of items or criteria; 0 if it is not in order."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.settings import Checked, Nonnegative, Rule, Share, build
+from voirdire.settings import Checked, Nonnegative, Rule, Share, build_setting
 from voirdire.simulate.questions import FloatArray
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class GivenTruth(TruthSetting):
     weights: Annotated[Sequence[float] | FloatArray | None, _VECTOR] = None
     length: Annotated[Sequence[float] | FloatArray | None, _VECTOR] = None
 
-    def conflicts(self) -> Iterator[str]:
+    def find_conflicts(self) -> Iterator[str]:
         """Weights and lengths that do not fit the strengths."""
         items, criteria = self.fixed_shape()
         if self.weights is not None and len(self.weights) != criteria:
@@ -314,4 +314,4 @@ def truth_from_spec(spec: object) -> TruthSetting:
     """
     if isinstance(spec, np.ndarray):
         return GivenTruth(spec)
-    return build(TRUTHS, spec, "truth")
+    return build_setting(TRUTHS, spec, "truth")

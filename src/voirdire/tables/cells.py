@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from voirdire.tables.columns import ANSWERS, absent
+from voirdire.tables.columns import ANSWERS, describe_missing
 from voirdire.tables.problems import Problems
 
 Cells = dict[str, Sequence[object]]
@@ -34,7 +34,7 @@ class Coded(Sequence[object]):
         return self.levels[self.codes[row]]
 
 
-def choose(
+def choose_columns(
     header: Sequence[object], required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> list[str]:
     """Pick the columns to read from a header, reporting the absent and the repeated ones."""
@@ -44,18 +44,20 @@ def choose(
     missing = [name for name in required if name not in present]
     if missing:
         spare = [name for name in present if name not in required and name not in optional]
-        problems.table(absent(missing, present, spare, may_map=bool(set(ANSWERS.values()) & {*required})))
-    for sentence in repeated(present):
+        problems.table(
+            describe_missing(missing, present, spare, may_map=bool(set(ANSWERS.values()) & {*required}))
+        )
+    for sentence in repeated_columns(present):
         problems.table(sentence)
     return [name for name in [*required, *optional] if name in present]
 
 
-def repeated(names: Sequence[str]) -> list[str]:
+def repeated_columns(names: Sequence[str]) -> list[str]:
     """Say which names stand above several columns, white space at the ends aside; columns without a name have none.
 
     Examples
     --------
-    >>> repeated(["judge", "score", "judge ", "", ""])
+    >>> repeated_columns(["judge", "score", "judge ", "", ""])
     ["column 'judge' occurs 2 times; keep one"]
     """
     counts = Counter(name.strip() for name in names)
@@ -66,7 +68,7 @@ def repeated(names: Sequence[str]) -> list[str]:
     ]
 
 
-def frame_of(table: object, problems: Problems) -> tuple[Any, list[str]]:
+def as_narwhals(table: object, problems: Problems) -> tuple[Any, list[str]]:
     """A dataframe as narwhals has it, and the names of its columns."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
@@ -96,7 +98,7 @@ def _plain_columns(table: Any, problems: Problems) -> Any:
     return table if names == list(table.columns) else table.set_axis(names, axis="columns")
 
 
-def cells_of(series: Any) -> Sequence[object]:
+def column_cells(series: Any) -> Sequence[object]:
     """A column's cells; a long column of text as codes, which are quicker to come by than the cells."""
     native = series.to_native()
     if len(series) >= CODED and type(native).__module__.startswith("pandas"):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
-from voirdire.tables.run_folders import ANSWERS, filtered, in_phase, results, run_folder
+from voirdire.tables.run_folders import ANSWERS, filter_rows, rows_of_phase, run_folder, run_results
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def chosen(
+def select_rows(
     table: object,
     phase: str | None = None,
     where: Mapping[str, str] | None = None,
@@ -42,7 +42,7 @@ def chosen(
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": "a", "item": ["x", "y"], "score": 1, "phase": ["initial", "final"]})
-    >>> chosen(table)["item"].tolist()
+    >>> select_rows(table)["item"].tolist()
     ['y']
     """
     import pandas as pd
@@ -58,8 +58,8 @@ def chosen(
     name = os.fspath(table) if isinstance(table, str | os.PathLike) else "table"
     run = run_folder(name) if path else None
     if run is not None:
-        cells: dict[str, Any] = dict(results(run, answer, phase, quiet=quiet))
+        cells: dict[str, Any] = dict(run_results(run, answer, phase, quiet=quiet))
     else:
-        cells = in_phase(read_columns(table, [answer], None, problems), phase, name)
+        cells = rows_of_phase(read_columns(table, [answer], None, problems), phase, name)
         problems.raise_any()
-    return pd.DataFrame(filtered(cells, where or {}, name))
+    return pd.DataFrame(filter_rows(cells, where or {}, name))

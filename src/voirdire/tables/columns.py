@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 #: Other names of voirdire's columns; case, blanks, ``_``, ``-`` and ``.`` do not count.
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -85,12 +85,12 @@ COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "votes", "nvotes", "
 EITHER = ("value", "response", "rating", "grade", "points")
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Reduce the name of a column to what counts when names are compared.
 
     Examples
     --------
-    >>> plain("Model_A "), plain("judge-ID")
+    >>> plain_name("Model_A "), plain_name("judge-ID")
     ('modela', 'judgeid')
     """
     return "".join(letter for letter in name.lower() if letter not in " _-.\t")
@@ -140,7 +140,7 @@ def _find_aliases(columns: Sequence[str], found: Mapping[str, str]) -> dict[str,
                 (
                     name
                     for name in columns
-                    if plain(name.lower().removeprefix(prefix)) == want and name not in KNOWN
+                    if plain_name(name.lower().removeprefix(prefix)) == want and name not in KNOWN
                 ),
                 None,
             )
@@ -156,7 +156,7 @@ def _with_ranked_items(roles: dict[str, str], columns: Sequence[str]) -> dict[st
         return roles
     ranked = roles.pop("system", None)
     ranked = ranked or next(
-        (name for name in columns if plain(name) in RANKED and name not in roles.values()), None
+        (name for name in columns if plain_name(name) in RANKED and name not in roles.values()), None
     )
     return roles | ({"item": ranked} if ranked else {})
 
@@ -195,12 +195,12 @@ def kind_of(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
-def listed(names: Sequence[str], shown: int = 12) -> str:
+def list_names(names: Sequence[str], shown: int = 12) -> str:
     """Names of columns for a message.
 
     Examples
     --------
-    >>> listed(["a", "b"]), listed(["a", "b"], shown=1)
+    >>> list_names(["a", "b"]), list_names(["a", "b"], shown=1)
     ("'a', 'b'", "'a', ...")
     """
     return ", ".join(repr(name) for name in names[:shown]) + (", ..." if len(names) > shown else "")
@@ -216,22 +216,22 @@ def check_targets(targets: Iterable[str]) -> list[str]:
     """
     return [
         f"{name!r} is no column of voirdire's"
-        + (nearest(name, KNOWN) or f"; its columns are {', '.join(KNOWN)}")
+        + (nearest_name(name, KNOWN) or f"; its columns are {', '.join(KNOWN)}")
         for name in targets
         if name not in KNOWN
     ]
 
 
-def lacking(columns: Sequence[str]) -> str:
+def describe_unknown_columns(columns: Sequence[str]) -> str:
     """Describe a table of unknown columns in a sentence: those that it has, what it lacks, and what to type.
 
     Examples
     --------
-    >>> lacking(["item", "rater", "note"])
+    >>> describe_unknown_columns(["item", "rater", "note"])
     "the columns 'item', 'rater', 'note' lack one of answers (winner, score, label or rank)"
     """
     roles = find_roles(columns)
-    seen = f"the columns {listed(columns)}"
+    seen = f"the columns {list_names(columns)}"
     pair = {"first", "second"} <= roles.keys()
     kind = (
         "votes"
@@ -252,7 +252,9 @@ def lacking(columns: Sequence[str]) -> str:
     return f"{seen} are those of no known format"
 
 
-def absent(missing: Sequence[str], present: Sequence[str], spare: Sequence[str], *, may_map: bool) -> str:
+def describe_missing(
+    missing: Sequence[str], present: Sequence[str], spare: Sequence[str], *, may_map: bool
+) -> str:
     """Name the columns that a table lacks, those that it has, and which of these are plausibly meant.
 
     Parameters
@@ -264,19 +266,19 @@ def absent(missing: Sequence[str], present: Sequence[str], spare: Sequence[str],
 
     Examples
     --------
-    >>> absent(["winner"], ["judge", "Winer"], ["Winer"], may_map=True)
+    >>> describe_missing(["winner"], ["judge", "Winer"], ["Winer"], may_map=True)
     "column 'winner' is missing; did you mean 'Winer'? The columns are 'judge', 'Winer' (--map winner=Winer)"
-    >>> absent(["first", "second"], ["judge", "gpt", "llama"], ["gpt", "llama"], may_map=True)
+    >>> describe_missing(["first", "second"], ["judge", "gpt", "llama"], ["gpt", "llama"], may_map=True)
     "columns 'first' and 'second' are missing; the columns are 'judge', 'gpt', 'llama' (--map first=gpt,second=llama)"
-    >>> absent(["family"], ["judge"], [], may_map=False)
+    >>> describe_missing(["family"], ["judge"], [], may_map=False)
     "column 'family' is missing; the columns are 'judge'"
     """
     named = " and ".join(part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part)
     said = f"column{'s' if len(missing) > 1 else ''} {named} {'are' if len(missing) > 1 else 'is'} missing"
     if not present:
         return f"{said}; there is no column"
-    near = nearest(missing[0], spare) if len(missing) == 1 else ""
-    seen = f"{' The' if near else '; the'} columns are {listed(present)}"
+    near = nearest_name(missing[0], spare) if len(missing) == 1 else ""
+    seen = f"{' The' if near else '; the'} columns are {list_names(present)}"
     if not may_map:
         return said + near + seen
     likely = _likely_meant(missing, spare)
@@ -297,14 +299,14 @@ def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str
                 found[name] = one
                 free.remove(one)
     rest = [name for name in missing if name not in found]
-    free = [name for name in free if plain(name) not in COUNT_NAMES]
+    free = [name for name in free if plain_name(name) not in COUNT_NAMES]
     return found | (dict(zip(rest, free, strict=True)) if len(rest) == len(free) else {})
 
 
 def _is_near(name: str, column: str) -> bool:
-    return bool(nearest(name, [column]))
+    return bool(nearest_name(name, [column]))
 
 
 def _holds_name(name: str, column: str) -> bool:
     """True where a column's name holds voirdire's, or one that is known for it."""
-    return any(other in plain(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3)
+    return any(other in plain_name(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3)

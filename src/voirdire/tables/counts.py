@@ -87,7 +87,7 @@ class Votes(AnswerTable):
     details: Details | None = None
     further: Further = NOTHING
 
-    def groupings(self) -> dict[str, IntArray | None]:
+    def unit_codes(self) -> dict[str, IntArray | None]:
         """Unit that each vote belongs to, by the unit's name, as codes of shape (rows,); None without such a column."""
         cell = self.row_cell
         low, high = np.minimum(self.first, self.second)[cell], np.maximum(self.first, self.second)[cell]
@@ -133,7 +133,7 @@ class Votes(AnswerTable):
         """True where any vote is a tie."""
         return bool(self.counts[:, 2].any())
 
-    def recoded(self, **changes: Any) -> Votes:
+    def with_codes(self, **changes: Any) -> Votes:
         """The same votes with other names and codes of their cells, which stay in place.
 
             Examples
@@ -141,7 +141,7 @@ class Votes(AnswerTable):
             >>> import pandas as pd
         >>> from voirdire.tables.votes import read_votes
             >>> votes = read_votes(pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"}))
-            >>> votes.recoded(judges=("a", "b"), judge=votes.judge).judges
+            >>> votes.with_codes(judges=("a", "b"), judge=votes.judge).judges
             ('a', 'b')
         """
         return replace(self, **changes)
@@ -186,7 +186,7 @@ class Votes(AnswerTable):
             self.contexts,
             None if self.row_context is None else self.row_context[mask],
             self.has_criteria,
-        ).recoded(
+        ).with_codes(
             order_unknown=self.order_unknown,
             details=None if self.details is None else self.details.subset(mask),
             further=self.further.subset(mask),
@@ -245,14 +245,14 @@ class CountedVotes(Votes):
         """The outcome of each vote, cell by cell."""
         return np.repeat(np.tile(np.arange(3), len(self.counts)), self.counts.ravel())
 
-    def recoded(self, **changes: Any) -> Votes:
-        """As :meth:`.Votes.recoded`."""
+    def with_codes(self, **changes: Any) -> Votes:
+        """As :meth:`.Votes.with_codes`."""
         if changes.pop("details", None) is not None or changes.pop("further", NOTHING) is not NOTHING:
             raise ValueError("votes that are only counted have no details and no further columns")
         return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
 
 
-def counted(votes: Votes) -> CountedVotes:
+def without_order(votes: Votes) -> CountedVotes:
     """Forget the order and the contexts of votes.
 
     Examples
@@ -260,7 +260,7 @@ def counted(votes: Votes) -> CountedVotes:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x"], "second": "y", "winner": ["second", "first"]})
-    >>> counted(read_votes(table)).counts.tolist()
+    >>> without_order(read_votes(table)).counts.tolist()
     [[1, 1, 0]]
     """
     return CountedVotes(**{name: getattr(votes, name) for name in _KEPT})

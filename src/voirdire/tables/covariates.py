@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.tables.encode import Refused, encode, name_of, positions
+from voirdire.tables.encode import Refused, encode_column, level_positions, name_of
 from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
@@ -45,10 +45,10 @@ def columns_of(given: object) -> tuple[str, ...]:
     >>> columns_of("items.csv")
     ()
     """
-    return tuple(f"{name}_{side}" for name in names_in(given) for side in SIDES)
+    return tuple(f"{name}_{side}" for name in covariate_names(given) for side in SIDES)
 
 
-def names_in(given: object) -> tuple[str, ...]:
+def covariate_names(given: object) -> tuple[str, ...]:
     """Names of covariates, where ``given`` is such and no table; see :func:`columns_of`."""
     if isinstance(given, str):
         if given.lower().endswith(TABLES) or Path(given).exists():
@@ -59,7 +59,7 @@ def names_in(given: object) -> tuple[str, ...]:
     return ()
 
 
-def standardised(names: tuple[str, ...], raw: Floats, problems: Problems) -> tuple[Floats, Floats]:
+def standardise_covariates(names: tuple[str, ...], raw: Floats, problems: Problems) -> tuple[Floats, Floats]:
     """Covariates, shape (..., covariates), from their means in their standard deviations; and these.
 
     Raises
@@ -104,7 +104,7 @@ class Asked:
         return f"item {self.items[item]!r} in context {self.contexts[context]!r}"
 
 
-def of_items(asked: Asked, given: object, problems: Problems) -> tuple[tuple[str, ...], Floats]:
+def item_covariates(asked: Asked, given: object, problems: Problems) -> tuple[tuple[str, ...], Floats]:
     """Names of the covariates of a table of items, and those of the items that are asked for, shape (..., covariates).
 
     Parameters
@@ -132,18 +132,18 @@ def of_items(asked: Asked, given: object, problems: Problems) -> tuple[tuple[str
     if not names:
         problems.stop("the table has no column beside item and context; add a covariate")
     _check_names(names, problems)
-    values = np.stack([numbers(name, cells[name], problems) for name in names], axis=-1)
+    values = np.stack([number_column(name, cells[name], problems) for name in names], axis=-1)
     by_context = "context" in cells
-    item = encode(cells["item"], "item", problems)
+    item = encode_column(cells["item"], "item", problems)
     if by_context and asked.context is None:
         problems.stop(f"the table has a column 'context', the {asked.words} have none; give one row per item")
     problems.raise_any()
-    keys = positions(item.levels, asked.items)[item.codes]
+    keys = level_positions(item.levels, asked.items)[item.codes]
     wanted, known = asked.item, keys >= 0
     if by_context:
-        context = encode(cells["context"], "context", problems)
+        context = encode_column(cells["context"], "context", problems)
         problems.raise_any()
-        place = positions(context.levels, asked.contexts)[context.codes]
+        place = level_positions(context.levels, asked.contexts)[context.codes]
         known &= place >= 0
         keys = keys * len(asked.contexts) + place
         assert asked.context is not None  # refused above
@@ -176,12 +176,12 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
             problems.table(f"the name {name!r} is that of the effect of own families; rename the column")
 
 
-def numbers(column: str, cells: Sequence[object], problems: Problems) -> Floats:
+def number_column(column: str, cells: Sequence[object], problems: Problems) -> Floats:
     """A column of numbers, shape (rows,); a cell that is none is reported and NaN.
 
     Examples
     --------
-    >>> numbers("length", ["3", 4.5], Problems("covariates")).tolist()
+    >>> number_column("length", ["3", 4.5], Problems("covariates")).tolist()
     [3.0, 4.5]
     """
     out = np.zeros(len(cells))

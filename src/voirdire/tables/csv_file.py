@@ -69,7 +69,7 @@ def separator_of(path: str) -> str:
     return max(counts, key=counts.__getitem__)
 
 
-def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
+def separated_rows(path: str, name: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Header and rows of a text table with the numbers of their lines.
 
     Raises
@@ -84,7 +84,7 @@ def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int,
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "votes.csv")
     ...     _ = path.write_text("judge;note\\na;x\\n\\nb;y\\n")
-    ...     list(separated(str(path), "votes", ";"))
+    ...     list(separated_rows(str(path), "votes", ";"))
     [(1, ['judge', 'note']), (2, ['a', 'x']), (4, ['b', 'y'])]
     """
     with _open_reader(path, name, separator) as reader:
@@ -102,7 +102,7 @@ def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int,
 def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
     """The rows of a text table as the module csv gives them, empty ones too."""
     # A column that is not read may hold whole answers, longer than the module's default limit of a field.
-    limit = csv.field_size_limit(min(bounds.record(), 2**31 - 1))
+    limit = csv.field_size_limit(min(bounds.record_bound(), 2**31 - 1))
     try:
         with open_text(path, newline="", lines=True) as lines:
             reader = csv.reader(lines, delimiter=separator, strict=True)
@@ -176,7 +176,7 @@ def csv_header(file: Path, problems: Problems) -> list[str]:
     InputError
         There is no header, or it cannot be read.
     """
-    _, header = next(separated(str(file), problems.name), (0, None))
+    _, header = next(separated_rows(str(file), problems.name), (0, None))
     if header is None:
         problems.stop(f"file {str(file)!r} is empty")
     if len(header) == 1 and any(mark in header[0] for mark in _SEPARATORS):

@@ -20,7 +20,7 @@ class Details:
     Attributes
     ----------
     time : array, shape (rows,), or None
-        When each vote was given; see :func:`voirdire.tables.times.times`.
+        When each vote was given; see :func:`voirdire.tables.times.answer_times`.
     degree : array, shape (rows,), or None
         Probability that the winner is the better one, as the judge says (of a tie: nothing).
     groups : tuple of str
@@ -67,12 +67,12 @@ ROWS = ("degree", "group", "time")  # what has an entry per vote
 DEGREE = "degree"  # the column that says how sure a judge is of the winner
 
 
-def degrees(cells: Sequence[object], problems: Problems) -> Floats:
+def read_degrees(cells: Sequence[object], problems: Problems) -> Floats:
     """Degrees from 0.5 (either item) to 1, which an empty cell is, too; what is none is reported.
 
     Examples
     --------
-    >>> degrees(["0.5", 1, 0.75, None], Problems("votes")).tolist()
+    >>> read_degrees(["0.5", 1, 0.75, None], Problems("votes")).tolist()
     [0.5, 1.0, 0.75, 1.0]
     """
     found = np.ones(len(cells))

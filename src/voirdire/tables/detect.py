@@ -8,19 +8,19 @@ from functools import partial
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
+from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, kind_of
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_table import is_nameless
-from voirdire.tables.formats.source import opened
-from voirdire.tables.formats.tables import unknown
+from voirdire.tables.formats.source import open_source
+from voirdire.tables.formats.tables import unknown_table
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
-from voirdire.tables.read import columns_among, names_of
+from voirdire.tables.read import columns_among, own_column_names
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.tables.votes import read_votes
 
@@ -95,7 +95,7 @@ def read_table(
         only = _only_kind(table, problems)
         if only is not None and not isinstance(table, Imported):
             others = [column for column, kind in COLUMNS.items() if kind in found and kind != only]
-            notice(
+            give_notice(
                 f"The columns are those of {only}: {' and '.join(others)} says nothing and stays as it is."
             )
         found = found if only is None else [only]
@@ -121,7 +121,7 @@ def read_table(
 
 def _is_half_known(table: object, kind: str, problems: Problems) -> bool:
     """True where the answers stand under another name, and other columns that they need under none that is known."""
-    names = names_of(table, problems)
+    names = own_column_names(table, problems)
     if not names or ANSWERS[kind] in names or is_nameless(names, find_roles(names)):
         return False
     return kind_of(columns_among(table, list(KNOWN), problems)) is None
@@ -138,8 +138,8 @@ def _describe_unknown_columns(table: object) -> str:
     """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
     if isinstance(table, str | os.PathLike) and not os.path.isfile(table):
         return "there is no column winner (votes), score (scores) or label (labels)"
-    with opened(table) if isinstance(table, str | os.PathLike) else opened_frame(table) as source:
-        return unknown(source)
+    with open_source(table) if isinstance(table, str | os.PathLike) else opened_frame(table) as source:
+        return unknown_table(source)
 
 
 def read_new(

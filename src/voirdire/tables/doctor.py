@@ -10,15 +10,15 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.notices import listening
+from voirdire.notices import listen_for_notes
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import name_of
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.source import Source, opened
-from voirdire.tables.formats.suggestions import sample, suggestions
+from voirdire.tables.formats.source import Source, open_source
+from voirdire.tables.formats.suggestions import likely_tables, sample_columns
 from voirdire.tables.formats.tables import column_roles
-from voirdire.tables.label_sets import cells_as_sets, members_of
+from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, lacking_verbs
@@ -79,7 +79,7 @@ class Findings:
         return asdict(self)
 
 
-def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Findings:
+def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Findings:
     """Find out what a file holds, how it is read, what it supports, and what to type.
 
     Parameters
@@ -104,7 +104,7 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "votes.csv")
     ...     _ = path.write_text("rater,item,grade\\nann,x,1\\nbob,x,2\\n")
-    ...     found = examine(path)
+    ...     found = examine_file(path)
     >>> found.rows, [(column.name, column.read_as) for column in found.columns]
     ({'scores': 2}, [('rater', 'judge'), ('item', 'item'), ('grade', 'score')])
     """
@@ -112,15 +112,15 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     how = how or Reading()
     if run_folder(name) is not None:
         raise InputError(f"{name} is the folder of a run, which every verb reads as it is")
-    with opened(name, how.sep, how.sheet) as source:
+    with open_source(name, how.sep, how.sheet) as source:
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
         table = source.head.shape in ("records", "table")
         columns = _columns_read(source, how) if table else ()
         notes = list(getattr(source, "notes", ()))
-        likely = [one for one in suggestions(source) if one.options][:1] if table else []
+        likely = [one for one in likely_tables(source) if one.options][:1] if table else []
     heard: list[str] = []
     try:
-        with listening(heard.append):
+        with listen_for_notes(heard.append):
             found = read_as(name, how)
             _check_usable(found)
     except InputError as error:
@@ -129,7 +129,7 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     tool = next(iter(found.formats.values()))
     frames = {kind: frame for kind in found.kinds if (frame := getattr(found, kind)) is not None}
     notes = list(dict.fromkeys((*notes, *heard, *found.notes)))
-    notes += [sentence for kind, frame in frames.items() for sentence in _stands_out(kind, frame)]
+    notes += [sentence for kind, frame in frames.items() for sentence in _notable_facts(kind, frame)]
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
     lacks = lacking_verbs(frames, how)
@@ -161,7 +161,9 @@ def _columns_read(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
         roles = column_roles(source, how.asked)
     except InputError:  # which is told as the error of the table
         roles = {}
-    return tuple(ColumnRead(one.name, roles.get(one.name), one.told, one.empty) for one in sample(source))
+    return tuple(
+        ColumnRead(one.name, roles.get(one.name), one.told, one.empty) for one in sample_columns(source)
+    )
 
 
 def _items_named(frame: pd.DataFrame) -> list[Any]:
@@ -174,7 +176,7 @@ def _common_reasons(found: Imported) -> list[str]:
     return [f"{reason} ({count})" for reason, count in counts.most_common(3)]
 
 
-def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
+def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
     """Sentences about what is to be known of a table before it is used."""
     found = []
     judges = list(dict.fromkeys(frame["judge"]))
@@ -197,7 +199,7 @@ def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
 
 def _describe_classes(frame: pd.DataFrame) -> list[str]:
     as_sets = cells_as_sets(frame["label"].tolist(), None, False)
-    cells = frame["label"] if as_sets is None else [one for of in as_sets[0] for one in members_of(str(of))]
+    cells = frame["label"] if as_sets is None else [one for of in as_sets[0] for one in set_members(str(of))]
     classes = Counter(map(str, cells))
     shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
     sets = "" if as_sets is None else ", in sets"

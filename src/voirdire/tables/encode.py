@@ -123,7 +123,7 @@ def dense_codes(values: NDArray[Any]) -> IntArray:
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
-def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
+def encode_column(values: Sequence[object], column: str, problems: Problems) -> Column:
     """Code one column of names, reporting every cell that is not a name.
 
     Names are compared exactly: case counts, and white space at an end is reported, neither kept nor
@@ -150,7 +150,7 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     Examples
     --------
     >>> problems = Problems("votes")
-    >>> encode(["b", "a", "b"], "judge", problems).codes.tolist()
+    >>> encode_column(["b", "a", "b"], "judge", problems).codes.tolist()
     [0, 1, 0]
     """
     read = partial(name_of, ends=column == "context")
@@ -185,7 +185,7 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     if reasons:
         first_row = dict(zip(*np.unique(codes, return_index=True), strict=True))
         sentences = list(reasons)
-        for reason, rows in groups(refused[seen]):
+        for reason, rows in rows_by_code(refused[seen]):
             value = keys[rows[0]]
             twin = levels.get(value.strip()) if isinstance(value, str) else None
             hint = f" (row {first_row[twin] + 1} has it without)" if twin is not None else ""
@@ -193,12 +193,12 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     return Column(tuple(levels), codes)
 
 
-def groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
+def rows_by_code(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Give each code that is not negative and the ascending indices where it stands.
 
     Examples
     --------
-    >>> [(code, where.tolist()) for code, where in groups(np.array([1, -1, 0, 1]))]
+    >>> [(code, where.tolist()) for code, where in rows_by_code(np.array([1, -1, 0, 1]))]
     [(0, [2]), (1, [0, 3])]
     """
     where = np.flatnonzero(codes >= 0)
@@ -208,7 +208,7 @@ def groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
     yield from zip(found.tolist(), np.split(where, starts[1:]), strict=False)
 
 
-def same_letters(columns: Mapping[str, Column], problems: Problems) -> None:
+def report_lookalikes(columns: Mapping[str, Column], problems: Problems) -> None:
     """Report names that look the same but are written with different Unicode characters.
 
     A composed ``é`` and an ``e`` with a combining accent are two names to a computer and one to a reader.
@@ -223,7 +223,7 @@ def same_letters(columns: Mapping[str, Column], problems: Problems) -> None:
     Examples
     --------
     >>> problems = Problems("votes")
-    >>> same_letters({"judge": encode(["\\u00e9", "e\\u0301"], "judge", problems)}, problems)
+    >>> report_lookalikes({"judge": encode_column(["\\u00e9", "e\\u0301"], "judge", problems)}, problems)
     >>> bool(problems)
     True
     """
@@ -237,15 +237,15 @@ def same_letters(columns: Mapping[str, Column], problems: Problems) -> None:
             spelling, where = seen.setdefault(unicodedata.normalize("NFC", level), (level, label))
             if spelling != level:
                 rows = np.flatnonzero(column.codes == number) + 1
-                problems.rows(rows, f"{label} {level!r} {looks_like(where, spelling)}")
+                problems.rows(rows, f"{label} {level!r} {lookalike_sentence(where, spelling)}")
 
 
-def looks_like(column: str, name: str) -> str:
+def lookalike_sentence(column: str, name: str) -> str:
     """End of the sentence about a name that looks the same as another one.
 
     Examples
     --------
-    >>> looks_like("judge", "a")
+    >>> lookalike_sentence("judge", "a")
     "looks like the judge 'a' but is written with other Unicode characters; normalise the names"
     """
     return (
@@ -253,12 +253,12 @@ def looks_like(column: str, name: str) -> str:
     )
 
 
-def positions(levels: Iterable[str], among: Sequence[str]) -> IntArray:
+def level_positions(levels: Iterable[str], among: Sequence[str]) -> IntArray:
     """Give the place of each level among others, -1 where it is not one of them; shape (levels,).
 
     Examples
     --------
-    >>> positions(["b", "z"], ["a", "b"]).tolist()
+    >>> level_positions(["b", "z"], ["a", "b"]).tolist()
     [1, -1]
     """
     place = dict(zip(among, range(len(among)), strict=True))

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.tables.encode import encode
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.encode import encode_column
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import read_columns
 
 Ints = npt.NDArray[np.int64]
@@ -44,7 +44,7 @@ def read_families(families: object, judges: Sequence[str], *, who: str = "judge"
     for judge, family in named:
         if judge not in judges:
             problems.table(
-                f"{who} {judge!r} is none of the {len(judges)} {who}s{nearest(judge, list(judges))}"
+                f"{who} {judge!r} is none of the {len(judges)} {who}s{nearest_name(judge, list(judges))}"
             )
         elif found.setdefault(judge, family) != family:
             problems.table(f"{who} {judge!r} is given families {found[judge]!r} and {family!r}; keep one")
@@ -74,7 +74,7 @@ def _judges_with_families(families: object, problems: Problems, who: str) -> lis
             f"families: {type(families).__name__} is neither a mapping of {who} to family nor a table of both"
         )
     cells = read_columns(families, (who, "family"), (), problems)
-    columns = {name: encode(values, name, problems) for name, values in cells.items()}
+    columns = {name: encode_column(values, name, problems) for name, values in cells.items()}
     problems.raise_any()
     judge, family = columns[who], columns["family"]
     return [

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.cells import Cells, choose
+from voirdire.tables.cells import Cells, choose_columns
 from voirdire.tables.csv_file import csv_header, csv_rows
 from voirdire.tables.encode import UNREAD
-from voirdire.tables.formats.failures import failure
-from voirdire.tables.formats.records import Unread, no_object, values
-from voirdire.tables.parquet_file import parquet_cells, parquet_names, quoted
+from voirdire.tables.formats.failures import describe_failure
+from voirdire.tables.formats.records import Unread, json_values, no_object
+from voirdire.tables.parquet_file import parquet_cells, parquet_names, sql_name
 from voirdire.tables.plain_csv import plain_cells
 from voirdire.tables.problems import Problems
 
@@ -56,12 +56,12 @@ def read_file(
     ...     read_file(str(path), ["judge"], [], Problems("votes"))
     {'judge': ['a']}
     """
-    with readable(path, problems) as file:
+    with readable_file(path, problems) as file:
         return _READERS[file.suffix.lower()](file, required, optional, problems)
 
 
 @contextmanager
-def readable(path: str, problems: Problems) -> Iterator[Path]:
+def readable_file(path: str, problems: Problems) -> Iterator[Path]:
     """A file that can be read, by its ending and size; what goes wrong while it is read is said.
 
     Raises
@@ -83,7 +83,7 @@ def readable(path: str, problems: Problems) -> Iterator[Path]:
             problems.stop(f"file {path!r} is empty")
         yield file
     except OSError as error:
-        problems.stop(f"file {path!r} {failure(error)}")
+        problems.stop(f"file {path!r} {describe_failure(error)}")
     except InputError as error:
         begin = f"{problems.name}: "
         raise InputError(
@@ -91,9 +91,9 @@ def readable(path: str, problems: Problems) -> Iterator[Path]:
         ) from None
 
 
-def header(path: str, problems: Problems) -> list[str]:
+def file_header(path: str, problems: Problems) -> list[str]:
     """Names of the columns of a file; of CSV and Parquet without reading its rows."""
-    with readable(path, problems) as file:
+    with readable_file(path, problems) as file:
         ending = file.suffix.lower()
         if ending == ".csv":
             return csv_header(file, problems)
@@ -106,7 +106,7 @@ def _read_csv(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
     names = csv_header(file, problems)
-    wanted = choose(names, required, optional, problems)
+    wanted = choose_columns(names, required, optional, problems)
     if not wanted:
         return {}
     found = plain_cells(file, names, wanted)
@@ -121,7 +121,7 @@ def _read_jsonl(
     names = None if optional is None else [*required, *optional]
     header: dict[str, object] = {}
     rows: list[dict[str, object] | None] = []
-    for number, row in values(str(file), file.name, "jsonl"):
+    for number, row in json_values(str(file), file.name, "jsonl"):
         if isinstance(row, dict):
             header.update(dict.fromkeys(row))
             rows.append(row if names is None else {name: row.get(name) for name in names})
@@ -133,7 +133,7 @@ def _read_jsonl(
             rows.append(None)
     if not header:
         problems.raise_any()
-    wanted = choose(list(header), required, optional, problems)
+    wanted = choose_columns(list(header), required, optional, problems)
     return {name: [UNREAD if row is None else row.get(name) for row in rows] for name in wanted}
 
 
@@ -144,7 +144,7 @@ def _columns_of_rows(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -
 def _read_parquet(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
-    wanted = choose(parquet_names(str(file)), required, optional, problems)
+    wanted = choose_columns(parquet_names(str(file)), required, optional, problems)
     return parquet_cells(str(file), wanted) if wanted else {}
 
 
@@ -162,4 +162,4 @@ def relation_columns(relation: Any, wanted: Sequence[str]) -> Cells:
     """
     if not wanted:
         return {}
-    return _columns_of_rows(wanted, relation.project(", ".join(map(quoted, wanted))).fetchall())
+    return _columns_of_rows(wanted, relation.project(", ".join(map(sql_name, wanted))).fetchall())

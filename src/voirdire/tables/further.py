@@ -9,10 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from voirdire.tables.columns import KNOWN
-from voirdire.tables.covariates import Asked, columns_of, names_in, numbers, of_items, standardised
-from voirdire.tables.encode import encode, name_of
+from voirdire.tables.covariates import (
+    Asked,
+    columns_of,
+    covariate_names,
+    item_covariates,
+    number_column,
+    standardise_covariates,
+)
+from voirdire.tables.encode import encode_column, name_of
 from voirdire.tables.numbers import read_number
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.typing import Bools, Floats, Ints
 
 #: Columns of every table.
@@ -103,7 +110,7 @@ class Further:
         return names, {name: value for name, value in arrays.items() if value is not None}
 
     @classmethod
-    def unpacked(cls, names: Mapping[str, Any], arrays: Mapping[str, Any]) -> Further:
+    def from_packed(cls, names: Mapping[str, Any], arrays: Mapping[str, Any]) -> Further:
         """Of :meth:`pack`, after JSON made lists of tuples."""
         factors = {name: tuple(levels) for name, levels in names["factors"].items()}
         return cls(covariates=tuple(names["covariates"]), factors=factors, **arrays)
@@ -139,19 +146,19 @@ def with_covariates(table: T, given: object) -> T:
     [[-1.0], [1.0]]
     """
     problems, any_table = Problems("covariates"), table
-    names = names_in(given)
+    names = covariate_names(given)
     of: Any = any_table
     if names:
         raw = np.stack([_numeric_column(of, name, problems) for name in names], axis=-1)
     else:
         context = None if of.context is None else np.broadcast_to(of.context, of.item.T.shape).T
         asked = Asked(of.data, of.items, of.contexts, of.item, context)
-        names, raw = of_items(asked, given, problems)
+        names, raw = item_covariates(asked, given, problems)
     problems.raise_any()
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.table(f"{name!r} is named twice; name it once")
     problems.raise_any()
-    values, units = standardised(names, raw, problems)
+    values, units = standardise_covariates(names, raw, problems)
     found = of.further.with_covariates(names, values, units)
     _check_collinear(found, problems)
     problems.raise_any()
@@ -160,7 +167,7 @@ def with_covariates(table: T, given: object) -> T:
 
 def _check_collinear(further: Further, problems: Problems) -> None:
     assert further.covariate is not None  # some were added
-    values = further.covariate if further.covariate.ndim == 2 else differences(further.covariate)
+    values = further.covariate if further.covariate.ndim == 2 else covariate_differences(further.covariate)
     values = values - values.mean(axis=0)
     size = values.std(axis=0)
     names, values = np.array(further.covariates, dtype=object)[size > 0], values[:, size > 0] / size[size > 0]
@@ -172,7 +179,7 @@ def _check_collinear(further: Further, problems: Problems) -> None:
         problems.table(f"{', '.join(among)} are collinear: one follows from the others; leave one out")
 
 
-def differences(covariate: Floats) -> Floats:
+def covariate_differences(covariate: Floats) -> Floats:
     """Covariates of the first item less those of the second, of shape (..., 2, covariates)."""
     return np.asarray(covariate[..., 0, :] - covariate[..., 1, :])
 
@@ -192,7 +199,7 @@ def with_column(table: T, name: str) -> T:
     problems.raise_any()
     if all(map(_is_number, cells)):
         return with_covariates(table, (name,))
-    column = encode(cells, name, problems)
+    column = encode_column(cells, name, problems)
     if len(column.levels) < 2:
         problems.table(f"column {name!r} is the same in every row; leave it out")
     problems.raise_any()
@@ -219,7 +226,9 @@ def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object
         return [0.0] * table.rows
     if name not in kept:
         spare = [repr(one) for one in table.further.present if one not in KNOWN]
-        hint = nearest(name, table.further.present) or f"; further columns are {', '.join(spare) or 'none'}"
+        hint = (
+            nearest_name(name, table.further.present) or f"; further columns are {', '.join(spare) or 'none'}"
+        )
         problems.table(f"the {table.data} have no column {name!r}{hint}")
         return [0.0] * table.rows
     found: Sequence[object] = kept[name]
@@ -235,5 +244,5 @@ def _numeric_column(table: Any, name: str, problems: Problems) -> Floats:
     """Numbers of a column, of the shape of the items of rows: of votes those of both, which one column has alike."""
     sided = table.item.ndim > 1 and name not in table.further.columns
     names = columns_of((name,)) if sided else (name,) * (table.item.size // max(table.rows, 1))
-    found = [numbers(one, _further_cells(table, one, problems), problems) for one in names]
+    found = [number_column(one, _further_cells(table, one, problems), problems) for one in names]
     return np.stack(found, axis=-1).reshape(table.item.shape)

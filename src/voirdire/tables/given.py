@@ -26,13 +26,13 @@ def library_of(table: object) -> str:
     )
 
 
-def as_given(found: pd.DataFrame, library: str) -> pd.DataFrame:
+def convert_to_library(found: pd.DataFrame, library: str) -> pd.DataFrame:
     """A table of results as one of a library; lists stand for tuples in Polars, and ``attrs`` stay with pandas.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> as_given(pd.DataFrame({"judge": ["a"]}), "pandas").columns.tolist()
+    >>> convert_to_library(pd.DataFrame({"judge": ["a"]}), "pandas").columns.tolist()
     ['judge']
     """
     if library != "polars":

@@ -53,7 +53,7 @@ class Connectivity:
     always_lose: tuple[str, ...]
 
 
-def connectivity(votes: Votes) -> list[Connectivity]:
+def graph_connectivity(votes: Votes) -> list[Connectivity]:
     """Examine the comparison graph of each criterion.
 
     All judges are taken together and at their word: the graph tells what plain Bradley-Terry can estimate.
@@ -73,7 +73,7 @@ def connectivity(votes: Votes) -> list[Connectivity]:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = {"judge": "a", "first": ["x", "y"], "second": ["y", "z"], "winner": ["x", "tie"]}
-    >>> connectivity(read_votes(pd.DataFrame(table)))[0].always_win
+    >>> graph_connectivity(read_votes(pd.DataFrame(table)))[0].always_win
     ('x',)
     """
     return [_examine_criterion(votes, number) for number in range(len(votes.criteria))]
@@ -113,7 +113,7 @@ def fixed_order(votes: Votes) -> str | None:
     return "items are always shown in one fixed order"
 
 
-def one_place(votes: Votes) -> str | None:
+def constant_item_note(votes: Votes) -> str | None:
     """In words that one item is in every vote, and always first or always second; None where that is not so.
 
     What a judge makes of places is then exactly what it makes of that item.
@@ -123,7 +123,7 @@ def one_place(votes: Votes) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x", "y"], "second": "ref", "winner": "first"})
-    >>> one_place(read_votes(table))
+    >>> constant_item_note(read_votes(table))
     'ref is always second'
     """
     if len(votes.items) < FEWEST:
@@ -134,7 +134,7 @@ def one_place(votes: Votes) -> str | None:
     return None
 
 
-def components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
+def graph_components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
     """Give the groups of items that votes join, per criterion, the largest group first.
 
     Examples
@@ -142,10 +142,10 @@ def components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x", "v"], "second": ["y", "w"], "winner": "first"})
-    >>> components(read_votes(table))
+    >>> graph_components(read_votes(table))
     [(('v', 'w'), ('x', 'y'))]
     """
-    return [found.components for found in connectivity(votes)]
+    return [found.components for found in graph_connectivity(votes)]
 
 
 def _examine_criterion(votes: Votes, criterion: int) -> Connectivity:

@@ -20,12 +20,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.tables.cells import Cells, Coded, cells_of, choose, frame_of
+from voirdire.tables.cells import Cells, Coded, as_narwhals, choose_columns, column_cells
 from voirdire.tables.csv_file import csv_header, csv_rows
 from voirdire.tables.encode import MISSING, IntArray
-from voirdire.tables.files import readable
-from voirdire.tables.formats.taken import is_foreign, written
-from voirdire.tables.parquet_file import connected, literal, parquet, parquet_columns, quoted
+from voirdire.tables.files import readable_file
+from voirdire.tables.formats.taken import is_foreign, write_votes
+from voirdire.tables.parquet_file import (
+    duckdb_connection,
+    parquet_columns,
+    parquet_source,
+    sql_literal,
+    sql_name,
+)
 from voirdire.tables.plain_csv import commas_of_rows, plain_csv
 from voirdire.tables.problems import Problems
 
@@ -96,7 +102,7 @@ def grouped_columns(
         if not is_foreign(path):
             return _group_files(path, wanted, problems)
         with tempfile.TemporaryDirectory(prefix="voirdire-") as folder:
-            return _group_files(written(path, folder), wanted, problems)
+            return _group_files(write_votes(path, folder), wanted, problems)
     return _group_frame(table, required, optional, problems)
 
 
@@ -136,13 +142,13 @@ def _group_frame(
 ) -> tuple[Cells, IntArray]:
     import narwhals as nw
 
-    frame, names = frame_of(table, problems)
-    wanted = choose(names, required, optional, problems)
+    frame, names = as_narwhals(table, problems)
+    wanted = choose_columns(names, required, optional, problems)
     if not wanted:
         return {}, np.zeros(0, np.int64)
     if frame.implementation.is_duckdb():
         # by narwhals, dates would come back as times
-        keys = ", ".join(map(quoted, wanted))
+        keys = ", ".join(map(sql_name, wanted))
         rows = frame.to_native().aggregate(f"{keys}, count(*)", keys).fetchall()
         cells: Cells = {name: [row[place] for row in rows] for place, name in enumerate(wanted)}
         return cells, np.array([row[-1] for row in rows], np.int64)
@@ -155,7 +161,7 @@ def _group_frame(
         said = (str(error).splitlines() or [""])[0]
         problems.stop(f"the lazy frame cannot be evaluated: {type(error).__name__}: {said}")
     times = np.asarray(found[COUNT].to_list(), dtype=np.int64)
-    return {name: cells_of(found[name]) for name in wanted}, times
+    return {name: column_cells(found[name]) for name in wanted}, times
 
 
 @dataclass(frozen=True)
@@ -165,7 +171,7 @@ class _Wanted:
     checked: Sequence[str]
 
     def among(self, names: Sequence[str], problems: Problems) -> list[str]:
-        return choose(names, self.required, [*self.optional, *self.checked], problems)
+        return choose_columns(names, self.required, [*self.optional, *self.checked], problems)
 
 
 @dataclass(frozen=True)
@@ -187,9 +193,9 @@ def _group_files(path: str, columns: _Wanted, problems: Problems) -> tuple[Cells
         odd: list[str] = []
         for file in files:
             of_file = Problems(problems.name)
-            with readable(file, problems):
+            with readable_file(file, problems):
                 wanted, source = _source_of_file(connection, folder, file, columns, of_file, problems)
-            for sentence in of_file.sentences:
+            for sentence in of_file.table_sentences:
                 problems.table(sentence if len(files) == 1 else f"file {file!r}: {sentence}")
             every = wanted if every is None else every
             if wanted != every and not of_file:
@@ -255,13 +261,13 @@ def _source_of_file(
         if check and kind in ("FLOAT", "DOUBLE"):
             cell = f"CASE WHEN isfinite({cell}) THEN 'x' END"
         selects.append(_refused_name_sql(f"{cell}::VARCHAR") if check else f"{cell}::VARCHAR")
-    select = f"SELECT {', '.join(selects)} FROM {parquet(file, folder)}"
+    select = f"SELECT {', '.join(selects)} FROM {parquet_source(file, folder)}"
     return wanted, _Source(file, select, tuple(types))
 
 
 def _refused_name_sql(cell: str) -> str:
-    """The text of a context if it is no name, as `voirdire.tables.encode.encode` has it, and ``x`` if it is one."""
-    words = ", ".join(literal(word) for word in ("", *sorted(MISSING)))
+    """The text of a context if :func:`voirdire.tables.encode.encode_column` takes it for no name, else ``x``."""
+    words = ", ".join(sql_literal(word) for word in ("", *sorted(MISSING)))
     space = "".join(f"\\x{{{ord(c):x}}}" for c in map(chr, range(0x3001)) if c.isspace())
     blank = f"regexp_full_match({cell}, '[{space}]*', 's')"
     return f"CASE WHEN {cell} IS NULL OR {cell} IN ({words}) OR {blank} THEN {cell} ELSE 'x' END"
@@ -287,7 +293,7 @@ def _count_distinct_rows(
         if not width or rows * (width - 1) == sum(source.commas for source in sources):
             return [_code_distinct_rows(connection, sources[0].types)]
     except duckdb.Error as error:
-        if not sources[0].width or _of_memory(str(error)):
+        if not sources[0].width or _is_memory_error(str(error)):
             named = (source.file for source in sources if os.path.basename(source.file) in str(error))
             problems.stop(_describe_error(next(named, sources[0].file), str(error)))
     if len(sources) == 1:
@@ -364,9 +370,9 @@ def _open_connection() -> Iterator[tuple[Any, str]]:
     import duckdb
 
     limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
+    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, duckdb_connection(folder) as connection:
         try:
-            connection.execute(f"SET memory_limit = {literal(limit)}")
+            connection.execute(f"SET memory_limit = {sql_literal(limit)}")
         except duckdb.Error:
             Problems(MEMORY).stop(f"{limit!r} is not an amount of memory; write for example 2GB")
         connection.execute("SET preserve_insertion_order = false")
@@ -374,12 +380,12 @@ def _open_connection() -> Iterator[tuple[Any, str]]:
 
 
 def _describe_error(path: str, message: str) -> str:
-    if _of_memory(message):
+    if _is_memory_error(message):
         limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
         return f"{path!r}: {limit} of memory do not suffice to count its rows; set {MEMORY} to more"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     return f"file {path!r} cannot be read as Parquet: {' '.join(lines[:2])}; is it whole?"
 
 
-def _of_memory(message: str) -> bool:
+def _is_memory_error(message: str) -> bool:
     return "out of memory" in message.lower()

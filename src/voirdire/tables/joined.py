@@ -11,10 +11,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.details import Details
-from voirdire.tables.encode import IntArray, positions
+from voirdire.tables.encode import IntArray, level_positions
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import Rated, given_twice
+from voirdire.tables.rated import Rated, report_repeats
 from voirdire.tables.scores import Scores
 
 T = TypeVar("T", Votes, Scores, Labels)
@@ -24,7 +24,7 @@ _MORE = {"context": "contexts", "system": "systems", "phase": "phases"}  # kept 
 _BOTH = {"run": "runs", "group": "groups"}  # columns of both tables or of neither
 
 
-def joined(old: T, new: T) -> T:
+def joined_table(old: T, new: T) -> T:
     """The answers of two tables; votes are only counted where one of the tables is.
 
     Columns that say more about a row (context, system, phase) are kept where both tables have them.
@@ -39,7 +39,7 @@ def joined(old: T, new: T) -> T:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"})
-    >>> both = joined(read_votes(table), read_votes(table.assign(second="z", winner="tie")))
+    >>> both = joined_table(read_votes(table), read_votes(table.assign(second="z", winner="tie")))
     >>> both.items, both.counts.tolist()
     (('x', 'y', 'z'), [[1, 0, 0], [0, 0, 1]])
     """
@@ -81,20 +81,20 @@ def _join_votes(old: Votes, new: Votes) -> Votes:
     context = None
     if old.row_context is not None and new.row_context is not None:
         contexts = _all_names(old.contexts, new.contexts)
-        context = np.concatenate([positions(t.contexts, contexts)[t.row_context] for t in (old, new)])
+        context = np.concatenate([level_positions(t.contexts, contexts)[t.row_context] for t in (old, new)])
     found = count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
     before, after = (None if one.details is None else one.details.time for one in (old, new))
     if before is None or after is None:
         return found
-    return found.recoded(details=Details(time=np.concatenate([before, after])))
+    return found.with_codes(details=Details(time=np.concatenate([before, after])))
 
 
 def _place_codes(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
     judges, criteria, items = names
-    item = positions(table.items, items)
+    item = level_positions(table.items, items)
     return [
-        positions(table.judges, judges)[table.judge],
-        positions(table.criteria, criteria)[table.criterion],
+        level_positions(table.judges, judges)[table.judge],
+        level_positions(table.criteria, criteria)[table.criterion],
         item[table.first],
         item[table.second],
     ]
@@ -117,7 +117,7 @@ def _join_rated(old: Rated, new: Rated) -> Rated:
         found[plural] = names
         found[column] = np.concatenate(
             [
-                np.append(positions(getattr(table, plural), names), -1)[code]  # -1: of no group
+                np.append(level_positions(getattr(table, plural), names), -1)[code]  # -1: of no group
                 for table, code in zip((old, new), codes, strict=True)
             ]
         )
@@ -125,7 +125,7 @@ def _join_rated(old: Rated, new: Rated) -> Rated:
     if found.get("run") is not None:
         problems = Problems(f"new {old.data}")
         present = {name: value for name, value in found.items() if value is not None}
-        given_twice(present, problems, before=old.rows)
+        report_repeats(present, problems, before=old.rows)
         problems.raise_any()
     found |= old.joined_answers(new)
     return type(old)(**{field.name: found[field.name] for field in fields(old) if field.name in found})

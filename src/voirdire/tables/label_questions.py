@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
-from voirdire.tables.encode import positions
+from voirdire.notices import give_notice
+from voirdire.tables.encode import level_positions
 from voirdire.tables.labels import Labels, read_labels
 
 ANSWERS = ("no", "yes")
@@ -72,7 +72,7 @@ def ask_each_label(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
         **codes
         | {
             "criteria": criteria,
-            "criterion": positions(named, criteria)[question],
+            "criterion": level_positions(named, criteria)[question],
             "has_criteria": True,
             "labels": ANSWERS,
             "label": holds[table.label].ravel(),
@@ -95,7 +95,7 @@ def as_questions(table: Labels) -> Labels:
     """
     if table.members is None:
         return table
-    notice(
+    give_notice(
         f"Items have sets of labels: whether each of the {len(table.vocabulary)} labels applies is a question of its "
         "own (criterion), answered yes or no. Labels are taken as independent given the judges, who are taken to be as "
         "good at each."

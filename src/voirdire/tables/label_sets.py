@@ -63,12 +63,12 @@ def list_in_text(text: str) -> list[str] | None:
     return [str(one) for one in found]
 
 
-def several(text: str) -> str:
+def several_labels(text: str) -> str:
     """End of the sentence about a text that names several labels where one is wanted.
 
     Examples
     --------
-    >>> several("good;long")
+    >>> several_labels("good;long")
     "'good;long' names several labels; keep one, or say that ';' separates them (--label-sets ';')"
     """
     mark = next((mark for mark in _MARKS if mark in text), "")
@@ -76,14 +76,14 @@ def several(text: str) -> str:
     return f"{text!r} names several labels; keep one, or {how}"
 
 
-def set_of(names: Iterable[object]) -> LabelSet | Refused:
+def make_label_set(names: Iterable[object]) -> LabelSet | Refused:
     """Write names as a set; or say why they are none, worded to follow the column's name.
 
     Examples
     --------
-    >>> set_of(["long", "good"]), set_of([])
+    >>> make_label_set(["long", "good"]), make_label_set([])
     ('["good", "long"]', '[]')
-    >>> set_of(["good", "good"]).reason
+    >>> make_label_set(["good", "good"]).reason
     "names 'good' twice in one set; keep one"
     """
     found: dict[str, None] = {}
@@ -97,12 +97,12 @@ def set_of(names: Iterable[object]) -> LabelSet | Refused:
     return LabelSet(json.dumps(sorted(found), ensure_ascii=False))
 
 
-def members_of(text: str) -> tuple[str, ...]:
+def set_members(text: str) -> tuple[str, ...]:
     """The labels of a set.
 
     Examples
     --------
-    >>> members_of('["good", "long"]')
+    >>> set_members('["good", "long"]')
     ('good', 'long')
     """
     return tuple(json.loads(text))
@@ -171,13 +171,13 @@ def cells_as_sets(
 
     def as_set(cell: Any) -> LabelSet | Refused:
         if is_list(cell):
-            return set_of(cell)
+            return make_label_set(cell)
         if isinstance(cell, str) and cell in lists:
-            return set_of(lists[cell])
+            return make_label_set(lists[cell])
         if isinstance(cell, str) and cell not in known and len(labels_in_text(cell)) > 1:
-            return Refused(several(cell))
+            return Refused(several_labels(cell))
         name = name_of(cell)
-        return name if isinstance(name, Refused) else set_of([name])
+        return name if isinstance(name, Refused) else make_label_set([name])
 
     made: dict[str, LabelSet | Refused] = {}
     sets: list[object] = []

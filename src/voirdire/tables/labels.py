@@ -10,11 +10,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.notices import notice
-from voirdire.tables.encode import IntArray, encode, groups, looks_like, positions, same_letters
-from voirdire.tables.label_sets import cells_as_sets, labels_in_text, members_of, several, without_lists
+from voirdire.notices import give_notice
+from voirdire.tables.encode import (
+    IntArray,
+    encode_column,
+    level_positions,
+    lookalike_sentence,
+    report_lookalikes,
+    rows_by_code,
+)
+from voirdire.tables.label_sets import (
+    cells_as_sets,
+    labels_in_text,
+    set_members,
+    several_labels,
+    without_lists,
+)
 from voirdire.tables.numbers import read_number
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import Rated, known_names, read_rated
 
 _HINTS = 20
@@ -66,13 +79,13 @@ class Labels(Rated):
     def joined_answers(self, new: Labels) -> dict[str, Any]:
         """Labels of this table and then of another, with their names: those declared, or of both."""
         every = tuple(sorted({*self.labels, *new.labels}))
-        labels = self.labels if self.declared else in_order(every)
-        codes = [positions(table.labels, labels)[table.label] for table in (self, new)]
+        labels = self.labels if self.declared else sort_labels(every)
+        codes = [level_positions(table.labels, labels)[table.label] for table in (self, new)]
         return {
             "labels": labels,
             "label": np.concatenate(codes),
             "declared": self.declared,
-            "members": None if self.members is None else tuple(map(members_of, labels)),
+            "members": None if self.members is None else tuple(map(set_members, labels)),
             "vocabulary": tuple(dict.fromkeys([*self.vocabulary, *new.vocabulary])),
         }
 
@@ -146,26 +159,26 @@ def read_labels(
         if as_sets is not None:
             remedy = _OF_PEOPLE if judge else ""
             return _read_sets(*as_sets, found, declared, sets, problems, remedy)
-        column = encode(without_lists(cells.get("label", [])), "label", problems)
-        same_letters({"label": column}, problems)
+        column = encode_column(without_lists(cells.get("label", [])), "label", problems)
+        report_lookalikes({"label": column}, problems)
         more = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
-        for level, rows in groups(np.where(np.append(more, False)[column.codes], column.codes, -1)):
-            problems.rows(rows + 1, f"label {several(column.levels[level])}")
+        for level, rows in rows_by_code(np.where(np.append(more, False)[column.codes], column.codes, -1)):
+            problems.rows(rows + 1, f"label {several_labels(column.levels[level])}")
         names, codes = column.levels, column.codes
-    ordered = in_order(names) if declared is None else declared
-    place = positions(names, ordered)
+    ordered = sort_labels(names) if declared is None else declared
+    place = level_positions(names, ordered)
     outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[codes]
-    _say_outside(outside, names, ordered, problems, _OF_PEOPLE if judge else "")
+    _report_undeclared(outside, names, ordered, problems, _OF_PEOPLE if judge else "")
     problems.raise_any()
     return Labels(labels=ordered, label=np.append(place, -1)[codes], declared=declared is not None, **found)
 
 
-def _say_outside(
+def _report_undeclared(
     outside: IntArray, names: Sequence[str], declared: Sequence[str], problems: Problems, remedy: str
 ) -> None:
     """Report names (codes of shape (rows,), -1 for none) that are no declared label; a remedy where none is near."""
-    for number, (level, rows) in enumerate(groups(outside)):
-        hint = nearest(names[level], declared) if number < _HINTS else ""
+    for number, (level, rows) in enumerate(rows_by_code(outside)):
+        hint = nearest_name(names[level], declared) if number < _HINTS else ""
         problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(declared)}{hint or remedy}")
 
 
@@ -179,37 +192,37 @@ def _read_sets(
     remedy: str,
 ) -> Labels:
     """Labels of which each is a set; the vocabulary is what is declared, else what sets hold."""
-    column = encode(cells, "label", problems)
+    column = encode_column(cells, "label", problems)
     names = tuple(sorted(column.levels))
-    members = tuple(map(members_of, names))
-    codes = np.append(positions(column.levels, names), -1)[column.codes]
-    seen = in_order(tuple({one for of in members for one in of}))
+    members = tuple(map(set_members, names))
+    codes = np.append(level_positions(column.levels, names), -1)[column.codes]
+    seen = sort_labels(tuple({one for of in members for one in of}))
     vocabulary = seen if declared is None else declared
     spelling: dict[str, str] = {}
     for place, one in enumerate(seen):
         holds = np.append([one in of for of in members], False)[codes]
         first = spelling.setdefault(unicodedata.normalize("NFC", one), one)
         if first != one:
-            problems.rows(np.flatnonzero(holds) + 1, f"label {one!r} {looks_like('label', first)}")
+            problems.rows(np.flatnonzero(holds) + 1, f"label {one!r} {lookalike_sentence('label', first)}")
         if one not in vocabulary:
-            _say_outside(np.where(holds, place, -1), seen, vocabulary, problems, remedy)
+            _report_undeclared(np.where(holds, place, -1), seen, vocabulary, problems, remedy)
     problems.raise_any()
     if not vocabulary:
         problems.stop("every set of labels is empty; name all labels there may be (levels=...)")
     if not known:
-        notice(
+        give_notice(
             f"{lists:,} of {len(codes):,} cells of labels are lists: each cell is read as the set of the labels that "
             "apply, an empty list as none of them."
         )
     return Labels(labels=names, label=codes, members=members, vocabulary=vocabulary, **found)
 
 
-def in_order(names: tuple[str, ...]) -> tuple[str, ...]:
+def sort_labels(names: tuple[str, ...]) -> tuple[str, ...]:
     """Sort labels by value if all are numbers, so that 10 comes after 9; else by letters.
 
     Examples
     --------
-    >>> in_order(("10", "9")), in_order(("b", "10", "a"))
+    >>> sort_labels(("10", "9")), sort_labels(("b", "10", "a"))
     (('9', '10'), ('10', 'a', 'b'))
     """
     try:
@@ -220,7 +233,7 @@ def in_order(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _declared_levels(levels: Iterable[object], problems: Problems) -> tuple[str, ...]:
     given = list(levels)
-    column = encode(given, "level", Problems("levels"))
+    column = encode_column(given, "level", Problems("levels"))
     names = tuple(column.levels[code] for code in column.codes if code >= 0)
     if len(names) < len(given):
         problems.table(f"levels {given!r} are not all names")

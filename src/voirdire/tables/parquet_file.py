@@ -17,7 +17,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.tables.cells import CODED, Cells, Coded
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.failures import library
+from voirdire.tables.formats.failures import library_errors
 
 _FETCHED = 10_000  # rows that come together
 _BEGIN = b"PAR1"
@@ -37,23 +37,23 @@ class InFile:
     @property
     def sql(self) -> str:
         """Columns to select. Times with a zone are text, because as Python's they need another package."""
-        return quoted(self.alias) + ("::VARCHAR" if "WITH TIME ZONE" in self.type else "")
+        return sql_name(self.alias) + ("::VARCHAR" if "WITH TIME ZONE" in self.type else "")
 
 
 @contextmanager
-def connected(folder: str | Path) -> Iterator[Any]:
+def duckdb_connection(folder: str | Path) -> Iterator[Any]:
     """A connection to DuckDB that puts temporary files into a folder, and prints nothing."""
     import duckdb
 
     with duckdb.connect() as connection:
         # it would go to standard output, which is ours
         connection.execute("SET enable_progress_bar = false")
-        connection.execute(f"SET temp_directory = {literal(str(folder))}")
+        connection.execute(f"SET temp_directory = {sql_literal(str(folder))}")
         connection.execute("SET TimeZone = 'UTC'")
         yield connection
 
 
-def exact(path: str, folder: str | Path) -> str:
+def exact_path(path: str, folder: str | Path) -> str:
     """A path as an SQL literal that stands for this file alone, whatever is in its name.
 
     DuckDB takes names for patterns, and has no way to write every name so that it is none: of a file with more than
@@ -61,7 +61,7 @@ def exact(path: str, folder: str | Path) -> str:
 
     Examples
     --------
-    >>> exact("/data/votes.csv", "/tmp")
+    >>> exact_path("/data/votes.csv", "/tmp")
     "'/data/votes.csv'"
     """
     real = os.path.realpath(path)
@@ -70,12 +70,12 @@ def exact(path: str, folder: str | Path) -> str:
         with suppress(OSError):  # where there are no links, brackets must do
             os.symlink(real, link)
             real = link
-    return literal(re.sub(r"[*?[]", r"[\g<0>]", real))
+    return sql_literal(re.sub(r"[*?[]", r"[\g<0>]", real))
 
 
-def parquet(path: str, folder: str | Path) -> str:
+def parquet_source(path: str, folder: str | Path) -> str:
     """The table function of a Parquet file. The names of its folders are no columns."""
-    return f"read_parquet({exact(path, folder)}, hive_partitioning = false)"
+    return f"read_parquet({exact_path(path, folder)}, hive_partitioning = false)"
 
 
 def parquet_columns(connection: Any, path: str, folder: str | Path) -> list[InFile]:
@@ -91,8 +91,8 @@ def parquet_columns(connection: Any, path: str, folder: str | Path) -> list[InFi
             raise InputError(
                 f"file {path!r} cannot be read as Parquet: it does not begin as one does; write it anew"
             )
-    found = connection.execute(f"DESCRIBE SELECT * FROM {parquet(path, folder)}").fetchall()
-    tree = connection.execute(f"SELECT name, num_children FROM parquet_schema({exact(path, folder)})")
+    found = connection.execute(f"DESCRIBE SELECT * FROM {parquet_source(path, folder)}").fetchall()
+    tree = connection.execute(f"SELECT name, num_children FROM parquet_schema({exact_path(path, folder)})")
     names, below = [], 0  # how many of those that come next are parts of the last column
     for name, children in tree.fetchall()[1:]:
         if not below:
@@ -111,22 +111,22 @@ def parquet_names(path: str) -> list[str]:
     """
     with (
         tempfile.TemporaryDirectory(prefix="voirdire-") as folder,
-        library(path, "Parquet"),
-        connected(folder) as connection,
+        library_errors(path, "Parquet"),
+        duckdb_connection(folder) as connection,
     ):
         return [column.name for column in parquet_columns(connection, path, folder)]
 
 
 @contextmanager
-def _opened(path: str, wanted: Sequence[str]) -> Iterator[tuple[Any, str, list[InFile]]]:
+def _open_columns(path: str, wanted: Sequence[str]) -> Iterator[tuple[Any, str, list[InFile]]]:
     """A connection, the table function of a Parquet file that is not too large, and its columns that are wanted."""
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
-        with library(path, "Parquet"):
+    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, duckdb_connection(folder) as connection:
+        with library_errors(path, "Parquet"):
             connection.execute("SET threads = 1")
             by_name = {column.name: column for column in parquet_columns(connection, path, folder)}
             columns = [by_name[name] for name in wanted]
             _check_size(connection, path, folder, columns)
-        yield connection, parquet(path, folder), columns
+        yield connection, parquet_source(path, folder), columns
 
 
 def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
@@ -137,7 +137,7 @@ def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
     InputError
         As :func:`parquet_rows`.
     """
-    with _opened(path, wanted) as (connection, table, columns), library(path, "Parquet"):
+    with _open_columns(path, wanted) as (connection, table, columns), library_errors(path, "Parquet"):
         (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         found: Cells = {}
         for column in columns if rows >= CODED else ():
@@ -190,12 +190,12 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
     InputError
         It is damaged, or holds more than :mod:`voirdire.tables.formats.bounds` allows.
     """
-    with _opened(path, wanted) as (connection, table, columns):
-        with library(path, "Parquet"):
+    with _open_columns(path, wanted) as (connection, table, columns):
+        with library_errors(path, "Parquet"):
             selected = ", ".join(column.sql for column in columns)
             found = connection.execute(f"SELECT {selected} FROM {table}")
         while True:
-            with library(path, "Parquet"):
+            with library_errors(path, "Parquet"):
                 rows = found.fetchmany(_FETCHED)
             if not rows:
                 return
@@ -204,27 +204,27 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
 
 def _check_size(connection: Any, path: str, folder: str, columns: Sequence[InFile]) -> None:
     """Refuse a file whose cells would take far more memory than it does on the disk."""
-    bound = bounds.in_parts(os.path.getsize(path))
+    bound = bounds.parts_bound(os.path.getsize(path))
     (rows,) = connection.execute(
-        f"SELECT num_rows FROM parquet_file_metadata({exact(path, folder)})"
+        f"SELECT num_rows FROM parquet_file_metadata({exact_path(path, folder)})"
     ).fetchone()
     size = rows * len(columns) * _CELL
     texts = [column.sql for column in columns if column.type == "VARCHAR"]
     if size <= bound and texts:
         lengths = ", ".join(f"sum(strlen({text})), max(strlen({text}))" for text in texts)
-        found = connection.execute(f"SELECT {lengths} FROM {parquet(path, folder)}").fetchone()
+        found = connection.execute(f"SELECT {lengths} FROM {parquet_source(path, folder)}").fetchone()
         size += sum(length or 0 for length in found[::2])
-        if max(length or 0 for length in found[1::2]) > bounds.record():
-            raise bounds.too_large(f"file {path!r} has a cell of", bounds.record())
+        if max(length or 0 for length in found[1::2]) > bounds.record_bound():
+            raise bounds.too_large_error(f"file {path!r} has a cell of", bounds.record_bound())
     if size > bound:
-        raise bounds.too_large(f"file {path!r} unpacks to", bound)
+        raise bounds.too_large_error(f"file {path!r} unpacks to", bound)
 
 
-def literal(text: str) -> str:
+def sql_literal(text: str) -> str:
     """Text in SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def quoted(name: str) -> str:
+def sql_name(name: str) -> str:
     """A name in SQL."""
     return '"' + name.replace('"', '""') + '"'

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
+from voirdire.notices import give_notice
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PERSON = "person"
 
 
-def apart(
+def split_people(
     table: Any, people: Sequence[str] | str = (), levels: Sequence[object] | None = None
 ) -> tuple[Any, list[Any], Sequence[object] | None]:
     """A table without the answers of people among its judges, these answers, and the levels there may be.
@@ -49,7 +49,7 @@ def apart(
     --------
     >>> import pandas as pd
     >>> whole = pd.DataFrame({"judge": ["gpt", "ann"], "item": "x", "label": ["yes", "no"]})
-    >>> _, (answers,), _ = apart(whole, people="ann")
+    >>> _, (answers,), _ = split_people(whole, people="ann")
     >>> answers.to_dict("records")
     [{'person': 'ann', 'item': 'x', 'label': 'no'}]
     """
@@ -66,12 +66,12 @@ def apart(
     return tables if isinstance(table, list | tuple) else tables[0], answers, levels
 
 
-def with_answers(given: object, answers: Sequence[Any]) -> Any:
+def join_people_answers(given: object, answers: Sequence[Any]) -> Any:
     """Join people's answers that were given and further ones, as :func:`as_anchors` takes them; None for nothing.
 
     Examples
     --------
-    >>> with_answers(None, []), with_answers("a.csv", []), with_answers("a.csv", ["b.csv"])
+    >>> join_people_answers(None, []), join_people_answers("a.csv", []), join_people_answers("a.csv", ["b.csv"])
     (None, 'a.csv', ['a.csv', 'b.csv'])
     """
     if not answers:
@@ -102,14 +102,14 @@ def as_anchors(answers: object) -> object:
     >>> as_anchors([one, one.assign(person="bob", winner="y")])["winner"].tolist()
     ['x', 'y']
     """
-    answers = _renamed(answers)
+    answers = _rename_judges(answers)
     several = isinstance(answers, list | tuple)
     tables: Sequence[Any] = answers if isinstance(answers, list | tuple) else [answers]
     if not several and not _names_people(answers):
         return answers
     import pandas as pd
 
-    frames = [_read(table) for table in tables]
+    frames = [_read_people(table) for table in tables]
     kinds = {column for frame in frames for column in ("winner", "score", "label") if column in frame}
     kinds = kinds or {"rank" for frame in frames if "rank" in frame}
     if len(kinds) != 1 and not several:
@@ -122,24 +122,24 @@ def as_anchors(answers: object) -> object:
     whole = pd.concat(frames, ignore_index=True)
     if answer in ("winner", "rank"):
         return whole
-    units = _answered_once(whole)
-    return whole if answer == "score" else _settled(whole, units)
+    units = _question_columns(whole)
+    return whole if answer == "score" else _majority_labels(whole, units)
 
 
-def _renamed(answers: object) -> object:
+def _rename_judges(answers: object) -> object:
     """Rename the column judge of what was read: who judges there are people here."""
     if isinstance(answers, list | tuple):
-        return [_renamed(one) for one in answers]
+        return [_rename_judges(one) for one in answers]
     return answers.table.rename(columns={"judge": PERSON}) if isinstance(answers, Imported) else answers
 
 
-def names_of(answers: object) -> tuple[str, ...]:
+def people_names(answers: object) -> tuple[str, ...]:
     """Who gave the answers that :func:`as_anchors` has made one table; nobody where that is not said.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> names_of(pd.DataFrame({"person": ["bob", "ann", "bob"], "item": "x", "score": 1}))
+    >>> people_names(pd.DataFrame({"person": ["bob", "ann", "bob"], "item": "x", "score": 1}))
     ('ann', 'bob')
     """
     import pandas as pd
@@ -169,7 +169,7 @@ def _names_people(table: object) -> bool:
     return is_table and bool(columns_among(table, [PERSON, "judge"], Problems("anchors")))
 
 
-def _read(table: object) -> pd.DataFrame:
+def _read_people(table: object) -> pd.DataFrame:
     import pandas as pd
 
     problems = Problems("anchors")
@@ -177,10 +177,10 @@ def _read(table: object) -> pd.DataFrame:
     problems.raise_any()
     who = find_roles(frame.columns.tolist()).get("judge")
     if who is not None and PERSON in frame:
-        notice(f"anchors: column {who!r} is left out, as 'person' says who answered.")
+        give_notice(f"anchors: column {who!r} is left out, as 'person' says who answered.")
         frame = frame.drop(columns=who)
     elif who is not None:
-        notice(f"anchors: column {who!r} says who answered; it is read as 'person'.")
+        give_notice(f"anchors: column {who!r} says who answered; it is read as 'person'.")
         frame = frame.rename(columns={who: PERSON})
     if PERSON not in frame:
         named = Path(os.fspath(table)).stem if isinstance(table, str | os.PathLike) else ""
@@ -190,7 +190,7 @@ def _read(table: object) -> pd.DataFrame:
     return frame
 
 
-def _answered_once(whole: pd.DataFrame) -> list[str]:
+def _question_columns(whole: pd.DataFrame) -> list[str]:
     """The columns that say what was answered; each person does that once."""
     units = [name for name in ("context", "system", "item", "criterion") if name in whole]
     twice = whole.duplicated([PERSON, *units])
@@ -202,13 +202,13 @@ def _answered_once(whole: pd.DataFrame) -> list[str]:
     return units
 
 
-def _settled(whole: pd.DataFrame, units: list[str]) -> pd.DataFrame:
+def _majority_labels(whole: pd.DataFrame, units: list[str]) -> pd.DataFrame:
     """One label of each unit: what more than half of the people say."""
     unit = whole.groupby(units, sort=False, dropna=False).ngroup()
     counts = whole.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
     most = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]
     if open_ := int(unit.max()) + 1 - len(most):
-        notice(f"People disagree about {open_} items: their labels are not taken as known.")
+        give_notice(f"People disagree about {open_} items: their labels are not taken as known.")
     if most.empty:
         raise InputError("anchors: people agree about no item; give them as judges of the labels instead")
     known = whole.loc[~unit.duplicated(), units].iloc[most["unit"]].reset_index(drop=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from voirdire.tables.cells import Cells, Coded
 from voirdire.tables.csv_file import check_text
-from voirdire.tables.parquet_file import coded_texts, connected, exact
+from voirdire.tables.parquet_file import coded_texts, duckdb_connection, exact_path
 
 LARGE = 1 << 23  # bytes from which it is worth it to begin with DuckDB
 
@@ -39,7 +39,7 @@ def plain_csv(path: str, folder: str | Path, width: int) -> str:
     # large buffers would take a small share of the memory for themselves
     size = "max_line_size = 2000000, buffer_size = 8000000, compression = 'none', hive_partitioning = false"
     how = "header = true, auto_detect = false, delim = ',', quote = '', escape = '', strict_mode = true"
-    return f"read_csv({exact(path, folder)}, {how}, {size}, columns = {{{columns}}})"
+    return f"read_csv({exact_path(path, folder)}, {how}, {size}, columns = {{{columns}}})"
 
 
 def plain_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> Cells | None:
@@ -50,7 +50,7 @@ def plain_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> Cell
 
     cells = [f"c{names.index(name)}" for name in wanted]
     chosen = ", ".join(f"coalesce({cell}, '') {cell}" for cell in cells)
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
+    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, duckdb_connection(folder) as connection:
         try:
             connection.execute(
                 f"CREATE TEMP TABLE t AS SELECT {chosen} FROM {plain_csv(str(file), folder, len(names))}"

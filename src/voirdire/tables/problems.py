@@ -72,7 +72,7 @@ class Problems:
             raise self._as_error()
 
     @property
-    def sentences(self) -> tuple[str, ...]:
+    def table_sentences(self) -> tuple[str, ...]:
         """Problems of the table as a whole."""
         return tuple(self._whole)
 
@@ -91,12 +91,12 @@ class Problems:
         return f"{rows:,} {unit}{'s' if rows > 1 else ''}"
 
 
-def nearest(name: str, among: Sequence[str]) -> str:
+def nearest_name(name: str, among: Sequence[str]) -> str:
     """Suggest the name that is meant, as the end of a sentence; nothing where none is near.
 
     Examples
     --------
-    >>> nearest("First", ["first", "second", "tie"])
+    >>> nearest_name("First", ["first", "second", "tie"])
     "; did you mean 'first'?"
     """
     import difflib

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import IntArray, groups
+from voirdire.tables.encode import IntArray, rows_by_code
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, read_rated
-from voirdire.tables.scores import numbers
+from voirdire.tables.scores import score_numbers
 
 ABOUT = ("judge", "criterion", "context", "run")  # what tells one ranking from another
 
@@ -49,7 +49,7 @@ class Rankings(Rated):
         columns = [one for name in ABOUT if (one := getattr(self, name)) is not None]
         return _number_rows(columns)
 
-    def groupings(self) -> dict[str, IntArray | None]:
+    def unit_codes(self) -> dict[str, IntArray | None]:
         """What each ranking belongs to, by the unit's name, as codes of shape (rankings,); None without such a column.
 
         A question is what a judge ranked under a criterion in a context, in all runs; without contexts each ranking.
@@ -64,7 +64,7 @@ class Rankings(Rated):
         return {"answer": own, "question": question} | codes
 
     @property
-    def tells(self) -> bool:
+    def has_comparisons(self) -> bool:
         """Whether some ranking has two items."""
         return bool(np.bincount(self.ranking, minlength=1).max() > 1)
 
@@ -134,7 +134,7 @@ def read_rankings(
     problems = Problems(name)
     cells, found = read_rated(table, "rank", judge, problems, keep=keep, answered=answered)
     rank = (
-        numbers(cells["rank"], problems, "rank")
+        score_numbers(cells["rank"], problems, "rank")
         if "rank" in cells
         else np.zeros(0 if answered else len(found["item"]))
     )
@@ -154,21 +154,21 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
         [getattr(table, name) >= 0 for name in (*ABOUT, "item") if getattr(table, name) is not None], axis=0
     )
     cell = _number_rows([table.ranking, table.item])
-    for _, rows in groups(np.where(known, cell, -1) if table.run is None else cell[:0]):
+    for _, rows in rows_by_code(np.where(known, cell, -1) if table.run is None else cell[:0]):
         if len(rows) > 1:
             problems.rows(
                 rows[1:] + 1,
                 f"item {table.items[table.item[rows[0]]]!r} stands twice in the ranking of "
-                f"{named(table, int(rows[0]))}; keep one, or give each ranking its own context or run",
+                f"{name_ranking(table, int(rows[0]))}; keep one, or give each ranking its own context or run",
             )
-    if not problems and not table.tells:
+    if not problems and not table.has_comparisons:
         problems.table(
             "each ranking is of a single item, which says nothing; the rows of one judge, criterion, context and run "
             "are one ranking: leave out the column that tells its items apart"
         )
 
 
-def named(table: Rankings, row: int) -> str:
+def name_ranking(table: Rankings, row: int) -> str:
     """The ranking of a row, for a message: ``judge 'a', context 'p'``."""
     plurals = {"criterion": "criteria"}
     shown = [name for name in ABOUT if getattr(table, name) is not None]

@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.cells import Cells
-from voirdire.tables.columns import KNOWN, absent
+from voirdire.tables.columns import KNOWN, describe_missing
 from voirdire.tables.encode import (
     UNREAD,
     Column,
     IntArray,
     Refused,
-    encode,
-    groups,
+    encode_column,
+    level_positions,
     name_of,
-    positions,
-    same_letters,
+    report_lookalikes,
+    rows_by_code,
 )
 from voirdire.tables.further import NOTHING, Further
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
-from voirdire.tables.times import TIME, times
+from voirdire.tables.times import TIME, answer_times
 
 ONLY_CRITERION = "overall"
 
@@ -51,7 +51,7 @@ class Rated(AnswerTable):
     context, system, run, phase : int64 array, shape (rows,), or None
         As above; None without such a column.
     time : float array, shape (rows,), or None
-        When each answer was given; see :func:`voirdire.tables.times.times`.
+        When each answer was given; see :func:`voirdire.tables.times.answer_times`.
     further : Further
         Columns that were asked for, and what was made of them.
     has_criteria, has_items : bool
@@ -79,7 +79,7 @@ class Rated(AnswerTable):
     has_criteria: bool = False
     has_items: bool = True
 
-    def groupings(self) -> dict[str, IntArray | None]:
+    def unit_codes(self) -> dict[str, IntArray | None]:
         """Unit of each answer, by the unit's name, as codes of shape (rows,); None without such a column."""
         names = ("item", "context", "criterion", "judge")
         return {"answer": np.arange(self.rows)} | {name: getattr(self, name) for name in names}
@@ -219,7 +219,7 @@ def read_rated(
     required = [] if judge else ["judge"]
     required, own = ([*required, value], own) if answered else (required, (*own, value))
     cells = read_columns(table, required, (*own, *kept), problems)
-    time = times(cells, problems)
+    time = answer_times(cells, problems)
     cells.pop(TIME, None)
     further = NOTHING
     if kept:
@@ -233,12 +233,12 @@ def read_rated(
         present = columns_among(table, None, problems)
         spare = [name for name in present if name not in KNOWN]
         problems.table(
-            f"{absent(['item'], present, spare, may_map=True)}; or give both 'context' and 'system'"
+            f"{describe_missing(['item'], present, spare, may_map=True)}; or give both 'context' and 'system'"
         )
-    named = {name: _or_nothing(of) if name in more else of for name, of in cells.items() if name != value}
-    columns = {name: encode(of, name, problems) for name, of in named.items()}
+    named = {name: _empty_as_none(of) if name in more else of for name, of in cells.items() if name != value}
+    columns = {name: encode_column(of, name, problems) for name, of in named.items()}
     for name in columns:
-        same_letters({name: columns[name]}, problems)
+        report_lookalikes({name: columns[name]}, problems)
     nothing = Column((), np.full(rows, -1))
     columns.setdefault("judge", Column((judge,), np.zeros(rows, np.int64)) if judge else nothing)
     if not has_items:
@@ -252,13 +252,13 @@ def read_rated(
     for name, column in columns.items():
         levels = tuple(sorted(column.levels))
         found[plurals.get(name, f"{name}s")] = levels
-        found[name] = np.append(positions(column.levels, levels), -1)[column.codes]
+        found[name] = np.append(level_positions(column.levels, levels), -1)[column.codes]
     if "run" in columns:
-        given_twice(found, problems)
+        report_repeats(found, problems)
     return cells, found
 
 
-def _or_nothing(cells: Sequence[object]) -> list[object]:
+def _empty_as_none(cells: Sequence[object]) -> list[object]:
     """The cells of a column in which empty ones say something: that there is none."""
     nothing = Refused("is empty")
     return [UNREAD if name_of(cell) == nothing else cell for cell in cells]
@@ -275,7 +275,7 @@ def _cross_columns(context: Column, system: Column) -> Column:
     return Column(tuple(names), codes.astype(np.int64))
 
 
-def given_twice(found: dict[str, Any], problems: Problems, before: int = 0) -> None:
+def report_repeats(found: dict[str, Any], problems: Problems, before: int = 0) -> None:
     """Report answers that one run of a judge gave twice: the run column says they should be one.
 
     Parameters
@@ -291,7 +291,7 @@ def given_twice(found: dict[str, Any], problems: Problems, before: int = 0) -> N
     key = np.column_stack(keys)
     _, cell = np.unique(key, axis=0, return_inverse=True)
     cell = np.where((key >= 0).all(axis=1), cell, -1)
-    for _, rows in groups(cell):
+    for _, rows in rows_by_code(cell):
         if len(rows) > 1:
             judge, item = found["judges"][found["judge"][rows[0]]], found["items"][found["item"][rows[0]]]
             run = found["runs"][found["run"][rows[0]]]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from voirdire.notices import notice
+from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
-from voirdire.tables.cells import Cells, cells_of, choose, frame_of
+from voirdire.tables.cells import Cells, as_narwhals, choose_columns, column_cells
 from voirdire.tables.columns import find_roles
-from voirdire.tables.files import header, read_file, relation_columns
+from voirdire.tables.files import file_header, read_file, relation_columns
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_counts import count_column
 from voirdire.tables.formats.long_table import NAMELESS, is_nameless, nameless_note
-from voirdire.tables.formats.tables import in_layout
+from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.formats.taken import (
     foreign_cells,
     foreign_names,
@@ -27,7 +27,7 @@ from voirdire.tables.formats.taken import (
 from voirdire.tables.grouped import files_of
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import Reading, read_as
-from voirdire.tables.run_folders import ANSWERS, results, run_folder
+from voirdire.tables.run_folders import ANSWERS, run_folder, run_results
 
 
 def read_columns(
@@ -66,11 +66,11 @@ def read_columns(
     >>> read_columns(pd.DataFrame({"judge": ["a"], "note": ["x"]}), ["judge"], ["run"], Problems("votes"))
     {'judge': ['a']}
     """
-    names = () if "judge" not in required else names_of(table, problems)
+    names = () if "judge" not in required else own_column_names(table, problems)
     if not is_nameless(names, find_roles(names)):
         return _read_any_table(table, required, optional, problems)
     cells = _read_any_table(table, [name for name in required if name != "judge"], optional, problems)
-    notice(nameless_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
+    give_notice(nameless_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
     return {"judge": [NAMELESS] * max(map(len, cells.values()), default=0), **cells}
 
 
@@ -84,8 +84,8 @@ def _read_any_table(
     path = os.fspath(table)
     run = run_folder(path)
     if run is not None and (answer := next((one for one in ANSWERS if one in required), None)):
-        cells = results(run, answer)
-        return {name: cells[name] for name in choose(list(cells), required, optional, problems)}
+        cells = run_results(run, answer)
+        return {name: cells[name] for name in choose_columns(list(cells), required, optional, problems)}
     found = foreign_cells(path, required, optional, problems)
     return read_file(path, required, optional, problems) if found is None else found
 
@@ -95,12 +95,12 @@ def _read_frame(
 ) -> Cells:
     import narwhals as nw
 
-    frame, names = frame_of(table, problems)
+    frame, names = as_narwhals(table, problems)
     if (found := _in_layout(table, names)) is not None:
         return imported_cells(found, required, optional, problems)
     roles = wanted_roles(names, required, optional)
     under = {name: column for column, name in roles.items()}
-    wanted = choose([under.get(name, name) for name in names], required, optional, problems)
+    wanted = choose_columns([under.get(name, name) for name in names], required, optional, problems)
     say_roles("table", roles)
     places = [roles.get(name, name) for name in wanted]
     if isinstance(frame, nw.LazyFrame):
@@ -109,7 +109,7 @@ def _read_frame(
             return {name: cells[place] for name, place in zip(wanted, places, strict=True)}
         polars = frame.implementation.is_polars()
         frame = frame.select(places).collect(backend="polars" if polars else "pandas")
-    return {name: cells_of(frame[place]) for name, place in zip(wanted, places, strict=True)}
+    return {name: column_cells(frame[place]) for name, place in zip(wanted, places, strict=True)}
 
 
 def _in_layout(table: object, names: Sequence[str]) -> Imported | None:
@@ -119,16 +119,16 @@ def _in_layout(table: object, names: Sequence[str]) -> Imported | None:
     if plain and count_column(names, roles) is None:
         return None
     with opened_frame(table) as source:
-        known = in_layout(source, roles)
+        known = has_known_layout(source, roles)
     return read_as(table, Reading()) if known else None
 
 
-def names_of(table: object, problems: Problems) -> tuple[str, ...]:
+def own_column_names(table: object, problems: Problems) -> tuple[str, ...]:
     """The columns of a dataframe or of a file that is a table, under their own names."""
     if isinstance(table, Imported):
         return ()
     if not isinstance(table, str | os.PathLike):
-        return tuple(frame_of(table, problems)[1])
+        return tuple(as_narwhals(table, problems)[1])
     return own_names(os.fspath(table))
 
 
@@ -142,19 +142,19 @@ def columns_among(table: object, among: Sequence[str] | None, problems: Problems
     ['judge']
     """
     if isinstance(table, AnswerTable):
-        return choose(table.column_names, [], among, problems)
+        return choose_columns(table.column_names, [], among, problems)
     if isinstance(table, Imported):
-        return choose(imported_names(table), [], among, problems)
+        return choose_columns(imported_names(table), [], among, problems)
     if not isinstance(table, str | os.PathLike):
-        found = frame_of(table, problems)[1]
+        found = as_narwhals(table, problems)[1]
         known = _in_layout(table, found)
         if known is not None:
-            return choose(imported_names(known), [], among, problems)
+            return choose_columns(imported_names(known), [], among, problems)
         under = {name: column for column, name in wanted_roles(found, [], among or ()).items()}
-        return choose([under.get(name, name) for name in found], [], among, problems)
+        return choose_columns([under.get(name, name) for name in found], [], among, problems)
     path = os.fspath(table)
     run = run_folder(path)
     names = foreign_names(path) if run is None else run.tables()
     if names is None:
-        names = header(files_of(path, problems)[0], problems)
-    return choose(names, [], among, problems)
+        names = file_header(files_of(path, problems)[0], problems)
+    return choose_columns(names, [], among, problems)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
+from voirdire.notices import give_notice
 from voirdire.tables.columns import ANSWERS, find_roles
 from voirdire.tables.formats.format import Asked
-from voirdire.tables.formats.gather import gather
+from voirdire.tables.formats.gather import gather_tables
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.label_sets import LISTS, ROWS
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 from voirdire.tables.vote_columns import OUTCOMES
 
 #: What a file may not say, and ``set`` does.
@@ -58,23 +58,23 @@ class Reading:
         wrong = []
         if self.table is not None and self.table not in ANSWERS:
             wrong.append(
-                f"table {self.table!r} is none of {', '.join(ANSWERS)}{nearest(self.table, list(ANSWERS))}"
+                f"table {self.table!r} is none of {', '.join(ANSWERS)}{nearest_name(self.table, list(ANSWERS))}"
             )
         for word, outcome in (self.winners or {}).items():
             if outcome not in OUTCOMES:
                 wrong.append(
-                    f"winners: {word}={outcome} says neither first, second nor tie{nearest(outcome, OUTCOMES)}"
+                    f"winners: {word}={outcome} says neither first, second nor tie{nearest_name(outcome, OUTCOMES)}"
                 )
         for name in self.set or {}:
             if name not in SETTINGS:
-                wrong.append(f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest(name, SETTINGS)}")
+                wrong.append(f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest_name(name, SETTINGS)}")
         how = self.label_sets
         if how is not None and (
             not how or (how not in (*_SETS, *_SEPARATORS) and any(map(str.isalnum, how)))
         ):
             wrong.append(
                 f"label_sets {how!r} is neither {' nor '.join(_SETS)} nor what separates labels, such as ';'"
-                f"{nearest(how, [*_SETS, *_SEPARATORS])}"
+                f"{nearest_name(how, [*_SETS, *_SEPARATORS])}"
             )
         if self.no_label is not None and how is None:
             wrong.append(
@@ -137,7 +137,7 @@ class Reading:
         kept = load_reading(path)
         if not kept.given:
             return self
-        notice(f"{path} says how the table is read: {', '.join(kept.given)}.")
+        give_notice(f"{path} says how the table is read: {', '.join(kept.given)}.")
         return replace(kept, **self.given)
 
 
@@ -173,7 +173,7 @@ def load_reading(path: Path) -> Reading:
     found = {"tool" if name == "from" else name: value for name, value in found.items()}
     known = [one.name for one in fields(Reading)]
     if wrong := [name for name in found if name not in known]:
-        raise InputError(f"file {str(path)!r}: {wrong[0]!r} is no option{nearest(wrong[0], known)}")
+        raise InputError(f"file {str(path)!r}: {wrong[0]!r} is no option{nearest_name(wrong[0], known)}")
     for name, value in found.items():
         if not _has_right_form(name, value):
             raise InputError(
@@ -348,7 +348,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
             f"{beside[0]} says how one of several files is read; read that file alone, or give the options for all "
             "files and move it away"
         )
-    found = gather(
+    found = gather_tables(
         some,
         how.tool,
         replace(how.asked, unnamed=unnamed),
@@ -363,7 +363,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
     return found
 
 
-def fitting(how: Reading, columns: Sequence[str]) -> Reading:
+def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
     """As much of some options as says something to a further table, such as one of people's answers.
 
     A mapping speaks of the columns that are there; a wide table, one of its columns or its sheet, is the main one.
@@ -371,7 +371,7 @@ def fitting(how: Reading, columns: Sequence[str]) -> Reading:
     Examples
     --------
     >>> how = Reading(map={"judge": "grader", "winner": "chosen"}, wide="judge")
-    >>> fitting(how, ["first", "second", "chosen"]).given
+    >>> fitting_options(how, ["first", "second", "chosen"]).given
     {'map': {'winner': 'chosen'}}
     """
     renamed = {column: name for column, name in (how.map or {}).items() if name in columns}

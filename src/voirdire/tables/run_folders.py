@@ -11,7 +11,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.layouts import read_json
-from voirdire.notices import notice
+from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells
 from voirdire.tables.files import read_file
 from voirdire.tables.formats.row_choice import nothing_chosen
@@ -51,7 +51,7 @@ def run_folder(path: str | os.PathLike[str]) -> RunFolder | None:
         return None
 
 
-def results(run: RunFolder, answer: str, phase: str | None = None, *, quiet: bool = False) -> Cells:
+def run_results(run: RunFolder, answer: str, phase: str | None = None, *, quiet: bool = False) -> Cells:
     """The rows of a run's table that are its results: of the final phase, and of its judges, not their agents.
 
     Parameters
@@ -79,7 +79,7 @@ def results(run: RunFolder, answer: str, phase: str | None = None, *, quiet: boo
         )
     cells = read_file(str(path), ["judge", answer], None, Problems(path.name))
     whole = len(cells["judge"])
-    kept = in_phase(cells, phase, str(run.path))
+    kept = rows_of_phase(cells, phase, str(run.path))
     if phase is None:
         own = [judge in run.judges or "/" not in str(judge) for judge in kept["judge"]]
         kept = {name: [one for one, mine in zip(of, own, strict=True) if mine] for name, of in kept.items()}
@@ -88,7 +88,7 @@ def results(run: RunFolder, answer: str, phase: str | None = None, *, quiet: boo
             f"run {str(run.path)!r}: {path.name} has no result in its final phase; was it stopped?"
         )
     if len(kept["judge"]) < whole and not quiet:
-        notice(
+        give_notice(
             f"{run.path}: {len(kept['judge']):,} of {whole:,} {ANSWERS[answer]} are results of {run.protocol} "
             f"({phase or FINAL}); the others are of phases or agents on the way (--phase names another)."
         )
@@ -97,7 +97,7 @@ def results(run: RunFolder, answer: str, phase: str | None = None, *, quiet: boo
     return dict(kept)
 
 
-def in_phase(cells: Mapping[str, Any], phase: str | None, where: str) -> dict[str, list[object]]:
+def rows_of_phase(cells: Mapping[str, Any], phase: str | None, where: str) -> dict[str, list[object]]:
     """Rows of one phase, the final one by default, without the column; all rows where there are no phases.
 
     Raises
@@ -107,7 +107,7 @@ def in_phase(cells: Mapping[str, Any], phase: str | None, where: str) -> dict[st
 
     Examples
     --------
-    >>> in_phase({"judge": ["a", "b"], "phase": ["initial", "final"]}, None, "t")
+    >>> rows_of_phase({"judge": ["a", "b"], "phase": ["initial", "final"]}, None, "t")
     {'judge': ['b']}
     """
     columns = {name: list(of) for name, of in cells.items()}
@@ -126,7 +126,7 @@ def in_phase(cells: Mapping[str, Any], phase: str | None, where: str) -> dict[st
     }
 
 
-def filtered(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> dict[str, list[object]]:
+def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> dict[str, list[object]]:
     """Rows whose cells are what is asked for.
 
     Raises
@@ -136,7 +136,7 @@ def filtered(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> 
 
     Examples
     --------
-    >>> filtered({"judge": ["a", "b"], "topic": ["x", "y"]}, {"topic": "y"}, "t")
+    >>> filter_rows({"judge": ["a", "b"], "topic": ["x", "y"]}, {"topic": "y"}, "t")
     {'judge': ['b'], 'topic': ['y']}
     """
     for column in where:

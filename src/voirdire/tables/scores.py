@@ -104,7 +104,7 @@ def read_scores(
     problems = Problems(name)
     cells, found = read_rated(table, "score", judge, problems, ("group",), keep, answered)
     score = (
-        numbers(cells["score"], problems)
+        score_numbers(cells["score"], problems)
         if "score" in cells
         else np.zeros(0 if answered else len(found["item"]))
     )
@@ -112,12 +112,12 @@ def read_scores(
     return Scores(score=score, **found)
 
 
-def numbers(values: Sequence[object], problems: Problems, column: str = "score") -> NDArray[np.float64]:
+def score_numbers(values: Sequence[object], problems: Problems, column: str = "score") -> NDArray[np.float64]:
     """Read a column of scores or ranks, reporting every cell that is not a finite number.
 
     Examples
     --------
-    >>> numbers(["1", 2, 3.5], Problems("scores")).tolist()
+    >>> score_numbers(["1", 2, 3.5], Problems("scores")).tolist()
     [1.0, 2.0, 3.5]
     """
     read: dict[object, float] = {}

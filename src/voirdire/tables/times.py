@@ -17,18 +17,18 @@ RUN = "run"
 DATES = 631_152_000.0, 7_258_118_400.0  # 1990 and 2200, in seconds since 1970
 
 
-def times(cells: Mapping[str, Sequence[object]], problems: Problems) -> Floats | None:
+def answer_times(cells: Mapping[str, Sequence[object]], problems: Problems) -> Floats | None:
     """When each answer was given, shape (rows,): dates in seconds since 1970; None where nothing says it.
 
     A column ``time`` that is no time is reported; runs that are neither numbers nor dates have no order.
 
     Examples
     --------
-    >>> times({"time": ["2026-01-31", "2026-02-01T12:00:00Z"]}, Problems("votes")).tolist()
+    >>> answer_times({"time": ["2026-01-31", "2026-02-01T12:00:00Z"]}, Problems("votes")).tolist()
     [1769817600.0, 1769947200.0]
-    >>> times({"run": ["2", "1"]}, Problems("votes")).tolist()
+    >>> answer_times({"run": ["2", "1"]}, Problems("votes")).tolist()
     [2.0, 1.0]
-    >>> times({"run": ["warm", "cold"]}, Problems("votes"))
+    >>> answer_times({"run": ["warm", "cold"]}, Problems("votes"))
     """
     if TIME not in cells:
         found = None if RUN not in cells else _read_times(cells[RUN])

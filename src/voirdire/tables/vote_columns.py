@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from voirdire.notices import notice
-from voirdire.tables.encode import Column, IntArray, groups, positions, same_letters
-from voirdire.tables.problems import Problems, nearest
+from voirdire.notices import give_notice
+from voirdire.tables.encode import Column, IntArray, level_positions, report_lookalikes, rows_by_code
+from voirdire.tables.problems import Problems, nearest_name
 
 OUTCOMES = ("first", "second", "tie")
 #: What winners are called elsewhere, in lower case; a word that is an item's name means the item.
@@ -38,7 +38,7 @@ Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
 
 
-def placed(columns: Mapping[str, Column], known: Known, problems: Problems) -> tuple[Names, Codes]:
+def code_names(columns: Mapping[str, Column], known: Known, problems: Problems) -> tuple[Names, Codes]:
     """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
     only = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
     if known.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known.criteria:
@@ -50,7 +50,7 @@ def placed(columns: Mapping[str, Column], known: Known, problems: Problems) -> t
         {"criterion": columns.get("criterion", only)}, known.criteria, problems
     )
     items, (first, second) = _names_and_codes(shown, known.items, problems)
-    for code, rows in groups(np.where(first == second, first, -1)):
+    for code, rows in rows_by_code(np.where(first == second, first, -1)):
         problems.rows(
             rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
         )
@@ -60,41 +60,41 @@ def placed(columns: Mapping[str, Column], known: Known, problems: Problems) -> t
 def _names_and_codes(
     columns: Mapping[str, Column], known: tuple[str, ...] | None, problems: Problems
 ) -> tuple[tuple[str, ...], list[IntArray]]:
-    same_letters(columns, problems)
+    report_lookalikes(columns, problems)
     if known is None:
         names = tuple(sorted({level for column in columns.values() for level in column.levels}))
     else:
         names = tuple(sorted(set(known)))
     codes = []
     for label, column in columns.items():
-        place = positions(column.levels, names)
+        place = level_positions(column.levels, names)
         outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[column.codes]
-        for number, (level, rows) in enumerate(groups(outside)):
+        for number, (level, rows) in enumerate(rows_by_code(outside)):
             name = column.levels[level]
-            hint = nearest(name, names) if number < _HINTS else ""
+            hint = nearest_name(name, names) if number < _HINTS else ""
             problems.rows(rows + 1, f"{label} {name!r} is none of the {len(names)} known ones{hint}")
         codes.append(np.append(place, -1)[column.codes])
     return names, codes
 
 
-def outcomes(
+def winner_outcomes(
     winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
 ) -> IntArray:
     """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 where that cannot be told."""
-    word = np.append(positions(_in_our_words(winner.levels, items), OUTCOMES), -1)[winner.codes]
-    item = np.append(positions(winner.levels, items), -1)[winner.codes]
+    word = np.append(level_positions(_in_our_words(winner.levels, items), OUTCOMES), -1)[winner.codes]
+    item = np.append(level_positions(winner.levels, items), -1)[winner.codes]
     named = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
     readable = (first >= 0) & (second >= 0) & (first != second)
 
     both = readable & (word >= 0) & (named >= 0) & (word != named)
-    for level, rows in groups(np.where(both, winner.codes, -1)):
+    for level, rows in rows_by_code(np.where(both, winner.codes, -1)):
         name = winner.levels[level]
         problems.rows(
             rows + 1,
             f"winner {name!r} may mean the outcome {name!r} or the item of that name; rename the item",
         )
     neither = readable & (word < 0) & (named < 0)
-    for number, (level, rows) in enumerate(groups(np.where(neither, winner.codes, -1))):
+    for number, (level, rows) in enumerate(rows_by_code(np.where(neither, winner.codes, -1))):
         row = rows[0]
         pair = [items[first[row]], items[second[row]]]
         same = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
@@ -103,7 +103,7 @@ def outcomes(
             rows + 1,
             f"winner {name!r} is neither 'first', 'second', 'tie' nor one of the two items "
             f"{pair[0]!r}, {pair[1]!r}{'' if same else f' (in row {row + 1})'}"
-            f"{nearest(name, [*OUTCOMES, *pair]) if number < _HINTS else ''}",
+            f"{nearest_name(name, [*OUTCOMES, *pair]) if number < _HINTS else ''}",
         )
     return np.where(word >= 0, word, named)
 
@@ -120,16 +120,16 @@ def _in_our_words(levels: tuple[str, ...], items: tuple[str, ...]) -> list[str]:
         if word is not None and level.strip().lower() not in names
     }
     if meant:
-        notice(said_words(meant))
+        give_notice(meaning_note(meant))
     return [meant.get(level, level) for level in levels]
 
 
-def said_words(meant: Mapping[str, str]) -> str:
+def meaning_note(meant: Mapping[str, str]) -> str:
     """A note of what winners are taken to say.
 
     Examples
     --------
-    >>> said_words({"model_a": "first", "draw": "tie"})
+    >>> meaning_note({"model_a": "first", "draw": "tie"})
     "Winners are taken so: 'draw' is tie, 'model_a' is first."
     """
     words = (f"{said!r} is {outcome}" for said, outcome in sorted(meant.items()))

@@ -58,7 +58,7 @@ class VoteRows:
 
     def with_further(self, further: Further) -> VoteRows:
         """The same votes with other further columns."""
-        return VoteRows(self.votes.recoded(further=further))
+        return VoteRows(self.votes.with_codes(further=further))
 
     def subset(self, rows: Bools) -> VoteRows:
         """Some of the votes."""

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 
 from voirdire.tables.counts import Votes, count_votes
-from voirdire.tables.details import DEGREE, Details, degrees
-from voirdire.tables.encode import Column, IntArray, encode, positions
+from voirdire.tables.details import DEGREE, Details, read_degrees
+from voirdire.tables.encode import Column, IntArray, encode_column, level_positions
 from voirdire.tables.further import Further
 from voirdire.tables.grouped import grouped_columns, is_grouped
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import RUN, TIME
-from voirdire.tables.times import times as given_at
-from voirdire.tables.vote_columns import Known, outcomes, placed
+from voirdire.tables.times import answer_times as given_at
+from voirdire.tables.vote_columns import Known, code_names, winner_outcomes
 
 _REQUIRED = ("judge", "first", "second", "winner")
 _OPTIONAL = ("criterion", "context", "order")
@@ -109,10 +109,12 @@ def read_votes(
     if "order" in cells:
         cells["order"] = ["unknown" if cell == "unknown" else "known" for cell in cells["order"]]
     kept_cells = {column: cells[column] for column in keep if column in cells}
-    degree = degrees(cells[DEGREE], problems) if DEGREE in cells else None
+    degree = read_degrees(cells[DEGREE], problems) if DEGREE in cells else None
     time = given_at(cells, problems)
     columns = {
-        column: encode(values, column, problems) for column, values in cells.items() if column not in more
+        column: encode_column(values, column, problems)
+        for column, values in cells.items()
+        if column not in more
     }
     if judge is not None:
         columns["judge"] = Column((judge,), np.zeros(size, np.int64))
@@ -122,22 +124,22 @@ def read_votes(
     winner = columns.pop("winner")
     context = columns.pop("context", None)
     order = columns.pop("order", None)
-    names, codes = placed(columns, known, problems)
+    names, codes = code_names(columns, known, problems)
     if answered or ANSWER in cells:
-        outcome = outcomes(winner, names[2], codes[2], codes[3], problems)
+        outcome = winner_outcomes(winner, names[2], codes[2], codes[3], problems)
     else:
         outcome = np.full(size, TIED)
     problems.raise_any()
 
     contexts = () if context is None else tuple(sorted(context.levels))
-    row_context = None if context is None else positions(context.levels, contexts)[context.codes]
+    row_context = None if context is None else level_positions(context.levels, contexts)[context.codes]
     votes = count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
     if degree is not None or time is not None:
-        votes = votes.recoded(details=Details(degree, time=time))
+        votes = votes.with_codes(details=Details(degree, time=time))
     if times is None and tuple(keep):
         present = tuple(columns_among(table, None, problems))
-        votes = votes.recoded(further=Further(kept_cells, present=present))
-    return votes if order is None or "unknown" not in order.levels else votes.recoded(order_unknown=True)
+        votes = votes.with_codes(further=Further(kept_cells, present=present))
+    return votes if order is None or "unknown" not in order.levels else votes.with_codes(order_unknown=True)
 
 
 def _recode_votes(votes: Votes, known: Known, problems: Problems) -> Votes:
@@ -154,9 +156,9 @@ def _recode_votes(votes: Votes, known: Known, problems: Problems) -> Votes:
         votes.criteria if known.criteria is None else known.criteria,
         votes.items if known.items is None else known.items,
     )
-    names, codes = placed(columns, given, problems)
+    names, codes = code_names(columns, given, problems)
     problems.raise_any()
     found = count_votes(
         names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria
     )
-    return found.recoded(order_unknown=votes.order_unknown, details=votes.details, further=votes.further)
+    return found.with_codes(order_unknown=votes.order_unknown, details=votes.details, further=votes.further)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
-from voirdire.tables.encode import positions
+from voirdire.tables.encode import level_positions
 from voirdire.tables.formats.file_judge import JOIN_FILES
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
@@ -36,9 +36,9 @@ class VotesAndScores:
         """As of the votes, which are predicted from each other and from all scores."""
         return self.votes.question
 
-    def groupings(self) -> dict[str, Any]:
+    def unit_codes(self) -> dict[str, Any]:
         """As of the votes."""
-        return self.votes.groupings()
+        return self.votes.unit_codes()
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class VotesAndScores:
         return self.votes.items
 
     @property
-    def in_both(self) -> npt.NDArray[np.bool_]:
+    def voted_and_scored(self) -> npt.NDArray[np.bool_]:
         """Mask of items that have votes and scores under a criterion, shape (criteria, items)."""
         voted, scored = (np.zeros((len(self.criteria), len(self.items)), dtype=bool) for _ in range(2))
         voted[self.votes.criterion, self.votes.first] = True
@@ -105,8 +105,8 @@ def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False) -> Vo
         raise InputError(
             f"the {have} have a column 'criterion' and the {lack} have none; give both, or leave it out of both"
         )
-    together = in_one_coding(votes, scores)
-    if not together.in_both.any():
+    together = with_common_names(votes, scores)
+    if not together.voted_and_scored.any():
         under = " under the same criterion" if votes.has_criteria else ""
         raise InputError(
             f"no item has both votes and scores{under}, so nothing links the two tables: votes are on "
@@ -116,7 +116,7 @@ def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False) -> Vo
     return together
 
 
-def in_one_coding(votes: Votes, scores: Scores, more_judges: Sequence[str] = ()) -> VotesAndScores:
+def with_common_names(votes: Votes, scores: Scores, more_judges: Sequence[str] = ()) -> VotesAndScores:
     """Both tables with the names of both (and further judges).
 
     Examples
@@ -126,7 +126,7 @@ def in_one_coding(votes: Votes, scores: Scores, more_judges: Sequence[str] = ())
     >>> from voirdire.tables.votes import read_votes
     >>> votes = read_votes(pd.DataFrame({"judge": ["b"], "first": "x", "second": "z", "winner": "x"}))
     >>> scores = read_scores(pd.DataFrame({"judge": ["a"], "item": "y", "score": 1}))
-    >>> found = in_one_coding(votes, scores)
+    >>> found = with_common_names(votes, scores)
     >>> found.votes.judge.tolist(), found.votes.second.tolist(), found.scores.items
     ([1], [2], ('x', 'y', 'z'))
     """
@@ -134,12 +134,12 @@ def in_one_coding(votes: Votes, scores: Scores, more_judges: Sequence[str] = ())
     criteria = tuple(sorted({*votes.criteria, *scores.criteria}))
     items = tuple(sorted({*votes.items, *scores.items}))
     names = {"judges": judges, "criteria": criteria, "items": items}
-    item = positions(votes.items, items)
+    item = level_positions(votes.items, items)
     return VotesAndScores(
-        votes.recoded(
+        votes.with_codes(
             **names,
-            judge=positions(votes.judges, judges)[votes.judge],
-            criterion=positions(votes.criteria, criteria)[votes.criterion],
+            judge=level_positions(votes.judges, judges)[votes.judge],
+            criterion=level_positions(votes.criteria, criteria)[votes.criterion],
             first=item[votes.first],
             second=item[votes.second],
         ),
@@ -148,8 +148,8 @@ def in_one_coding(votes: Votes, scores: Scores, more_judges: Sequence[str] = ())
             judges=judges,
             criteria=criteria,
             items=items,
-            judge=positions(scores.judges, judges)[scores.judge],
-            criterion=positions(scores.criteria, criteria)[scores.criterion],
-            item=positions(scores.items, items)[scores.item],
+            judge=level_positions(scores.judges, judges)[scores.judge],
+            criterion=level_positions(scores.criteria, criteria)[scores.criterion],
+            item=level_positions(scores.items, items)[scores.item],
         ),
     )

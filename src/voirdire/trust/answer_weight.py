@@ -18,7 +18,7 @@ from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 
-def one_each(problem: Problem, families: dict[str, str]) -> Floats:
+def equal_family_weights(problem: Problem, families: dict[str, str]) -> Floats:
     """Answer weight of each judge with which every family counts as one judge, shape (judges,)."""
     codes = family_codes(families, problem.judges)
     return np.asarray(1.0 / np.bincount(codes)[codes])
@@ -42,17 +42,17 @@ def family_answer_weight(
 
     >>> from voirdire.infer.mode import find_mode
     >>> from voirdire.infer.posterior import Posterior
-    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.kinds.votes.problem import encode_votes
     >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
     >>> from voirdire.model.specs import load_model
-    >>> from voirdire.kinds.votes.residuals import residuals
+    >>> from voirdire.kinds.votes.residuals import vote_residuals
     >>> from voirdire.tables.votes import read_votes
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": Copycat("a")}
     >>> panel |= {"d": OneCoin(0.8), "e": OneCoin(0.9), "f": OneCoin(0.9)}
-    >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
+    >>> problem = encode_votes(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
     >>> families = {"a": "A", "b": "A", "c": "A", "d": "d", "e": "e", "f": "f"}
     >>> mode = Posterior(problem.density, find_mode(problem).x, None)
-    >>> family_answer_weight(problem, families, residuals(problem, mode)).round(1).tolist()
+    >>> family_answer_weight(problem, families, vote_residuals(problem, mode)).round(1).tolist()
     [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """
     codes, (t, _, scale) = family_codes(families, problem.judges), found.sums()

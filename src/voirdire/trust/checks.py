@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, scores
+from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
-from voirdire.trust.dependence import dependence, most_alike
+from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.influence import Rivals, top_changers
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
@@ -20,7 +20,7 @@ CLEAR = 0.9  # probability from which a lead counts as clear
 SHOWN = 3
 
 
-def dependent_judges(
+def check_dependent_judges(
     problem: Problem,
     left: Residuals | SharedErrors,
     seed: int,
@@ -39,7 +39,7 @@ def dependent_judges(
     count = len(left.judges)
     if count < 2:
         return []
-    found = dependence(left, np.random.default_rng(seed))
+    found = pairwise_dependence(left, np.random.default_rng(seed))
     alike = most_alike(found, ALPHA)
     worth = (
         f"{count} judges, worth about {found.size:.0f} independent ones (90% interval {found.low:.0f} to "
@@ -68,17 +68,21 @@ def dependent_judges(
     return [Check("dependence", "warn", found.size, message)]
 
 
-def influence(problem: Problem, posterior: Posterior, rivals: Rivals | None = None) -> list[Check]:
+def check_influence(problem: Problem, posterior: Posterior, rivals: Rivals | None = None) -> list[Check]:
     """Judges without whom another item, or system, would be first."""
     if posterior.values is None or len(problem.judges) < 2:
         return []
     changed = top_changers(problem, posterior, rivals)
     if rivals is not None:
-        return [first_place(changed, rivals.called, rivals.names, rivals.draws)]
-    return [first_place(changed, "item", problem.items, scores(problem.density, posterior.values))]
+        return [check_first_place(changed, rivals.called, rivals.names, rivals.draws)]
+    return [
+        check_first_place(
+            changed, "item", problem.items, integrated_scores(problem.density, posterior.values)
+        )
+    ]
 
 
-def first_place(
+def check_first_place(
     changed: Sequence[tuple[str, str]], called: str, names: Sequence[str], draws: Floats
 ) -> Check:
     """Check whether the first place hangs on single judges: a warning where the lead is clear with them.
@@ -96,7 +100,7 @@ def first_place(
     Examples
     --------
     >>> draws = np.array([[1.0, 0.0]] * 20)
-    >>> first_place([("ann", "y")], "item", ["x", "y"], draws).message
+    >>> check_first_place([("ann", "y")], "item", ["x", "y"], draws).message
     'Which item is ranked first hangs on single judges: without ann it is y. Ask more judges about the best items.'
     """
     if not changed:

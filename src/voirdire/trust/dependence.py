@@ -19,7 +19,7 @@ class PairSums(Protocol):
     """Sums over comparisons of products of residuals of all pairs of judges; see :mod:`voirdire.trust.residuals`."""
 
     @property
-    def comparisons(self) -> int:
+    def comparison_count(self) -> int:
         """Number of comparisons, or of groups of them, that intervals are resampled from."""
         ...
 
@@ -66,7 +66,7 @@ class Dependence(Correlations):
     high: float
 
 
-def dependence(found: PairSums, rng: np.random.Generator) -> Dependence:
+def pairwise_dependence(found: PairSums, rng: np.random.Generator) -> Dependence:
     """Test all pairs of judges.
 
     Examples
@@ -78,19 +78,19 @@ def dependence(found: PairSums, rng: np.random.Generator) -> Dependence:
     >>> r = rng.choice([-1.0, 1.0], (2, 400))[[0, 0, 1]][None]
     >>> none = np.zeros(0, dtype=np.int64)
     >>> one = np.zeros((1, 3))
-    >>> found = dependence(Residuals(np.arange(3), r, np.ones_like(r), one, one, none, none, none), rng)
+    >>> found = pairwise_dependence(Residuals(np.arange(3), r, np.ones_like(r), one, one, none, none, none), rng)
     >>> bool(found.z[0, 1] > 15), round(found.size, 1)
     (True, 1.8)
     """
-    comparisons = found.comparisons
+    comparisons = found.comparison_count
     whole = found.sums()
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
     excess = np.zeros(RESAMPLES)
     for sums in found.resampled(weights.astype(float)):
-        excess += 2.0 * _excess(*sums).sum(axis=0)
+        excess += 2.0 * _excess_squares(*sums).sum(axis=0)
     judges = len(whole[0])
-    low, high = np.quantile(_size(judges, excess), [0.05, 0.95])
-    pairs, size = _correlations(*whole), _whole_size(whole)
+    low, high = np.quantile(_size_from_excess(judges, excess), [0.05, 0.95])
+    pairs, size = _pair_correlations(*whole), _whole_size(whole)
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
 
 
@@ -99,19 +99,19 @@ def effective_size(found: PairSums) -> float:
     return _whole_size(found.sums())
 
 
-def correlations(found: PairSums) -> Correlations:
+def residual_correlations(found: PairSums) -> Correlations:
     """Residual agreement of all pairs of judges."""
-    return _correlations(*found.sums())
+    return _pair_correlations(*found.sums())
 
 
-def _correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
+def _pair_correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
     usable = (var >= SMALLEST) & ~np.eye(len(var), dtype=bool)
     z = np.where(usable, t / np.sqrt(np.where(usable, var, 1.0)), 0.0)
     rho = np.where(usable, t / np.where(usable, scale, 1.0), 0.0)
     return Correlations(z, rho, int(usable.sum()) // 2)
 
 
-def _excess(t: Floats, var: Floats, scale: Floats) -> Floats:
+def _excess_squares(t: Floats, var: Floats, scale: Floats) -> Floats:
     """Squares of the pairs' correlations less what noise adds to them."""
     usable = var >= SMALLEST
     return np.where(usable, (t**2 - var) / np.where(usable, scale, 1.0) ** 2, 0.0)
@@ -119,7 +119,7 @@ def _excess(t: Floats, var: Floats, scale: Floats) -> Floats:
 
 def _whole_size(sums: tuple[Floats, Floats, Floats]) -> float:
     judges = len(sums[0])
-    return float(_size(judges, _excess(*sums)[~np.eye(judges, dtype=bool)].sum()))
+    return float(_size_from_excess(judges, _excess_squares(*sums)[~np.eye(judges, dtype=bool)].sum()))
 
 
 def sizes_without(found: PairSums) -> tuple[float, Floats]:
@@ -133,7 +133,7 @@ def sizes_without(found: PairSums) -> tuple[float, Floats]:
     return _whole_size(sums), np.array(left)
 
 
-def _size(judges: int, excess: Floats) -> Floats:
+def _size_from_excess(judges: int, excess: Floats) -> Floats:
     return np.asarray(judges**2 / (judges + np.maximum(excess, 0.0)))
 
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.model.check import Check
-from voirdire.trust.walk import Habit, stretches
+from voirdire.trust.walk import Habit, habit_stretches
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.05  # chance that any judge is said to change where none does, over all looks
@@ -75,7 +75,7 @@ def habits_over_time(parts: Sequence[OverTime | None], prob: float) -> dict[str,
     for seen in parts:
         if seen is None:
             continue
-        for one in stretches(seen.judge, seen.time, seen.habits, prob):
+        for one in habit_stretches(seen.judge, seen.time, seen.habits, prob):
             for name, column in columns.items():
                 column.append(seen.judges[one.judge] if name == "judge" else getattr(one, name))
     return columns
@@ -89,7 +89,7 @@ class Wealth(NamedTuple):
     sign: float
 
 
-def drift(*parts: OverTime | None, seed: int = 0) -> list[Check]:
+def check_drift(*parts: OverTime | None, seed: int = 0) -> list[Check]:
     """The check: judges whose answers change with time; nothing where no judge has enough of them.
 
     Examples
@@ -97,10 +97,10 @@ def drift(*parts: OverTime | None, seed: int = 0) -> list[Check]:
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=200) + np.repeat([0.0, 1.5], 100)
     >>> each = np.arange(200)
-    >>> drift(OverTime(("ann",), each * 0, each * 1.0, each, {("severe", "lenient"): x}))[0].message[:50]
+    >>> check_drift(OverTime(("ann",), each * 0, each * 1.0, each, {("severe", "lenient"): x}))[0].message[:50]
     'ann becomes more severe (from about answer 100 of '
     """
-    found = [one for seen in parts if seen is not None for one in _looked_at(seen, seed)]
+    found = [one for seen in parts if seen is not None for one in _watched_quantities(seen, seed)]
     if not found:
         return []
     watched = sum(one.stake for one in found)
@@ -134,24 +134,24 @@ class _Looked(NamedTuple):
     stake: float
 
 
-def _looked_at(seen: OverTime, seed: int) -> Iterator[_Looked]:
+def _watched_quantities(seen: OverTime, seed: int) -> Iterator[_Looked]:
     """Of judges with enough answers each quantity."""
     rest = (1.0 - STAKE) / max(len(seen.beyond) - 1, 1)
     for k, name in enumerate(seen.judges):
         rows = np.flatnonzero(seen.judge == k)
         if len(rows) < FEWEST or np.ptp(seen.time[rows]) == 0.0:
             continue
-        order, unit = _witnesses(seen, rows, seed)
+        order, unit = _ordered_witnesses(seen, rows, seed)
         count = np.bincount(unit)
         if len(count) < FEWEST:
             continue
         for place, (words, beyond) in enumerate(seen.beyond.items()):
-            wealth = largest_wealth(_thinned(np.bincount(unit, beyond[order]) / np.sqrt(count)))
+            wealth = largest_evidence(_thin_series(np.bincount(unit, beyond[order]) / np.sqrt(count)))
             stake = 1.0 if len(seen.beyond) == 1 else rest if place else STAKE
             yield _Looked(name, words[0 if wealth.sign > 0 else 1], wealth, len(count), stake)
 
 
-def _witnesses(seen: OverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
+def _ordered_witnesses(seen: OverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
     """A judge's answers in order of time (of one time: question by question, in random order), and their witnesses."""
     names, place = np.unique(seen.question[rows], return_inverse=True)
     chance = np.random.default_rng((seed, OWN)).permutation(len(names))[place]
@@ -160,18 +160,18 @@ def _witnesses(seen: OverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
     return rows[order], np.concatenate([[0], np.cumsum(changes)])
 
 
-def _thinned(x: Floats) -> Floats:
+def _thin_series(x: Floats) -> Floats:
     """Means of neighbours, where there are very many."""
     times = -(-len(x) // MOST)
     return x if times == 1 else x[: len(x) // times * times].reshape(-1, times).mean(axis=1)
 
 
-def bets(x: Floats) -> Floats:
+def log_evidence_steps(x: Floats) -> Floats:
     """Logarithms of what bets of each of :data:`SIZES` pay at each answer, shape (sizes, answers); see the module.
 
     Examples
     --------
-    >>> bets(np.array([1.0, 1.0, 0.0])).round(2)[[0, -1]].tolist()
+    >>> log_evidence_steps(np.array([1.0, 1.0, 0.0])).round(2)[[0, -1]].tolist()
     [[-0.0, -0.0, 0.79], [0.0, 0.0, -1.38]]
     """
     low, width = float(x.min()), float(np.ptp(x))
@@ -190,7 +190,7 @@ def bets(x: Floats) -> Floats:
     return np.array([m * own - np.log((bag * np.exp(np.minimum(m * w, 50.0))).sum(axis=1)) for m in SIZES])
 
 
-def wealth_so_far(x: Floats, places: tuple[Ints, Floats] | None = None) -> Floats:
+def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -> Floats:
     """Logarithm of the wealth after each number of answers, shape (answers + 1,).
 
     Parameters
@@ -201,12 +201,12 @@ def wealth_so_far(x: Floats, places: tuple[Ints, Floats] | None = None) -> Float
 
     Examples
     --------
-    >>> float(wealth_so_far(np.array([1.0, 2.0])).round(6)[-1])
+    >>> float(running_log_evidence(np.array([1.0, 2.0])).round(6)[-1])
     0.0
     """
-    total = np.concatenate([np.zeros((len(SIZES), 1)), np.cumsum(bets(x), axis=1)], axis=1)
+    total = np.concatenate([np.zeros((len(SIZES), 1)), np.cumsum(log_evidence_steps(x), axis=1)], axis=1)
     log = np.full(len(x) + 1, -np.inf)
-    for start, stake in zip(*map(np.ndarray.tolist, places or _places()), strict=True):
+    for start, stake in zip(*map(np.ndarray.tolist, places or _bet_places()), strict=True):
         # bets on places that are still to come hold what they were given
         log[:start] = np.logaddexp(log[:start], np.log(stake))
         part = np.logaddexp.reduce(total[:, start:] - total[:, start : start + 1], axis=0)
@@ -214,14 +214,14 @@ def wealth_so_far(x: Floats, places: tuple[Ints, Floats] | None = None) -> Float
     return log
 
 
-def _places() -> tuple[Ints, Floats]:
+def _bet_places() -> tuple[Ints, Floats]:
     """Answers after which a change is bet on, and the stakes, which sum to one."""
     size = 1 + int(np.log(MOST / FIRST) / np.log(RATIO))
     stakes = 1.0 / (3.0 + np.arange(size))
     return np.rint(FIRST * RATIO ** np.arange(size)).astype(np.int64), stakes / stakes.sum()
 
 
-def largest_wealth(x: Floats) -> Wealth:
+def largest_evidence(x: Floats) -> Wealth:
     """The largest wealth so far of the bets that ``x`` changes; see the module.
 
     The change seems to come where the means before and after it, of what was seen then, are farthest apart in their
@@ -229,10 +229,10 @@ def largest_wealth(x: Floats) -> Wealth:
 
     Examples
     --------
-    >>> largest_wealth(np.repeat([0.0, 1.0], 60)).start
+    >>> largest_evidence(np.repeat([0.0, 1.0], 60)).start
     60
     """
-    log = wealth_so_far(x)
+    log = running_log_evidence(x)
     seen = max(int(log.argmax()), 2)
     n = np.arange(1, seen)
     apart = (n * x[:seen].mean() - np.cumsum(x[:seen])[:-1]) / np.sqrt(n * (seen - n))

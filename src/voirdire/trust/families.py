@@ -51,13 +51,13 @@ AGREE = 1.0  # standard errors by which judges of different families must agree
 SMALL = 0.01  # a step of u that is none
 
 
-def tells_apart(problem: Problem) -> bool:
+def has_own_judges(problem: Problem) -> bool:
     """True if a model has several judges of its own, for whom being alike would matter."""
     one = problem.model.pool != "none" or problem.model.reliability.kind == "fixed"
     return not one and len(problem.judges) > 1
 
 
-def without_items(problem: Problem, x: Floats) -> Posterior:
+def point_without_items(problem: Problem, x: Floats) -> Posterior:
     """A point of the posterior where all items are alike: residuals there hold what judges see in items."""
     density = problem.density
     values = {
@@ -68,24 +68,24 @@ def without_items(problem: Problem, x: Floats) -> Posterior:
     return Posterior(density, np.asarray(density.flat(values, np), dtype=float), None)
 
 
-def families_of(problem: Problem, found: Residuals | SharedErrors) -> dict[str, str]:
+def shared_error_families(problem: Problem, found: Residuals | SharedErrors) -> dict[str, str]:
     """Family of each judge, by the first name among its members; empty where there are none.
 
     Parameters
     ----------
     found : Residuals or SharedErrors
-        Where all items are alike (:func:`without_items`); of shared errors wherever.
+        Where all items are alike (:func:`point_without_items`); of shared errors wherever.
     """
     group = np.arange(len(problem.judges))
     if isinstance(found, SharedErrors):
         t, variance, scale = found.sums()
         correlation = np.divide(t, scale, out=np.zeros_like(t), where=scale > 0)
         shared = np.divide(scale**2, variance, out=np.zeros_like(t), where=variance > 0)
-        own = divided(correlation, shared, explained=False)
+        own = divide_into_families(correlation, shared, explained=False)
     else:
         own = families_by_answers(found)
     group[found.judges] = found.judges[own]
-    return named_by_first(problem.judges, group)
+    return name_families(problem.judges, group)
 
 
 def families_by_answers(found: Residuals) -> Ints:
@@ -94,21 +94,21 @@ def families_by_answers(found: Residuals) -> Ints:
     Parameters
     ----------
     found : Residuals
-        Where all items are alike (:func:`without_items`).
+        Where all items are alike (:func:`point_without_items`).
     """
     correlation, shared = answers_alike(found)
-    own = divided(correlation, shared)
+    own = divide_into_families(correlation, shared)
     # of those who are alike beside others who guess nobody can say that they are copies
-    return own if agree_across(correlation, shared, own) else np.arange(len(own))
+    return own if families_agree(correlation, shared, own) else np.arange(len(own))
 
 
-def agree_across(correlation: Floats, shared: Floats, of: Ints) -> bool:
+def families_agree(correlation: Floats, shared: Floats, of: Ints) -> bool:
     """True if answers of judges of different families agree."""
     known = np.where((shared >= LEAST) & (of[:, None] != of), np.maximum(shared - 3.0, 1.0), 0.0)
     return bool(0.5 * (known * correlation).sum() > AGREE * np.sqrt(0.5 * known.sum()))
 
 
-def named_by_first(judges: tuple[str, ...], group: Ints) -> dict[str, str]:
+def name_families(judges: tuple[str, ...], group: Ints) -> dict[str, str]:
     """Family of each judge by the first name of its members; empty where every judge is alone."""
     if len(np.unique(group)) == len(group):
         return {}
@@ -124,7 +124,7 @@ def answers_alike(found: Residuals) -> tuple[Floats, Floats]:
     return np.divide(r @ r.T, scale, out=np.zeros_like(scale), where=scale > 0), seen @ seen.T
 
 
-def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints:
+def divide_into_families(correlation: Floats, shared: Floats, explained: bool = True) -> Ints:
     """Family of each judge, a code each, shape (judges,): the division with the most evidence.
 
     Parameters
@@ -140,15 +140,15 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
 
     >>> alike = np.full((7, 7), 0.3)
     >>> alike[:3, :3] = 0.9
-    >>> divided(alike, np.full((7, 7), 60.0)).tolist()
+    >>> divide_into_families(alike, np.full((7, 7), 60.0)).tolist()
     [0, 0, 0, 3, 4, 5, 6]
-    >>> divided(alike, np.full((7, 7), 15.0)).tolist()
+    >>> divide_into_families(alike, np.full((7, 7), 15.0)).tolist()
     [0, 1, 2, 3, 4, 5, 6]
 
     A judge who answers against all others makes no family of them:
 
     >>> load = np.array([0.7, 0.7, 0.8, 0.2, -0.6])
-    >>> divided(np.outer(load, load), np.full((5, 5), 80.0)).tolist()
+    >>> divide_into_families(np.outer(load, load), np.full((5, 5), 80.0)).tolist()
     [0, 1, 2, 3, 4]
     """
     judges = len(correlation)
@@ -156,17 +156,17 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
     best = group = np.arange(judges)
     if not usable.any():
         return best
-    one_way = turned(np.where(usable, correlation, 0.0))
+    one_way = judge_signs(np.where(usable, correlation, 0.0))
     z = np.arctanh(np.clip(correlation * np.outer(one_way, one_way), -HIGHEST, HIGHEST))
     variance = 1.0 / np.maximum(shared - 3.0, 1.0)
     start = np.full((len(SPREADS), judges), MIDDLE)
 
-    def evidence(of: Ints) -> float:
+    def division_evidence(of: Ints) -> float:
         same = of[:, None] == of
         between = np.where(usable & ~same, 1.0 / (variance + APART**2), 0.0)
         within = np.where(usable & same, 1.0 / (variance + WITHIN**2), 0.0)
         if explained:
-            ways = [factor(z, between, spread, u) for spread, u in zip(SPREADS, start, strict=True)]
+            ways = [factor_evidence(z, between, spread, u) for spread, u in zip(SPREADS, start, strict=True)]
             start[:] = [u for _, u in ways]
         else:
             ways = [(_log_normal(z, between), np.zeros(judges))]
@@ -179,7 +179,7 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
         ]
         return float(np.logaddexp.reduce(log) - odds)
 
-    most = evidence(best)
+    most = division_evidence(best)
     # between groups, by their first judge
     total, pairs = np.where(usable, correlation, 0.0), usable.astype(float)
     for _ in range(TRIED):
@@ -197,12 +197,12 @@ def divided(correlation: Floats, shared: Floats, explained: bool = True) -> Ints
             continue  # nobody else says what they see
         alone = np.where(joined, one, best)
         for tried in (group, alone) if (group != alone).any() else (group,):
-            if (found := evidence(tried)) > most:
+            if (found := division_evidence(tried)) > most:
                 best, most = tried, found
     return best
 
 
-def factor(z: Floats, information: Floats, spread: float, start: Floats) -> tuple[float, Floats]:
+def factor_evidence(z: Floats, information: Floats, spread: float, start: Floats) -> tuple[float, Floats]:
     """Log evidence of correlations that one factor explains, and the mode of u, shape (judges,).
 
     Parameters
@@ -266,7 +266,7 @@ def _log_sets(judges: int, members: int) -> float:
     return lgamma(judges + 1) - lgamma(members + 1) - lgamma(judges - members + 1)
 
 
-def turned(correlation: Floats) -> Floats:
+def judge_signs(correlation: Floats) -> Floats:
     """1 for every judge, -1 for those who answer against the others, shape (judges,).
 
     From all alike, judges are turned who disagree with the others as these are turned: the leading eigenvector would
@@ -280,7 +280,7 @@ def turned(correlation: Floats) -> Floats:
     return sign
 
 
-def loads(correlation: Floats, shared: Floats) -> Floats:
+def factor_loads(correlation: Floats, shared: Floats) -> Floats:
     """Loads on the one factor, found from pairs that it explains well itself, shape (judges,)."""
     load = np.full(len(correlation), 0.5)
     noise = NEAR**2 + 1.0 / np.maximum(shared, 1.0)

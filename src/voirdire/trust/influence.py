@@ -14,7 +14,7 @@ import numpy as np
 
 from voirdire.infer.mode import find_modes
 from voirdire.infer.nested.held import find_held_modes
-from voirdire.infer.posterior import Posterior, scores, some_draws
+from voirdire.infer.posterior import Posterior, integrated_scores, some_draws
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
 from voirdire.model.terms.reliability import Values
@@ -65,13 +65,13 @@ def top_changers(
         return []
     each = some_draws(posterior, DRAWS)
     some = {name: np.stack([values[name] for values in each]) for name in each[0]}
-    score = _scores(problem, some, rivals)
+    score = _rival_scores(problem, some, rivals)
     log = _log_likelihoods(problem, some)
     if log is None:
         return []
-    whole = _scores(problem, posterior.central_values, rivals)
+    whole = _rival_scores(problem, posterior.central_values, rivals)
     first = int(np.argmax(whole))
-    margin = _margins(whole, score - score.mean(axis=0), log - log.mean(axis=0))
+    margin = _leads_without_judges(whole, score - score.mean(axis=0), log - log.mean(axis=0))
     # first-order changes are rough: judges that come near to a change are tried, too
     near = np.argsort(margin, kind="stable")[:REFITS]
     near = (
@@ -81,23 +81,23 @@ def top_changers(
     )
     if not len(near):
         return []
-    tables = [problem.data, *(_without(problem, int(judge)) for judge in near)]
+    tables = [problem.data, *(_data_without_judge(problem, int(judge)) for judge in near)]
     if problem.density.is_nested:  # spreads are hardly one judge's
         centre, *modes = find_held_modes(problem.density, tables, posterior.centre)
     else:
         centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
     # where mode and mean disagree on the first item, no judge is to blame for either
-    usual = {first, int(np.argmax(_scores(problem, problem.density.values(centre, np), rivals)))}
+    usual = {first, int(np.argmax(_rival_scores(problem, problem.density.values(centre, np), rivals)))}
     names = problem.items if rivals is None else rivals.names
     found = []
     for judge, mode in zip(near, modes, strict=True):
-        top = int(np.argmax(_scores(problem, problem.density.values(mode, np), rivals)))
+        top = int(np.argmax(_rival_scores(problem, problem.density.values(mode, np), rivals)))
         if top not in usual:
             found.append((problem.judges[judge], names[top]))
     return found
 
 
-def _margins(whole: Floats, score: Floats, log: Floats) -> Floats:
+def _leads_without_judges(whole: Floats, score: Floats, log: Floats) -> Floats:
     """Lead of the first over the next without each judge, to first order, shape (judges,).
 
     Of scores, shape (n,), and their deviations in draws, shape (draws, n), beside those of judges' log likelihoods.
@@ -114,9 +114,9 @@ def _margins(whole: Floats, score: Floats, log: Floats) -> Floats:
     return margin
 
 
-def _scores(problem: Problem, values: Values, rivals: Rivals | None) -> Floats:
+def _rival_scores(problem: Problem, values: Values, rivals: Rivals | None) -> Floats:
     """Scores of items, or of rivals, shape (..., n)."""
-    found = scores(problem.density, values)
+    found = integrated_scores(problem.density, values)
     return found if rivals is None else found @ rivals.part
 
 
@@ -137,7 +137,7 @@ def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | No
     return out
 
 
-def _without(problem: Problem, judge: int) -> Data:
+def _data_without_judge(problem: Problem, judge: int) -> Data:
     """The tables with a judge's votes weighing nothing; shapes, and so compilations, stay."""
     tables: Data = {}
     for name, part in problem.data.items():

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.trust.families import HIGHEST, LEAST, families_by_answers, loads, turned
+from voirdire.trust.families import HIGHEST, LEAST, factor_loads, families_by_answers, judge_signs
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
@@ -43,7 +43,7 @@ def noise_odds(found: Residuals) -> Floats:
     Parameters
     ----------
     found : Residuals
-        Where all items are alike (:func:`.families.without_items`).
+        Where all items are alike (:func:`.families.point_without_items`).
 
     Examples
     --------
@@ -56,12 +56,12 @@ def noise_odds(found: Residuals) -> Floats:
     [False, False, False, False, True]
     """
     family = families_by_answers(found) if len(found.judges) <= DIVIDED else np.arange(len(found.judges))
-    y, seen, voice = _one_each(*_standardised(found), family)
+    y, seen, voice = _mean_by_family(*_standardised_answers(found), family)
     shared = seen @ seen.T
     np.fill_diagonal(shared, 0.0)
     correlation = np.divide(y @ y.T, shared, out=np.zeros_like(shared), where=shared > 0)
-    one_way = turned(correlation)
-    load = np.abs(loads(correlation * np.outer(one_way, one_way), shared))
+    one_way = judge_signs(correlation)
+    load = np.abs(factor_loads(correlation * np.outer(one_way, one_way), shared))
     weight = load / (1.0 - load**2)
     odds = np.zeros(len(y))
     for judge in range(len(y)) if len(y) >= FEWEST else ():
@@ -75,7 +75,7 @@ def noise_odds(found: Residuals) -> Floats:
         scale = np.sqrt((own**2).sum() * (mean**2).sum())
         z = np.arctanh(np.clip(own @ mean / scale if scale > 0.0 else 0.0, -HIGHEST, HIGHEST))
         known = float(np.sqrt((told[both] / (1.0 + told[both])).mean()))
-        count = independent(own, mean, found.one[both])
+        count = independent_count(own, mean, found.one[both])
         typical = np.exp(-0.5 * ((np.abs(USEFUL) - np.median(np.delete(load, judge))) / LIKE) ** 2)
         noise, useful, like = (
             np.logaddexp.reduce(
@@ -92,7 +92,7 @@ def noise_odds(found: Residuals) -> Floats:
     return np.asarray(odds[voice])
 
 
-def independent(one: Floats, other: Floats, item: Ints) -> float:
+def independent_count(one: Floats, other: Floats, item: Ints) -> float:
     """Number of independent questions that tell as much of a correlation as these, some of which are about one item.
 
     Answers to m questions about an item have 1 + (m - 1) i_one i_other times the variance in the mean of their products
@@ -102,7 +102,7 @@ def independent(one: Floats, other: Floats, item: Ints) -> float:
     --------
     >>> item = np.repeat(np.arange(10), 6)
     >>> same = np.repeat([1.0, -1.0], 30)
-    >>> round(independent(same, same, item))
+    >>> round(independent_count(same, same, item))
     10
     """
     code = np.unique(item, return_inverse=True)[1]
@@ -126,7 +126,7 @@ def shared_variance(found: Residuals) -> Shared | None:
     found : Residuals
         Where all items are alike.
     """
-    y, seen = _standardised(found)
+    y, seen = _standardised_answers(found)
     # of each question the products of all pairs: the square of the sum less the squares
     products = 0.5 * (y.sum(axis=0) ** 2 - (y**2).sum(axis=0))
     pairs = 0.5 * seen.sum(axis=0) * (seen.sum(axis=0) - 1.0)
@@ -134,7 +134,7 @@ def shared_variance(found: Residuals) -> Shared | None:
     return Shared(float(products.sum()) / total, total**-0.5) if total else None
 
 
-def _one_each(y: Floats, seen: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
+def _mean_by_family(y: Floats, seen: Floats, family: Ints) -> tuple[Floats, Floats, Ints]:
     """Mean answers of each family with a mean square of one, 1 where there are any, and the family of each judge."""
     voice = np.unique(family, return_inverse=True)[1]
     of = (voice == np.arange(voice.max(initial=-1) + 1)[:, None]).astype(float)
@@ -142,7 +142,7 @@ def _one_each(y: Floats, seen: Floats, family: Ints) -> tuple[Floats, Floats, In
     return *_with_unit_square(of @ (y * seen) / np.maximum(count, 1.0), (count > 0.0).astype(float)), voice
 
 
-def _standardised(found: Residuals) -> tuple[Floats, Floats]:
+def _standardised_answers(found: Residuals) -> tuple[Floats, Floats]:
     """Answers of each judge with a mean square of one, and 1 where there are any."""
     return _with_unit_square(found.r[0], (found.v[0] > 0.0).astype(float))
 

@@ -23,7 +23,7 @@ BAD_K = 0.7  # Pareto shape above which weights are not to be trusted
 INFORMATIVE = 0.05  # sensitivity from which a prior informs, as the paper has it
 
 
-def sensitivity(quantity: Floats, log_component: Floats) -> float:
+def power_sensitivity(quantity: Floats, log_component: Floats) -> float:
     """Sensitivity of a quantity to the power of a component; 0 where nothing moves, NaN if weights are too uneven.
 
     Parameters
@@ -33,9 +33,9 @@ def sensitivity(quantity: Floats, log_component: Floats) -> float:
     Examples
     --------
     >>> x = np.random.default_rng(0).normal(size=4_000)
-    >>> round(sensitivity(x, -0.5 * x**2), 2)  # a normal prior, and nothing else
+    >>> round(power_sensitivity(x, -0.5 * x**2), 2)  # a normal prior, and nothing else
     0.09
-    >>> round(sensitivity(x, -0.05 * x**2), 3)  # a tenth of what is known is the prior's
+    >>> round(power_sensitivity(x, -0.05 * x**2), 3)  # a tenth of what is known is the prior's
     0.009
     """
     if np.ptp(quantity) == 0.0 or np.ptp(log_component) == 0.0:
@@ -46,11 +46,11 @@ def sensitivity(quantity: Floats, log_component: Floats) -> float:
         weights, k = pareto_smoothed((alpha - 1.0) * log_component)
         if k > BAD_K:
             return float("nan")
-        found += 0.5 * distance(quantity[order], weights[order])
+        found += 0.5 * symmetric_distance(quantity[order], weights[order])
     return found / float(np.log2(1.0 + DELTA))
 
 
-def distance(ordered: Floats, weights: Floats) -> float:
+def symmetric_distance(ordered: Floats, weights: Floats) -> float:
     """Distance of draws to weighted ones, the larger of those of x and -x.
 
     Parameters
@@ -58,10 +58,12 @@ def distance(ordered: Floats, weights: Floats) -> float:
     ordered, weights : array, shape (draws,)
         Draws in ascending order; weights that sum to one.
     """
-    return max(_distance(ordered, weights), _distance(-ordered[::-1], weights[::-1]))
+    return max(
+        _jensen_shannon_distance(ordered, weights), _jensen_shannon_distance(-ordered[::-1], weights[::-1])
+    )
 
 
-def _distance(ordered: Floats, weights: Floats) -> float:
+def _jensen_shannon_distance(ordered: Floats, weights: Floats) -> float:
     width = np.diff(ordered)
     p = np.arange(1, len(ordered)) / len(ordered)
     q = np.cumsum(weights)[:-1]

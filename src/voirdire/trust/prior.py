@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, weights
-from voirdire.model.check import Check, listed
+from voirdire.infer.posterior import Posterior, normalised_weights
+from voirdire.model.check import Check, list_names
 from voirdire.model.natural_scales import LOGITS
-from voirdire.model.prior_draws import prior_draw
+from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.problem import Problem
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.parameters import Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
-from voirdire.trust.power_scaling import INFORMATIVE, sensitivity
+from voirdire.trust.power_scaling import INFORMATIVE, power_sensitivity
 from voirdire.typing import Floats
 
 MOST = 0.5  # share of the variance before any answer, and of the judges, from which the prior decides
@@ -31,7 +31,7 @@ ASK = {
 }
 
 
-def prior(problem: Problem, posterior: Posterior, weights_voted: bool = True) -> list[Check]:
+def check_prior(problem: Problem, posterior: Posterior, weights_voted: bool = True) -> list[Check]:
     """Check whether the prior decides the weights of criteria or the reliability of most judges; silent if it does not.
 
     Parameters
@@ -41,14 +41,14 @@ def prior(problem: Problem, posterior: Posterior, weights_voted: bool = True) ->
     """
     if posterior.draws is None or posterior.around_centre or posterior.draws[..., 0].size < FEWEST:
         return []
-    before = _before(problem)
+    before = _prior_variances(problem)
     found = []
     if weights_voted and "weight" in before:
-        left = _weights(problem, posterior, before["weight"])
+        left = _weight_variance_left(problem, posterior, before["weight"])
         found += [("weights", "", left)] if left > MOST else []
-    judges = _judges(problem, posterior, before)
+    judges = _judge_variance_left(problem, posterior, before)
     if len(judges) > MOST * (problem.judge_votes > 0).sum():
-        names = listed([problem.judges[judge] for judge in judges], verb=False)
+        names = list_names([problem.judges[judge] for judge in judges], verb=False)
         found.append(("reliability", f" of {names}", float(np.mean(list(judges.values())))))
     return [
         Check(
@@ -62,63 +62,68 @@ def prior(problem: Problem, posterior: Posterior, weights_voted: bool = True) ->
     ]
 
 
-def _weights(problem: Problem, posterior: Posterior, before: Floats) -> float:
+def _weight_variance_left(problem: Problem, posterior: Posterior, before: Floats) -> float:
     """Variance of criterion weights, as a share of that before any answer; 0 if they do not move with their prior."""
     (parameter,) = (p for p in problem.density.parameters if p.name == "weight")
     assert posterior.values is not None  # of a posterior with draws
-    drawn = weights(problem.density, posterior.values)
+    drawn = normalised_weights(problem.density, posterior.values)
     log = _log_prior(parameter, problem, posterior).sum(axis=-1)
-    moved = np.mean([sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])])
+    moved = np.mean([power_sensitivity(drawn[:, criterion], log) for criterion in range(drawn.shape[1])])
     return float(drawn.var(axis=0).sum() / before.sum()) if moved >= INFORMATIVE else 0.0
 
 
-def _judges(problem: Problem, posterior: Posterior, before: dict[str, Floats]) -> dict[int, float]:
+def _judge_variance_left(
+    problem: Problem, posterior: Posterior, before: dict[str, Floats]
+) -> dict[int, float]:
     """Share of the variance that is left of each judge about whom the prior decides."""
     assert posterior.values is not None  # of a posterior with draws
     found: dict[int, float] = {}
-    for parameter in _coins(problem):
+    for parameter in _coin_parameters(problem):
         name = parameter.name
-        drawn, log = _natural(name, posterior.values[name]), _component(parameter, problem, posterior)
+        drawn, log = (
+            _to_natural_scale(name, posterior.values[name]),
+            _log_prior_component(parameter, problem, posterior),
+        )
         left = drawn.var(axis=0) / before[name]
         for judge in np.flatnonzero((problem.judge_votes > 0) & (left > MOST)):
-            if sensitivity(drawn[:, judge], log[:, judge % log.shape[1]]) >= INFORMATIVE:
+            if power_sensitivity(drawn[:, judge], log[:, judge % log.shape[1]]) >= INFORMATIVE:
                 found[int(judge)] = max(found.get(int(judge), 0.0), float(left[judge]))
     return found
 
 
-def _coins(problem: Problem) -> list[Parameter]:
+def _coin_parameters(problem: Problem) -> list[Parameter]:
     return [p for p in problem.density.parameters if p.name in COINS and p.dims == ("judge",)]
 
 
-def _before(problem: Problem) -> dict[str, Floats]:
+def _prior_variances(problem: Problem) -> dict[str, Floats]:
     """Variances before any answer, of each judge's values and of the criterion weights, by parameter."""
-    density, coins = problem.density, _coins(problem)
-    names = {p.name for p in coins} | {name for p in coins for name in _learned(p)}
-    if density.criteria > 1 and "weight" in density.slices:
+    density, coins = problem.density, _coin_parameters(problem)
+    names = {p.name for p in coins} | {name for p in coins for name in _learned_parameters(p)}
+    if density.criteria > 1 and "weight" in density.parameter_slices:
         names.add("weight")
     rng = np.random.default_rng(0)
-    x = np.stack([prior_draw(density, rng, names) for _ in range(DRAWS)])
+    x = np.stack([draw_from_prior(density, rng, names) for _ in range(DRAWS)])
     values: Values = density.values(x, np)
-    found = {p.name: _natural(p.name, values[p.name]).var(axis=0) for p in coins}
-    return found | ({"weight": weights(density, values).var(axis=0)} if "weight" in names else {})
+    found = {p.name: _to_natural_scale(p.name, values[p.name]).var(axis=0) for p in coins}
+    return found | ({"weight": normalised_weights(density, values).var(axis=0)} if "weight" in names else {})
 
 
-def _learned(parameter: Parameter) -> tuple[str, ...]:
+def _learned_parameters(parameter: Parameter) -> tuple[str, ...]:
     """Names of the parameters that a prior is about."""
     of = parameter.prior
     return tuple(filter(None, (of.of, of.level))) if isinstance(of, Spread) else ()
 
 
-def _natural(name: str, value: Floats) -> Floats:
-    return np.asarray(sigmoid(value, np)) if name in LOGITS else value
+def _to_natural_scale(name: str, value: Floats) -> Floats:
+    return np.asarray(logistic_sigmoid(value, np)) if name in LOGITS else value
 
 
-def _component(parameter: Parameter, problem: Problem, posterior: Posterior) -> Floats:
+def _log_prior_component(parameter: Parameter, problem: Problem, posterior: Posterior) -> Floats:
     """Log prior that is each judge's own, shape (draws, judges), or that of the population, (draws, 1)."""
     values, of = posterior.values, parameter.prior
     assert values is not None  # of a posterior with draws
     if isinstance(of, Spread):
-        about = [p for p in problem.density.parameters if p.name in _learned(parameter)]
+        about = [p for p in problem.density.parameters if p.name in _learned_parameters(parameter)]
         total = sum(_log_prior(p, problem, posterior).sum(axis=-1) for p in about)
         return np.asarray(total)[:, None]
     if parameter.zero_sum and isinstance(of, Normal):
@@ -130,7 +135,7 @@ def _log_prior(parameter: Parameter, problem: Problem, posterior: Posterior) -> 
     """Log prior of each free coordinate, shape (draws, coordinates)."""
     density = problem.density
     assert posterior.draws is not None
-    x = posterior.draws.reshape(-1, density.size)[:, density.slices[parameter.name]]
+    x = posterior.draws.reshape(-1, density.size)[:, density.parameter_slices[parameter.name]]
     of = parameter.prior
     assert not isinstance(of, Spread)  # which has no prior of its own
     return np.asarray(of.log_density(x, np))

@@ -27,7 +27,7 @@ LARGEST = 4_000_000  # judges x comparisons that are looked at
 MOST_JUDGES = 1_000  # that are: what two have in common is looked at for all pairs
 
 
-def looked_at(answers: Ints, comparisons: int) -> Ints:
+def examined_judges(answers: Ints, comparisons: int) -> Ints:
     """Judges that are looked at: all who answered, of larger tables those with most answers; in order.
 
     Parameters
@@ -38,7 +38,7 @@ def looked_at(answers: Ints, comparisons: int) -> Ints:
 
     Examples
     --------
-    >>> looked_at(np.array([5, 0, 7]), 10).tolist(), looked_at(np.array([5, 6, 7]), 2_000_000).tolist()
+    >>> examined_judges(np.array([5, 0, 7]), 10).tolist(), examined_judges(np.array([5, 6, 7]), 2_000_000).tolist()
     ([0, 2], [1, 2])
     """
     most = max(2, min(LARGEST // max(comparisons, 1), MOST_JUDGES))
@@ -74,7 +74,7 @@ class Residuals:
     criterion: Ints
 
     @property
-    def comparisons(self) -> int:
+    def comparison_count(self) -> int:
         """Number of comparisons."""
         return int(self.r.shape[2])
 
@@ -93,13 +93,13 @@ class Residuals:
         return Residuals(judges, r, v, *first, self.one, self.other, self.criterion)
 
     @cached_property
-    def _roots(self) -> Floats:
+    def _variance_roots(self) -> Floats:
         return np.sqrt(self.v)
 
     def sums(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, shape (judges, judges) each, averaged over draws."""
         found: list[Floats] = []
-        for parts in zip(self.r, self.v, self._roots, strict=True):
+        for parts in zip(self.r, self.v, self._variance_roots, strict=True):
             found.append(np.stack([part @ part.T for part in parts]))
         t, var, scale = np.mean(found, axis=0)
         return t, var, scale
@@ -121,7 +121,7 @@ class Residuals:
         judges = self.r.shape[1]
         for i in range(judges - 1):
             answered = np.flatnonzero(self.v[0, i])
-            r, v, root = (part[0][:, answered] for part in (self.r, self.v, self._roots))
+            r, v, root = (part[0][:, answered] for part in (self.r, self.v, self._variance_roots))
             counts = weights[:, answered].T
             step = max(1, LARGEST // max(len(answered), 1))
             for start in range(i + 1, judges, step):

@@ -34,7 +34,7 @@ class SharedErrors:
     known: Bools
 
     @property
-    def comparisons(self) -> int:
+    def comparison_count(self) -> int:
         """Number of units: items under criteria."""
         return int(self.products.shape[1])
 
@@ -42,7 +42,7 @@ class SharedErrors:
         """T, its variance and its scale, as of :meth:`.Residuals.sums`."""
         size = len(self.judges)
         found = np.zeros((3, size, size))
-        for t, variance, scale in self.resampled(np.ones((1, self.comparisons))):
+        for t, variance, scale in self.resampled(np.ones((1, self.comparison_count))):
             found[:, self.one, self.other] = t[:, 0], variance[:, 0], scale[:, 0]
         t, variance, scale = found + found.swapaxes(1, 2)
         return t, variance, scale

@@ -61,7 +61,7 @@ class Stretch:
     high: float
 
 
-def stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: float) -> Iterator[Stretch]:
+def habit_stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: float) -> Iterator[Stretch]:
     """Every habit of every judge that has two blocks of answers, in order of time.
 
     Parameters
@@ -72,7 +72,7 @@ def stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: float)
     prob : float
         Of intervals.
     """
-    block, of = _blocks(judge, time)
+    block, of = _answer_blocks(judge, time)
     size = len(of)
     if not size:
         return
@@ -84,7 +84,7 @@ def stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: float)
         )
         for k in np.unique(of).tolist():
             rows = np.flatnonzero(of == k)
-            chance = smoothed(np.asarray(log[rows], dtype=float))
+            chance = smooth_blocks(np.asarray(log[rows], dtype=float))
             for at, share in zip(rows.tolist(), chance, strict=True):
                 when = time[block == at]
                 low, middle, high = habit.value(k, np.interp(ends, np.cumsum(share) - 0.5 * share, GRID))
@@ -93,13 +93,13 @@ def stretches(judge: Ints, time: Floats, habits: tuple[Habit, ...], prob: float)
                 )
 
 
-def smoothed(log: Floats) -> Floats:
+def smooth_blocks(log: Floats) -> Floats:
     """Posterior probability of every value of :data:`GRID` in each block, shape (blocks, values), of log likelihoods.
 
     Examples
     --------
     >>> still, moved = np.tile(-0.5 * (GRID / 0.3) ** 2, (2, 1)), -0.5 * ((GRID - 3) / 0.3) ** 2
-    >>> (smoothed(np.stack([*still, moved])) @ GRID).round(1).tolist()
+    >>> (smooth_blocks(np.stack([*still, moved])) @ GRID).round(1).tolist()
     [0.0, 0.1, 2.9]
     """
     chance = np.exp(log - log.max(axis=1, keepdims=True))
@@ -140,7 +140,7 @@ def _one_step(chance: Floats, step: float) -> tuple[Floats, float]:
     return np.array(found[::-1]), log_evidence
 
 
-def _blocks(judge: Ints, time: Floats) -> tuple[Ints, Ints]:
+def _answer_blocks(judge: Ints, time: Floats) -> tuple[Ints, Ints]:
     """The block of every answer (-1: of a judge with fewer than two), shape (answers,), and the judge of every block.
 
     Answers of one time are of one block; a judge's blocks have as many answers as may be.

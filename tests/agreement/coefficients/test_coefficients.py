@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.icc import intraclass_correlation
-from voirdire.agreement.coefficients.majority import majority, share_agreeing, with_tie
-from voirdire.agreement.coefficients.measures import MEASURES, find_measure, fits, statistic_of
+from voirdire.agreement.coefficients.majority import majority_answer, share_agreeing, with_tie
+from voirdire.agreement.coefficients.measures import MEASURES, find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ratings import Ratings, ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
@@ -116,7 +116,7 @@ def test_entering_every_unit_twice_changes_only_what_corrects_for_sample_size(ro
     for name in ["agreement_rate", "fleiss_kappa", "conger_kappa", "gwet_ac1", "gwet_ac2", *WEIGHTED]:
         assert same(*(value(statistic_of(MEASURES[name], r)) for r in (once, twice))), name
     one, two = (value(krippendorff_alpha(r)) for r in (once, twice))
-    n = int(sum(row.sum() for row in once.rated if row.sum() > 1))
+    n = int(sum(row.sum() for row in once.is_rated if row.sum() > 1))
     if n:
         assert same((1 - one) / (n - 1), (1 - two) / (n - 0.5)) or np.isnan(one)
 
@@ -152,7 +152,7 @@ def test_alpha_of_two_judges_is_nearly_scotts_pi(rows) -> None:
 def test_mirrored_votes_do_not_change_when_items_are_renamed(rows) -> None:
     votes = replace(ratings_of(rows), values=None, tie="2", mirrored=True)
     flips = np.arange(len(rows)) % 2 == 1
-    renamed = replace(votes, codes=np.where(flips[:, None] & votes.rated, 2 - votes.codes, votes.codes))
+    renamed = replace(votes, codes=np.where(flips[:, None] & votes.is_rated, 2 - votes.codes, votes.codes))
     for name in [*NOMINAL, "gwet_ac2", "krippendorff_alpha_ordinal"]:
         assert same(*(value(statistic_of(MEASURES[name], r)) for r in (votes, renamed))), name
     for name in PAIRS:
@@ -310,7 +310,9 @@ def test_weights_are_one_on_the_diagonal_and_zero_at_the_ends() -> None:
 
 def test_requests_that_do_not_suit_the_answers() -> None:
     words = ratings_from_matrix([["good", "bad"], ["bad", "bad"]])
-    assert "declare it by levels, lowest first" in fits(MEASURES["krippendorff_alpha_ordinal"], words)
+    assert "declare it by levels, lowest first" in misfit_reason(
+        MEASURES["krippendorff_alpha_ordinal"], words
+    )
     with pytest.raises(InputError, match="needs the order of the levels"):
         krippendorff_alpha(words, "ordinal")
     with pytest.raises(InputError, match="are not numbers"):
@@ -333,12 +335,12 @@ def test_majority_needs_more_than_half() -> None:
     panel = ratings_from_matrix(
         [["x", "x", "y", "y"], ["x", "x", "x", "y"], ["y", None, None, None], [None] * 4]
     )
-    assert majority(panel).tolist() == [-1, 0, 1, -1]
+    assert majority_answer(panel).tolist() == [-1, 0, 1, -1]
     votes = with_tie(replace(panel, tie="tie"))
     assert votes.levels == ("x", "tie", "y")
-    assert majority(votes).tolist() == [1, 0, 2, -1]
+    assert majority_answer(votes).tolist() == [1, 0, 2, -1]
     with pytest.raises(InputError, match="a majority of scores with 30 levels means little"):
-        majority(ratings_from_matrix([[float(i)] for i in range(30)]))
+        majority_answer(ratings_from_matrix([[float(i)] for i in range(30)]))
 
 
 def test_shares_of_units_where_m_judges_agree() -> None:

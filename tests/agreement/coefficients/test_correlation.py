@@ -13,7 +13,7 @@ from scipy import stats
 
 from voirdire.agreement.coefficients import correlation, pairwise
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.agreement.correlation.rowwise import rowwise
+from voirdire.agreement.correlation.rowwise import rowwise_coefficient
 from voirdire.agreement.engine.draws import bootstrap_weights
 from voirdire.errors import InputError
 
@@ -39,12 +39,18 @@ def columns(shared, name: str) -> list[tuple[np.ndarray, np.ndarray]]:
 @pytest.mark.parametrize("name", ["topicalchat", "newsroom"])
 def test_correlations_are_scipys_on_published_tables(shared, name: str) -> None:
     for x, y in columns(shared, name):
-        assert value(correlation.pearson(x, y)) == pytest.approx(stats.pearsonr(x, y)[0], abs=TOLERANCE)
-        assert value(correlation.spearman(x, y)) == pytest.approx(stats.spearmanr(x, y)[0], abs=TOLERANCE)
+        assert value(correlation.pearson_statistic(x, y)) == pytest.approx(
+            stats.pearsonr(x, y)[0], abs=TOLERANCE
+        )
+        assert value(correlation.spearman_statistic(x, y)) == pytest.approx(
+            stats.spearmanr(x, y)[0], abs=TOLERANCE
+        )
         for variant in "bc":
             theirs = stats.kendalltau(x, y, variant=variant)[0]
-            assert value(correlation.kendall(x, y, variant)) == pytest.approx(theirs, abs=TOLERANCE)
-        assert value(pairwise.concordance(x, y)) == pytest.approx(concordance_index(x, y), abs=TOLERANCE)
+            assert value(correlation.kendall_statistic(x, y, variant)) == pytest.approx(theirs, abs=TOLERANCE)
+        assert value(pairwise.concordance_statistic(x, y)) == pytest.approx(
+            concordance_index(x, y), abs=TOLERANCE
+        )
 
 
 def test_correlations_are_scipys_on_llmfaos_win_rates(shared) -> None:
@@ -58,11 +64,13 @@ def test_correlations_are_scipys_on_llmfaos_win_rates(shared) -> None:
         rates.append(won.groupby(shown.to_numpy()).mean().to_numpy(float))
     x, y = rates
     assert len(x) == 59
-    assert value(correlation.pearson(x, y)) == pytest.approx(stats.pearsonr(x, y)[0], abs=TOLERANCE)
-    assert value(correlation.spearman(x, y)) == pytest.approx(stats.spearmanr(x, y)[0], abs=TOLERANCE)
+    assert value(correlation.pearson_statistic(x, y)) == pytest.approx(stats.pearsonr(x, y)[0], abs=TOLERANCE)
+    assert value(correlation.spearman_statistic(x, y)) == pytest.approx(
+        stats.spearmanr(x, y)[0], abs=TOLERANCE
+    )
     for variant in "bc":
         theirs = stats.kendalltau(x, y, variant=variant)[0]
-        assert value(correlation.kendall(x, y, variant)) == pytest.approx(theirs, abs=TOLERANCE)
+        assert value(correlation.kendall_statistic(x, y, variant)) == pytest.approx(theirs, abs=TOLERANCE)
 
 
 scores = st.lists(st.sampled_from([0.0, 1.0, 2.0, 2.5]), min_size=2, max_size=14)
@@ -80,15 +88,15 @@ def test_both_ways_of_computing_agree_under_weights(columns_, random) -> None:
     x, y = map(np.array, columns_)
     weights = np.array([[random.randrange(3) for _ in x] for _ in range(3)], float)
     made = {
-        "pearson": correlation.pearson(x, y),
-        "spearman": correlation.spearman(x, y),
-        "kendall_tau_b": correlation.kendall(x, y, "b"),
-        "kendall_tau_c": correlation.kendall(x, y, "c"),
-        "concordance_index": pairwise.concordance(x, y),
+        "pearson": correlation.pearson_statistic(x, y),
+        "spearman": correlation.spearman_statistic(x, y),
+        "kendall_tau_b": correlation.kendall_statistic(x, y, "b"),
+        "kendall_tau_c": correlation.kendall_statistic(x, y, "c"),
+        "concordance_index": pairwise.concordance_statistic(x, y),
     }
     for name, statistic in made.items():
         assert np.allclose(
-            statistic.values(weights), rowwise(name, x, y, weights), atol=1e-9, equal_nan=True
+            statistic.values(weights), rowwise_coefficient(name, x, y, weights), atol=1e-9, equal_nan=True
         ), name
 
 
@@ -97,12 +105,18 @@ def test_rank_correlations_ignore_monotone_changes_and_all_change_sign(columns_)
     x, y = map(np.array, columns_)
     ones = np.ones(len(x))
     for name in NAMES[1:]:
-        assert np.allclose(rowwise(name, x, y, ones), rowwise(name, np.exp(x), y**3, ones), equal_nan=True), (
-            name
-        )
+        assert np.allclose(
+            rowwise_coefficient(name, x, y, ones),
+            rowwise_coefficient(name, np.exp(x), y**3, ones),
+            equal_nan=True,
+        ), name
     for name in NAMES[:4]:
-        assert np.allclose(rowwise(name, x, y, ones), -rowwise(name, -x, y, ones), equal_nan=True), name
-        assert np.allclose(rowwise(name, x, y, ones), rowwise(name, y, x, ones), equal_nan=True), name
+        assert np.allclose(
+            rowwise_coefficient(name, x, y, ones), -rowwise_coefficient(name, -x, y, ones), equal_nan=True
+        ), name
+        assert np.allclose(
+            rowwise_coefficient(name, x, y, ones), rowwise_coefficient(name, y, x, ones), equal_nan=True
+        ), name
 
 
 def test_many_cells_are_sorted_and_give_the_same(monkeypatch) -> None:
@@ -110,9 +124,9 @@ def test_many_cells_are_sorted_and_give_the_same(monkeypatch) -> None:
     x, y = rng.normal(size=50).round(1), rng.normal(size=50).round(1)
     weights = next(bootstrap_weights(50, 20, rng))
     made = [
-        lambda: correlation.kendall(x, y),
-        lambda: correlation.kendall(x, y, "c"),
-        lambda: pairwise.concordance(x, y),
+        lambda: correlation.kendall_statistic(x, y),
+        lambda: correlation.kendall_statistic(x, y, "c"),
+        lambda: pairwise.concordance_statistic(x, y),
     ]
     few = [make().values(weights) for make in made]
     monkeypatch.setattr(correlation, "_CELLS", 7)
@@ -131,16 +145,22 @@ def test_constant_columns_are_undefined_whatever_their_value() -> None:
     for constant in (0.0, 0.1, 1e9, -3.3):
         column = np.full(6, constant)
         for x, y in ((column, varying), (varying, column)):
-            for made in (correlation.pearson(x, y), correlation.spearman(x, y), correlation.kendall(x, y)):
+            for made in (
+                correlation.pearson_statistic(x, y),
+                correlation.spearman_statistic(x, y),
+                correlation.kendall_statistic(x, y),
+            ):
                 assert np.isnan(value(made))
             for name in NAMES[:4]:
-                assert np.isnan(rowwise(name, x, y, np.ones(6))), name
+                assert np.isnan(rowwise_coefficient(name, x, y, np.ones(6))), name
 
 
 def test_large_scores_with_small_differences() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=40), rng.normal(size=40)
-    assert value(correlation.pearson(1e8 + x, y)) == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-6)
+    assert value(correlation.pearson_statistic(1e8 + x, y)) == pytest.approx(
+        stats.pearsonr(x, y)[0], abs=1e-6
+    )
 
 
 def accuracy_by_hand(x: np.ndarray, y: np.ndarray, epsilon: float) -> float:

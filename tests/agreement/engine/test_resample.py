@@ -10,17 +10,26 @@ from scipy import stats
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.conger import conger_kappa
-from voirdire.agreement.coefficients.correlation import kendall, pearson, spearman
+from voirdire.agreement.coefficients.correlation import (
+    kendall_statistic,
+    pearson_statistic,
+    spearman_statistic,
+)
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
-from voirdire.agreement.engine.combine import CrossedStatistic, by_group, difference, mean_of
+from voirdire.agreement.engine.combine import CrossedStatistic, difference, group_statistic, mean_statistic
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.intervals import bootstrap_interval
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.standard_error import standard_errors
-from voirdire.agreement.engine.statistic import CountStatistic, PlainStatistic, WeightedStatistic, share_of
+from voirdire.agreement.engine.statistic import (
+    CountStatistic,
+    PlainStatistic,
+    WeightedStatistic,
+    share_statistic,
+)
 from voirdire.errors import InputError
 
 RNG = np.random.default_rng(5)
@@ -59,8 +68,8 @@ def test_leave_one_out_leaves_each_out_once() -> None:
 def test_intervals_are_scipys_on_the_same_resamples(ours: str, theirs: str) -> None:
     for statistic, function in (
         (mean_of_x(), lambda x, y: np.mean(x)),
-        (pearson(X, Y), lambda x, y: np.corrcoef(x, y)[0, 1]),
-        (spearman(X, Y), lambda x, y: stats.spearmanr(x, y)[0]),
+        (pearson_statistic(X, Y), lambda x, y: np.corrcoef(x, y)[0, 1]),
+        (spearman_statistic(X, Y), lambda x, y: stats.spearmanr(x, y)[0]),
     ):
         found = bootstrap([statistic], resamples=400, prob=0.95, seed=11, interval=ours)[0]
         expected = stats.bootstrap(
@@ -130,10 +139,10 @@ def test_rank_correlations_of_resamples_are_scipys() -> None:
     x, y = np.round(X, 0), np.round(Y, 1)
     weights = next(bootstrap_weights(60, 40, np.random.default_rng(0)))
     for statistic, function in (
-        (pearson(x, y), lambda a, b: stats.pearsonr(a, b)[0]),
-        (spearman(x, y), lambda a, b: stats.spearmanr(a, b)[0]),
-        (kendall(x, y, "b"), lambda a, b: stats.kendalltau(a, b)[0]),
-        (kendall(x, y, "c"), lambda a, b: stats.kendalltau(a, b, variant="c")[0]),
+        (pearson_statistic(x, y), lambda a, b: stats.pearsonr(a, b)[0]),
+        (spearman_statistic(x, y), lambda a, b: stats.spearmanr(a, b)[0]),
+        (kendall_statistic(x, y, "b"), lambda a, b: stats.kendalltau(a, b)[0]),
+        (kendall_statistic(x, y, "c"), lambda a, b: stats.kendalltau(a, b, variant="c")[0]),
     ):
         by_hand = [function(np.repeat(x, row), np.repeat(y, row)) for row in weights.astype(int)]
         assert np.abs(statistic.values(weights) - by_hand).max() < 1e-12
@@ -174,7 +183,7 @@ def test_contexts_are_drawn_whole() -> None:
     drawn = np.random.default_rng(9).integers(0, 12, (200, 12))
     by_hand = [np.concatenate([X[group == GROUPS] for group in row]).mean() for row in drawn]
     assert np.abs(found.draws - by_hand).max() < 1e-12
-    ranks = by_group(spearman(X, Y), GROUPS)
+    ranks = group_statistic(spearman_statistic(X, Y), GROUPS)
     weights = next(bootstrap_weights(12, 10, np.random.default_rng(9)))
     expanded = weights[:, GROUPS].astype(int)
     by_hand = [stats.spearmanr(np.repeat(X, row), np.repeat(Y, row))[0] for row in expanded]
@@ -265,12 +274,12 @@ def test_paired_differences_use_the_same_resamples() -> None:
     assert gap.share_at_least_zero == np.mean(first.draws >= second.draws)
     # b's right answers are all right by a, so on the same resample a is never worse.
     assert gap.share_at_least_zero == 1.0
-    mean = bootstrap([mean_of([one, two])], resamples=3000)[0]
+    mean = bootstrap([mean_statistic([one, two])], resamples=3000)[0]
     assert np.abs(mean.draws - (first.draws + second.draws) / 2).max() < 1e-12
 
 
 def test_differences_of_unlike_statistics_and_of_panels() -> None:
-    mixed = difference(spearman(X, Y), pearson(X, Y))
+    mixed = difference(spearman_statistic(X, Y), pearson_statistic(X, Y))
     assert isinstance(mixed, WeightedStatistic)
     ones = np.ones((1, 60))
     assert mixed.values(ones)[0] == pytest.approx(stats.spearmanr(X, Y)[0] - stats.pearsonr(X, Y)[0])
@@ -278,7 +287,7 @@ def test_differences_of_unlike_statistics_and_of_panels() -> None:
     w, v = np.ones((2, 30)), np.array([[1.0] * 5, [2.0, 1.0, 1.0, 1.0, 0.0]])
     assert np.allclose(difference(one, two).two_way(w, v), one.two_way(w, v) - two.two_way(w, v))
     with pytest.raises(ValueError, match="same units"):
-        difference(mean_of_x(), share_of(np.ones(3, bool), np.ones(3, bool)))
+        difference(mean_of_x(), share_statistic(np.ones(3, bool), np.ones(3, bool)))
     with pytest.raises(ValueError, match="two statistics with judges"):
         difference(one, mean_of_x())
 
@@ -294,7 +303,7 @@ def test_units_that_say_nothing_are_not_resampled() -> None:
 def test_results_do_not_depend_on_what_else_is_asked_for() -> None:
     alone = bootstrap([mean_of_x()], resamples=300, seed=3)[0]
     other = agreement_rate(ratings_from_matrix([["a", "b"]] * 60))
-    together = bootstrap([other, mean_of_x(), pearson(X, Y)], resamples=300, seed=3)[1]
+    together = bootstrap([other, mean_of_x(), pearson_statistic(X, Y)], resamples=300, seed=3)[1]
     assert np.array_equal(alone.draws, together.draws)
     assert not np.array_equal(alone.draws, bootstrap([mean_of_x()], resamples=300, seed=4)[0].draws)
 

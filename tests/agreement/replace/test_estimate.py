@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.agreement.replace.estimate import Mean, mean
+from voirdire.agreement.replace.estimate import Mean, estimate_mean
 from voirdire.agreement.replace.needed import chance_of_verdict, more_answers
 
 
 def test_with_equal_chances_and_no_predictions_it_is_the_mean_and_its_t_interval() -> None:
     y = np.array([0.0, 1.0, 0.5, 0.0, 1.0, 1.0])
-    found = mean(y, None, None, 0.9, 1.0)
+    found = estimate_mean(y, None, None, 0.9, 1.0)
     low, high = stats.t.interval(0.9, 5, y.mean(), stats.sem(y))
     assert (found.value, found.low, found.high) == pytest.approx((y.mean(), low, high))
     # a superpopulation's mean is as unsure from a part of a table as without the rest of it
-    found = mean(np.r_[y, np.full(50, np.nan)], None, None, 0.9, 1.0)
+    found = estimate_mean(np.r_[y, np.full(50, np.nan)], None, None, 0.9, 1.0)
     assert (found.low, found.high) == pytest.approx((low, high))
-    assert np.isnan(mean(np.array([1.0, np.nan]), None, None, 0.9, 1.0).error)
+    assert np.isnan(estimate_mean(np.array([1.0, np.nan]), None, None, 0.9, 1.0).error)
 
 
 def test_answers_that_are_all_alike_are_not_certain() -> None:
-    found = mean(np.r_[np.zeros(12), np.full(50, np.nan)], None, None, 0.95, 2.0)
+    found = estimate_mean(np.r_[np.zeros(12), np.full(50, np.nan)], None, None, 0.95, 2.0)
     assert found.value == 0
     assert 0.05 < found.high < 0.6
 
@@ -38,9 +38,9 @@ def test_intervals_cover_where_chances_are_unequal(helpful: bool) -> None:
         f = np.where(rng.random(1500) < 0.85, y, rng.choice([-1.0, 0.0, 1.0], 1500)) if helpful else None
         chance = 0.02 + 0.2 * hard  # the hard ones more often, and they are the worse ones
         seen = np.where(rng.random(1500) < chance, y, np.nan)
-        found = mean(seen, f, chance, 0.95, 2.0)
+        found = estimate_mean(seen, f, chance, 0.95, 2.0)
         covered += found.low <= 0 <= found.high
-        other = mean(seen, f, None, 0.95, 2.0)
+        other = estimate_mean(seen, f, None, 0.95, 2.0)
         naive += other.low <= 0 <= other.high
         widths.append(found.high - found.low)
     assert 0.917 <= covered / 400 <= 0.983
@@ -71,11 +71,11 @@ def test_promised_numbers_lead_to_a_verdict(truth: float) -> None:
         y = rng.choice([-1.0, 0.0, 1.0], 20_000, p=[0.25 - truth / 2, 0.5, 0.25 + truth / 2])
         seen = np.full(20_000, np.nan)
         seen[:60] = y[:60]
-        more = more_answers(mean(seen, None, None, 0.95, 2.0), 0.05, 0.95)
+        more = more_answers(estimate_mean(seen, None, None, 0.95, 2.0), 0.05, 0.95)
         if not more:
             continue
         seen[: 60 + more] = y[: 60 + more]
-        then = mean(seen, None, None, 0.95, 2.0)
+        then = estimate_mean(seen, None, None, 0.95, 2.0)
         kept.append(then.low > -0.05 or then.high < -0.05)
         wrong += (then.low > -0.05) != (truth > -0.05) and kept[-1]
     assert len(kept) > 50

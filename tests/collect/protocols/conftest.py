@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from voirdire.collect.answers import breach, check_schema
+from voirdire.collect.answers import check_schema, find_breach
 from voirdire.collect.protocol import Answer, Item, Judge, Question, Row, Setting
 from voirdire.collect.rendering import Prompt, Prompts
 
@@ -50,7 +50,7 @@ class Script:
         if reply is None:
             return Answer(None, "scripted to be missing")
         answer = reply if isinstance(reply, Answer) else Answer(reply)
-        assert breach(answer.content, question.schema or {}) is None
+        assert find_breach(answer.content, question.schema or {}) is None
         return answer
 
     @staticmethod

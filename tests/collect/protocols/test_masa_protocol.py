@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.protocol import Item, Judge, Setting
-from voirdire.collect.protocols.masa import TIE, Masa, majority, swapped
+from voirdire.collect.protocols.masa import TIE, Masa, majority_of_runs, winner_of_both_orders
 from voirdire.collect.protocols.masa_setting import MasaOptions
 from voirdire.tables.labels import read_labels
 from voirdire.tables.votes import read_votes
@@ -29,7 +29,7 @@ def test_majority_is_what_every_completion_gives(runs) -> None:
         for filled in itertools.product(["a", "b", TIE], repeat=gaps):
             rest = iter(filled)
             possible.add(outright([next(rest) if answer is None else answer for answer in answers]))
-        assert majority(answers) == (possible.pop() if len(possible) == 1 else None), answers
+        assert majority_of_runs(answers) == (possible.pop() if len(possible) == 1 else None), answers
 
 
 def test_swap_is_what_every_completion_gives() -> None:
@@ -39,7 +39,7 @@ def test_swap_is_what_every_completion_gives() -> None:
             for x in (["a", "b", TIE] if one is None else [one])
             for y in (["a", "b", TIE] if other is None else [other])
         }
-        assert swapped(one, other) == (possible.pop() if len(possible) == 1 else None)
+        assert winner_of_both_orders(one, other) == (possible.pop() if len(possible) == 1 else None)
 
 
 def given(*systems, contexts=("d1",)):

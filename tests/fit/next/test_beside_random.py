@@ -11,7 +11,7 @@ from voirdire.fit.next.suggest import next_comparisons
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.fit import VotesFit
 from voirdire.kinds.votes.human.stacking import Stacking
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -41,7 +41,7 @@ def suggested(x: np.ndarray, seed: int) -> np.ndarray:
         for k in range(x.shape[1])
     ]
     table = read_votes(pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]))
-    problem = pose(load_model("crowd-bt-position"), table)
+    problem = encode_votes(load_model("crowd-bt-position"), table)
     draws = np.random.default_rng(seed).normal(size=(1, 50, problem.density.size))
     fit = VotesFit(
         problem,
@@ -82,7 +82,7 @@ def test_unconnected_pairs_asked_next_teach_no_less_than_random_ones(
         share = []
         for rows in (suggested(x, draw), rng.choice(PAIRS, ASKED, replace=False)):
             rest = np.setdiff1d(np.arange(PAIRS), rows)
-            p = Stacking(x, rows, truth[rows], COIN).stacked().p[rest]
+            p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities().p[rest]
             share.append(float(((p > 0.5) == (truth[rest] > 0)).mean()))
         lead.append(share[0] - share[1])
     error = np.std(lead, ddof=1) / np.sqrt(draws)
@@ -100,7 +100,7 @@ def test_of_five_hundred_linked_items_a_batch_is_chosen() -> None:
         {"judge": [f"j{k}" for k in rng.integers(5, size=3000)], "first": [f"i{i:03d}" for i in one]}
     )
     table = table.assign(second=[f"i{i:03d}" for i in other], winner="first")
-    problem = pose(load_model("crowd-bt"), read_votes(table))
+    problem = encode_votes(load_model("crowd-bt"), read_votes(table))
     draws = rng.normal(size=(1, 1000, problem.density.size))
     fit = VotesFit(
         problem,

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voirdire.fit.next.information import choose, entropy, information, unknowns
+from voirdire.fit.next.information import (
+    choose_by_entropy,
+    expected_information,
+    total_entropy,
+    unknowns_from_codes,
+)
 
 RUNS = 80
 PAIRS = [(0, 1), (0, 2), (1, 2)]
@@ -57,24 +62,26 @@ def by_hand(answers: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> floa
 def test_information_is_that_of_the_enumerated_table() -> None:
     theta, weights, answers = tiny()
     codes = orders(theta)
-    found = information(answers, unknowns(codes), weights)
+    found = expected_information(answers, unknowns_from_codes(codes), weights)
     expected = [by_hand(answers[:, q], codes, weights) for q in range(3)]
     assert found == pytest.approx(expected, abs=1e-12)
-    assert entropy(unknowns(codes), weights) == pytest.approx(
+    assert total_entropy(unknowns_from_codes(codes), weights) == pytest.approx(
         sum(h([weights[c == 1].sum(), weights[c == 0].sum()]) for c in codes.T), abs=1e-12
     )
     # Four levels, three kinds of answer.
     rng = np.random.default_rng(0)
     codes, weights = rng.integers(0, 4, (50, 3)), rng.dirichlet(np.ones(50))
     answers = rng.dirichlet(np.ones(3), (50, 7))
-    found = information(answers, unknowns(codes), weights)
+    found = expected_information(answers, unknowns_from_codes(codes), weights)
     assert found == pytest.approx([by_hand(answers[:, q], codes, weights) for q in range(7)], abs=1e-10)
 
 
 @pytest.mark.parametrize(("prior", "right"), [(0.5, 0.9), (0.2, 0.7), (0.9, 0.99), (0.5, 0.5)])
 def test_one_order_and_one_coin_have_a_closed_form(prior: float, right: float) -> None:
     answers = np.array([[[right, 1 - right]], [[1 - right, right]]])
-    found = information(answers, unknowns(np.array([[1], [0]])), np.array([prior, 1 - prior]))
+    found = expected_information(
+        answers, unknowns_from_codes(np.array([[1], [0]])), np.array([prior, 1 - prior])
+    )
     said = prior * right + (1 - prior) * (1 - right)
     assert found[0] == pytest.approx(h([said, 1 - said]) - h([right, 1 - right]), abs=1e-12)
 
@@ -82,8 +89,10 @@ def test_one_order_and_one_coin_have_a_closed_form(prior: float, right: float) -
 def test_gains_of_a_batch_are_those_of_the_enumerated_answers() -> None:
     theta, weights, answers = tiny()
     codes = orders(theta)
-    batch = choose(answers, unknowns(codes), weights, 3, np.random.default_rng(1), worlds=20_000)
-    alone = information(answers, unknowns(codes), weights)
+    batch = choose_by_entropy(
+        answers, unknowns_from_codes(codes), weights, 3, np.random.default_rng(1), worlds=20_000
+    )
+    alone = expected_information(answers, unknowns_from_codes(codes), weights)
     assert batch.chosen[0] == np.argmax(alone)
     assert batch.gain[0] == pytest.approx(alone.max(), abs=1e-12)
 
@@ -92,7 +101,7 @@ def test_gains_of_a_batch_are_those_of_the_enumerated_answers() -> None:
         total = 0.0
         for said in product(range(2), repeat=len(asked)):
             joint = weights * np.prod([answers[:, q, y] for q, y in zip(asked, said, strict=True)], axis=0)
-            total += joint.sum() * entropy(unknowns(codes), joint / joint.sum())
+            total += joint.sum() * total_entropy(unknowns_from_codes(codes), joint / joint.sum())
         return total
 
     asked = batch.chosen.tolist()
@@ -112,8 +121,8 @@ def test_the_lazy_search_finds_what_the_full_one_does() -> None:
     d = np.stack([theta[:, i] - theta[:, j] for i, j in pairs], axis=1)
     first = 1 / (1 + np.exp(-2 * d))
     answers = np.stack([first, 1 - first], axis=2)
-    about, weights = unknowns((d > 0).astype(int)), np.full(300, 1 / 300)
-    batch = choose(answers, about, weights, 2, np.random.default_rng(0), worlds=8)
+    about, weights = unknowns_from_codes((d > 0).astype(int)), np.full(300, 1 / 300)
+    batch = choose_by_entropy(answers, about, weights, 2, np.random.default_rng(0), worlds=8)
     # The same worlds, all gains computed.
     again = np.random.default_rng(0)
     truth = again.choice(300, 8, p=weights)
@@ -121,7 +130,7 @@ def test_the_lazy_search_finds_what_the_full_one_does() -> None:
     said = (again.random(8) > answers[truth, best, 0]).astype(int)
     after = weights * answers[:, best, :].T[said]
     after /= after.sum(axis=1, keepdims=True)
-    gains = np.mean([information(answers, about, row) for row in after], axis=0)
+    gains = np.mean([expected_information(answers, about, row) for row in after], axis=0)
     gains[best] = -1
     assert batch.chosen[1] == np.argmax(gains)
     assert batch.gain[1] == pytest.approx(gains.max(), abs=1e-12)
@@ -133,12 +142,12 @@ def test_names_and_orders_do_not_matter(seed: int, kinds: int, levels: int) -> N
     rng = np.random.default_rng(seed)
     codes, weights = rng.integers(0, levels, (40, 5)), rng.dirichlet(np.ones(40))
     answers = rng.dirichlet(np.ones(kinds), (40, 6))
-    found = information(answers, unknowns(codes), weights)
+    found = expected_information(answers, unknowns_from_codes(codes), weights)
     assert (found >= 0).all()
     draws, names, questions = rng.permutation(40), rng.permutation(levels), rng.permutation(6)
-    again = information(
+    again = expected_information(
         # Swapping the pair shown swaps the answers.
-        answers[draws][:, questions][..., ::-1], unknowns(names[codes][draws][:, ::-1]), weights[draws]
+        answers[draws][:, questions][..., ::-1], unknowns_from_codes(names[codes][draws][:, ::-1]), weights[draws]
     )  # fmt: skip
     assert again == pytest.approx(found[questions], abs=1e-10)
 
@@ -146,10 +155,12 @@ def test_names_and_orders_do_not_matter(seed: int, kinds: int, levels: int) -> N
 def test_answers_that_depend_on_nothing_tell_nothing() -> None:
     theta, weights, _ = tiny()
     coin = np.full((6, 2, 2), 0.5)
-    assert information(coin, unknowns(orders(theta)), weights) == pytest.approx([0, 0], abs=1e-12)
+    assert expected_information(coin, unknowns_from_codes(orders(theta)), weights) == pytest.approx(
+        [0, 0], abs=1e-12
+    )
     certain = np.zeros((6, 1), int)
-    assert information(coin, unknowns(certain), weights).tolist() == [0, 0]
-    assert entropy(unknowns(certain), weights) == 0
+    assert expected_information(coin, unknowns_from_codes(certain), weights).tolist() == [0, 0]
+    assert total_entropy(unknowns_from_codes(certain), weights) == 0
 
 
 def test_a_comparison_is_asked_in_one_order_only() -> None:
@@ -157,7 +168,7 @@ def test_a_comparison_is_asked_in_one_order_only() -> None:
     both = np.concatenate([answers, answers[..., ::-1]], axis=1)
     same = np.tile(np.arange(3), 2)
     rng = np.random.default_rng(0)
-    batch = choose(both, unknowns(orders(theta)), weights, 9, rng, same=same)
+    batch = choose_by_entropy(both, unknowns_from_codes(orders(theta)), weights, 9, rng, same=same)
     assert sorted(same[batch.chosen]) == [0, 1, 2]
 
 
@@ -168,7 +179,7 @@ def race(informed: bool, runs: int, votes: int) -> np.ndarray:
     pairs = np.array([(i, j) for i in range(8) for j in range(i)])
     d = theta[:, pairs[:, 0]] - theta[:, pairs[:, 1]]
     first = 0.9 / (1 + np.exp(-d)) + 0.1 / (1 + np.exp(d))
-    answers, about = np.stack([first, 1 - first], axis=2), unknowns((d > 0).astype(int))
+    answers, about = np.stack([first, 1 - first], axis=2), unknowns_from_codes((d > 0).astype(int))
     right = np.empty((runs, votes))
     for run in range(runs):
         # Both ways of choosing meet the same truths.
@@ -177,7 +188,7 @@ def race(informed: bool, runs: int, votes: int) -> np.ndarray:
         weights = np.full(len(theta), 1 / len(theta))
         for vote in range(votes):
             uniform, any_pair = chance.random(), chance.integers(len(pairs))
-            asked = int(np.argmax(information(answers, about, weights))) if informed else any_pair
+            asked = int(np.argmax(expected_information(answers, about, weights))) if informed else any_pair
             weights = weights * (
                 answers[:, asked, 0] if uniform < first[truth, asked] else answers[:, asked, 1]
             )
@@ -237,8 +248,8 @@ def rounds(informed: bool, runs: int, items: int = 15) -> np.ndarray:
             asked = rng.permutation(len(pairs))[:10]
             if informed and batch < 5:
                 answers = np.stack([p, 1 - p], axis=2)
-                about, weights = unknowns((d > 0).astype(int)), np.full(400, 1 / 400)
-                asked = choose(answers, about, weights, 10, rng, worlds=8).chosen
+                about, weights = unknowns_from_codes((d > 0).astype(int)), np.full(400, 1 / 400)
+                asked = choose_by_entropy(answers, about, weights, 10, rng, worlds=8).chosen
     return right
 
 
@@ -266,7 +277,7 @@ def test_chosen_questions_to_a_person_tell_reliable_judges_sooner() -> None:
     answers = np.stack([person, 1 - person], axis=2)
     levels = np.unique(eta.round(3))
     codes = np.searchsorted(levels, eta.round(3))
-    about = unknowns(codes)
+    about = unknowns_from_codes(codes)
     votes = eta[:, :, None] * sure[:, None] + (1 - eta[:, :, None]) * (1 - sure[:, None])
     scored = {True: np.empty(150), False: np.empty(150)}
     for run in range(150):
@@ -279,7 +290,9 @@ def test_chosen_questions_to_a_person_tell_reliable_judges_sooner() -> None:
             weights /= weights.sum()
             for _ in range(4):
                 uniform, any_pair = chance.random(), chance.integers(15)
-                asked = int(np.argmax(information(answers, about, weights))) if informed else any_pair
+                asked = (
+                    int(np.argmax(expected_information(answers, about, weights))) if informed else any_pair
+                )
                 weights = weights * answers[:, asked, int(uniform >= person[truth, asked])]
                 weights /= weights.sum()
             found[run] = np.mean([weights @ (codes[:, k] == codes[truth, k]) for k in range(6)])

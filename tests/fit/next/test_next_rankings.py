@@ -101,16 +101,16 @@ def test_asking_what_is_suggested_orders_items_sooner_than_asking_at_random() ->
     """Bits expected to be left after five rankings, against the mean over random ones."""
     made = simulate_rankings(2, items=9, design={"kind": "rankings", "size": 4, "repeats": 5}, seed=8)
     fit = voirdire.fit(made.rankings, model="plackett-luce", method="laplace")
-    from voirdire.fit.next.rankings import _State, _wheres
+    from voirdire.fit.next.rankings import _possible_places, _State
 
     found = fit.next_rankings(5)
     rng, left = np.random.default_rng(0), []
     for _ in range(10):
         state = _State.of(fit.problem, fit, "ranking", np.random.default_rng(0))
-        (where,) = _wheres(fit.problem, state, "judge")
+        (where,) = _possible_places(fit.problem, state, "judge")
         for _ in range(5):
             state = state.given(where, tuple(rng.choice(9, 4, replace=False)))
-        left.append(state.entropy())
+        left.append(state.order_entropy())
     assert found.attrs["left"] < min(left)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from voirdire.fit.next.spread import choose, moments
+from voirdire.fit.next.spread import choose_by_moments, weighted_moments
 from voirdire.fit.next.suggest import next_comparisons
 from voirdire.fit.verb import fit
 
@@ -43,17 +43,17 @@ def by_regression(gaps: np.ndarray, answers: np.ndarray, w: np.ndarray, given: l
 def test_each_next_question_is_the_best_given_a_regression_on_those_before(seed: int) -> None:
     gaps, answers = drawn(seed=seed)
     weights = np.random.default_rng(seed).dirichlet(np.ones(len(gaps)))
-    found = moments(answers, gaps, weights)
+    found = weighted_moments(answers, gaps, weights)
     alone = by_regression(gaps, answers, weights, [])
     assert found.worth == pytest.approx(alone)
-    chosen, share = choose(found, 6)
+    chosen, share = choose_by_moments(found, 6)
     for place in range(6):
         worth = by_regression(gaps, answers, weights, chosen[:place].tolist())
         worth[chosen[:place]] = -1
         assert chosen[place] == np.argmax(worth)
         assert share[place] == pytest.approx(min(worth[chosen[place]] / alone[chosen[place]], 1.0))
     assert (chosen < 10).all()  # of the good judge
-    cheap = choose(found, 6, cost=np.repeat([1000.0, 1.0], 10))[0]
+    cheap = choose_by_moments(found, 6, cost=np.repeat([1000.0, 1.0], 10))[0]
     assert (cheap >= 10).all()
 
 
@@ -61,28 +61,30 @@ def test_draws_of_twice_the_weight_are_two_draws() -> None:
     gaps, answers = drawn(60)
     twice = np.r_[np.arange(60), np.arange(20)]
     weights = np.r_[np.full(20, 2 / 80), np.full(40, 1 / 80)]
-    once = moments(answers, gaps, weights).worth
-    assert once == pytest.approx(moments(answers[twice], gaps[twice], np.full(80, 1 / 80)).worth)
+    once = weighted_moments(answers, gaps, weights).worth
+    assert once == pytest.approx(weighted_moments(answers[twice], gaps[twice], np.full(80, 1 / 80)).worth)
 
 
 def test_what_is_known_and_what_does_not_matter_counts_for_nothing() -> None:
     gaps, answers = drawn()
     weights = np.full(len(gaps), 1 / len(gaps))
     sure = np.concatenate([gaps, np.full((len(gaps), 1), 3.0)], axis=1)
-    assert moments(answers, sure, weights).worth == pytest.approx(moments(answers, gaps, weights).worth)
+    assert weighted_moments(answers, sure, weights).worth == pytest.approx(
+        weighted_moments(answers, gaps, weights).worth
+    )
     only = np.eye(10)[3]
-    assert moments(answers, gaps, weights, only).worth == pytest.approx(
-        moments(answers, gaps[:, [3]], weights).worth
+    assert weighted_moments(answers, gaps, weights, only).worth == pytest.approx(
+        weighted_moments(answers, gaps[:, [3]], weights).worth
     )
 
 
 def test_a_question_is_asked_as_often_as_it_may_be() -> None:
     gaps, answers = drawn()
-    found = moments(answers, gaps, np.full(len(gaps), 1 / len(gaps)))
+    found = weighted_moments(answers, gaps, np.full(len(gaps), 1 / len(gaps)))
     copies = np.array([3, *[1] * 19])
-    chosen = choose(found, 100, copies=copies)[0]
+    chosen = choose_by_moments(found, 100, copies=copies)[0]
     assert np.bincount(chosen).tolist() == copies.tolist()
-    twins = choose(found, 100, same=np.arange(20) % 10)[0]
+    twins = choose_by_moments(found, 100, same=np.arange(20) % 10)[0]
     assert sorted(twins % 10) == list(range(10))
 
 

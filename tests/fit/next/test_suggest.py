@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.fit.next.questions import answers, questions
-from voirdire.fit.next.suggest import _draws, next_comparisons
+from voirdire.fit.next.questions import answer_probabilities, list_questions
+from voirdire.fit.next.suggest import _weighted_draws, next_comparisons
 from voirdire.fit.verb import fit
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.votes.fit import VotesFit
 from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -52,7 +52,7 @@ def made(table: pd.DataFrame, model: str, anchors: pd.DataFrame | None = None) -
     """A fit whose draws are of the prior's kind: enough to see what is asked, and there without waiting."""
     read = read_votes(table)
     people = None if anchors is None else read_anchors(anchors, read)
-    problem = pose(load_model(model), read, anchors=people)
+    problem = encode_votes(load_model(model), read, anchors=people)
     draws = np.random.default_rng(0).normal(size=(1, 600, problem.density.size))
     posterior = Posterior(problem.density, draws.mean(axis=(0, 1)), draws)
     return VotesFit(problem, posterior, "laplace", "", 0, 0.9, 0.0, {}, ())
@@ -133,7 +133,7 @@ def test_the_first_question_to_a_person_settles_the_panel_s_orientation(plain: F
     # Both orientations count alike, so nothing is expected of the answer, and all judges hang on it.
     assert found["p_first"].iloc[0] == pytest.approx(0.5, abs=0.02)
     # Within either orientation the order of the pair is 95% sure.
-    draws = plain.problem.density.fold(plain.posterior.draws, plain.problem.data)[0]
+    draws = plain.problem.density.fold_orientations(plain.posterior.draws, plain.problem.data)[0]
     folded = replace(plain, posterior=replace(plain.posterior, draws=draws))
     assert not 0.05 < order_probability(folded, found)[0] < 0.95
     assert found["gain"].iloc[0] > 2 * found["gain"].iloc[1]
@@ -142,13 +142,13 @@ def test_the_first_question_to_a_person_settles_the_panel_s_orientation(plain: F
 def test_swapping_a_pair_swaps_the_answers(plain: Fit, by_position: Fit) -> None:
     for result in (plain, by_position):
         values = {name: value[:50] for name, value in result.posterior.values.items()}
-        asked = questions(result.problem, values, "person", True)
+        asked = list_questions(result.problem, values, "person", True)
         swapped = replace(asked, first=asked.second, second=asked.first)
-        one, two = (answers(result.problem, values, q, "person") for q in (asked, swapped))
+        one, two = (answer_probabilities(result.problem, values, q, "person") for q in (asked, swapped))
         assert one == pytest.approx(two[..., ::-1], abs=1e-12)
         assert one.sum(axis=-1) == pytest.approx(1.0, abs=1e-12)
     # Judges with a coin per position may be asked in either order, each pair once.
-    both = questions(by_position.problem, values, "judge", True)
+    both = list_questions(by_position.problem, values, "judge", True)
     assert len(both.first) == 2 * len(np.unique(both.same))
     asked = by_position.next_comparisons(30, who="judge")
     assert len(set(zip(asked["judge"], pairs_of(asked), strict=True))) == 30
@@ -200,13 +200,15 @@ def test_anchors_are_not_asked_again_and_settle_the_orientation(plain: Fit) -> N
     assert not set(pairs_of(found)) & set(pairs_of(asked))
     assert len(found) == ITEMS * (ITEMS - 1) // 2 - 3
     # The twins weigh as much as the answers are likely under them, relative to the draws.
-    _, weights = _draws(result, "judges", np.random.default_rng(0))
+    _, weights = _weighted_draws(result, "judges", np.random.default_rng(0))
     density, data = result.problem.density, result.problem.data
-    x = density.fold(result.posterior.draws[0], data)[0]
-    people_say = [density.log_people(density.values(one, np), data, np) for one in (x, density.mirror(x, np))]
+    x = density.fold_orientations(result.posterior.draws[0], data)[0]
+    people_say = [
+        density.log_people(density.values(one, np), data, np) for one in (x, density.mirror_values(x, np))
+    ]
     assert weights[600:] / weights[:600] == pytest.approx(np.exp(people_say[1] - people_say[0]), rel=1e-9)
     alone = made(votes(), "crowd-bt")
-    assert len(set(_draws(alone, "judges", np.random.default_rng(0))[1])) == 1
+    assert len(set(_weighted_draws(alone, "judges", np.random.default_rng(0))[1])) == 1
 
 
 def test_criteria_ties_and_judges_that_are_alike() -> None:

@@ -15,10 +15,10 @@ from posed_panels import DIVIDED, MANY, SHARP, TOLD, placed
 
 import voirdire
 from voirdire.infer.kernel import library as of_library
-from voirdire.infer.kernel.fused import FusedAnswers, fused
-from voirdire.infer.kernel.library import address, as_rows, library, side_by_side
+from voirdire.infer.kernel.fused import FusedAnswers, fused_answers
+from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, unpack_points
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.kernel.rescaled import make_by_kernel
+from voirdire.infer.kernel.rescaled import make_kernel_steps
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.hamiltonian import Place, follow_path
@@ -26,22 +26,28 @@ from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.rescaling import draw_steps, make_steps
 from voirdire.model.design import COMMON
-from voirdire.model.family.family import Family, uncounted
-from voirdire.model.family.ordinal import ordinal
-from voirdire.model.family.ranking import ranking
-from voirdire.model.family.sharpness import sharpness
-from voirdire.model.family.two_coin import two_coin
+from voirdire.model.family.family import Family, refuse_alternatives
+from voirdire.model.family.ordinal import ordinal_family
+from voirdire.model.family.ranking import ranking_family
+from voirdire.model.family.sharpness import sharpness_family
+from voirdire.model.family.two_coin import two_coin_family
 
 BUILT = (platform.system(), platform.machine()) in {("Linux", "x86_64"), ("Linux", "aarch64")}
 needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel is built for this platform")
-FAMILIES = [two_coin(False), two_coin(True), sharpness(False), sharpness(True), *map(ordinal, (2, 3, 5, 11))]
+FAMILIES = [
+    two_coin_family(False),
+    two_coin_family(True),
+    sharpness_family(False),
+    sharpness_family(True),
+    *map(ordinal_family, (2, 3, 5, 11)),
+]
 SIZE = 40
 KINDS = ["crowd-bt-contexts", "learned-crowd-bt-position", SHARP, "scores", "rankings", MANY, DIVIDED]
 
 
 @needs_kernel
 def test_setting_up_builds_the_kernel_of_the_machine() -> None:
-    assert library() is not None
+    assert kernel_library() is not None
 
 
 def cells(family: Family, number: int, seed: int) -> tuple[Pattern, Answers]:
@@ -63,7 +69,7 @@ def cells(family: Family, number: int, seed: int) -> tuple[Pattern, Answers]:
 def test_answers_are_those_of_the_family(family: Family, number: int) -> None:
     pattern, answers = cells(family, number, seed=3)
     x = 0.7 * np.random.default_rng(4).normal(size=(11, SIZE))
-    found = fused(pattern, answers)
+    found = fused_answers(pattern, answers)
     assert found is not None
     value, slope = answers.value_gradient(pattern.linear_predictors(x))
     its_value, its_slope = found.gradient(x)
@@ -81,18 +87,18 @@ def test_rankings_are_those_of_the_family(places: int, number: int) -> None:
     items, untold = rng.integers(0, places + 1, number), rng.integers(1, 4, number)
     order = np.tile(np.arange(places)[:, None], (1, number))
     order = np.where(order < items, np.minimum(order, np.maximum(items - untold, 0)), -1)
-    family = ranking(places)
+    family = ranking_family(places)
     pattern, _ = cells(family, number, seed=3)
-    answers = FormedAnswers(uncounted, order, family.closed_form, family.name, parts=family.parts)
+    answers = FormedAnswers(refuse_alternatives, order, family.closed_form, family.name, parts=family.parts)
     x = 3.0 * rng.normal(size=(11, SIZE))
-    found = fused(pattern, answers)
+    found = fused_answers(pattern, answers)
     assert found is not None
     value, slope = answers.value_gradient(pattern.linear_predictors(x))
     its_value, its_slope = found.gradient(x)
     np.testing.assert_allclose(its_value, value, rtol=2e-6, atol=2e-5)
     np.testing.assert_allclose(its_slope, pattern.gather_gradient(slope), rtol=2e-5, atol=2e-4)
-    tied = ranking(places, tied=((0, 2),)) if places > 2 else family
-    assert (fused(pattern, replace(answers, name=tied.name)) is None) == (places > 2)
+    tied = ranking_family(places, tied=((0, 2),)) if places > 2 else family
+    assert (fused_answers(pattern, replace(answers, name=tied.name)) is None) == (places > 2)
 
 
 @needs_kernel
@@ -100,7 +106,7 @@ def test_rankings_are_those_of_the_family(places: int, number: int) -> None:
 def test_answers_far_out_are_numbers(family: Family) -> None:
     """Those of sharpness, an exponential, may be infinite there, with and without the kernel: no chain goes there."""
     pattern, answers = cells(family, 50, seed=5)
-    found = fused(pattern, answers)
+    found = fused_answers(pattern, answers)
     assert found is not None
     value, slope = found.gradient(np.random.default_rng(6).choice([-20.0, 20.0], (8, SIZE)))
     assert np.isfinite(value).all()
@@ -118,14 +124,14 @@ def test_energies_are_those_without_the_kernel(kind: str) -> None:
     np.testing.assert_allclose(slope, its_slope, rtol=1e-4, atol=1e-3)
     assert where.fused is not None
     assert (where.scale != 1.0).any()
-    assert (len(where._whitening.products) > 1) == (kind == MANY)
+    assert (len(where._factor_whitening.products) > 1) == (kind == MANY)
 
 
 @needs_kernel
 @pytest.mark.parametrize("kind", KINDS)
 def test_paths_are_those_without_the_kernel(kind: str) -> None:
     where = placed(kind)
-    assert where._paths is not None
+    assert where._kernel_paths is not None
     rng = np.random.default_rng(2)
     z, momentum = rng.normal(size=(2, 11, where.size))
     here = Place(z, *where.energy_gradient(z))
@@ -143,13 +149,13 @@ def test_paths_are_those_without_the_kernel(kind: str) -> None:
 @pytest.mark.parametrize("kind", [*KINDS, TOLD])
 def test_steps_of_spreads_are_those_without_the_kernel(kind: str, chains: int) -> None:
     where, rng = placed(kind), np.random.default_rng(3)
-    assert bool(where.nests) == (kind == TOLD)
+    assert bool(where.parent_child_nests) == (kind == TOLD)
     x, hyper = where.to_values(rng.normal(size=(chains, where.size)))
     steps = draw_steps(where, chains, 12, rng)
     log = where.log_density(x, hyper)
     assert where.fused is not None
     ends = [
-        make_by_kernel(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log),
+        make_kernel_steps(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log),
         make_steps(where, steps, x.copy(), hyper.copy(), log.copy()),
     ]
     for one, other in zip(*ends, strict=True):
@@ -175,7 +181,7 @@ def test_priors_are_those_without_the_kernel() -> None:
     pattern = Pattern(np.full(size, COMMON), index, np.ones((1, 1)), np.zeros(1, dtype=int))
     rng = np.random.default_rng(0)
     field = Field(
-        GROUPS, HYPERS, pattern, Answers(two_coin(False).log_chances, []), *2 * [lambda *given: given]
+        GROUPS, HYPERS, pattern, Answers(two_coin_family(False).log_chances, []), *2 * [lambda *given: given]
     )  # type: ignore[arg-type]
     x, hyper = 6.0 * rng.normal(size=(19, size)), 1.5 * rng.normal(size=(19, 2))
     wanted = field.log_prior(x, hyper) + field.hyper_prior(hyper)[0]
@@ -184,16 +190,16 @@ def test_priors_are_those_without_the_kernel() -> None:
 
 @needs_kernel
 def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
-    pattern, answers = cells(two_coin(False), 3, seed=0)
+    pattern, answers = cells(two_coin_family(False), 3, seed=0)
     with pytest.raises(ValueError, match="none of this pattern"):
         FusedAnswers(pattern, answers).value(np.zeros((1, SIZE - 1)))
     with pytest.raises(ValueError, match="gaps"):
-        address(np.zeros((4, 4))[:, ::2])
+        array_address(np.zeros((4, 4))[:, ::2])
 
 
 FORKED = """
 import os, signal, time
-from voirdire.infer.kernel.rescaled import make_by_kernel
+from voirdire.infer.kernel.rescaled import make_kernel_steps
 from voirdire.infer.kernel.library import LARGE, share_blocks
 
 share_blocks(lambda first, blocks: time.sleep(0.1), 2, LARGE)  # by two threads, which then are idle
@@ -217,7 +223,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
 def test_points_side_by_side_come_back() -> None:
     for points in (1, 8, 9, 16):
         rows = np.random.default_rng(points).normal(size=(points, 5))
-        np.testing.assert_array_equal(as_rows(side_by_side(rows), points), rows)
+        np.testing.assert_array_equal(unpack_points(pack_points(rows), points), rows)
 
 
 @pytest.mark.slow
@@ -225,12 +231,12 @@ def test_without_a_kernel_chains_say_so_once(monkeypatch: pytest.MonkeyPatch) ->
     """And give what they give with it, up to their noise."""
     table = pd.DataFrame({"judge": "a", "first": ["x"] * 12, "second": "y", "winner": ["x"] * 8 + ["y"] * 4})
     with_kernel = voirdire.fit(table, model="learned-bradley-terry", seed=1)
-    of_library.library.cache_clear()
-    monkeypatch.setattr(of_library, "names", lambda *_: ["no-machine.so"])
+    of_library.kernel_library.cache_clear()
+    monkeypatch.setattr(of_library, "library_names", lambda *_: ["no-machine.so"])
     try:
         without = voirdire.fit(table, model="learned-bradley-terry", seed=1)
     finally:
-        of_library.library.cache_clear()
+        of_library.kernel_library.cache_clear()
     assert without.notes.count(of_library.NONE) == 1
     assert of_library.NONE not in with_kernel.notes or not BUILT
     one, other = (fit.ranking()["score"].to_numpy() for fit in (with_kernel, without))

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.kinds.votes.problem import pose
-from voirdire.model.family.ordinal import ordinal
+from voirdire.kinds.votes.problem import encode_votes
+from voirdire.model.family.ordinal import ordinal_family
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -26,13 +26,13 @@ def of_votes() -> Answers:
         "context": rng.integers(0, 3, 60).astype(str),
         "winner": rng.choice(["first", "second", "tie"], 60),
     }
-    problem = pose(load_model("crowd-bt-contexts"), read_votes(pd.DataFrame(table)))
-    return problem.density.field(problem.data).answers
+    problem = encode_votes(load_model("crowd-bt-contexts"), read_votes(pd.DataFrame(table)))
+    return problem.density.latent_model(problem.data).answers
 
 
 def of_levels(levels: int) -> Answers:
     """Of an ordered scale: a predictor and one for each gap between its cutpoints."""
-    family = ordinal(levels)
+    family = ordinal_family(levels)
     counts = np.random.default_rng(0).integers(0, 4, (1, levels, 12)).astype(float)
     return Answers(family.log_chances, counts, family.closed_form, family.name)
 

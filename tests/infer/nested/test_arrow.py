@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.nested.arrow import factor_of
+from voirdire.infer.nested.arrow import sparse_factor
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.design import COMMON
 
@@ -42,7 +42,7 @@ def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
     root = rng.normal(size=(CELLS, 2, 2))
     curvature, diagonal = root @ root.transpose(0, 2, 1), rng.uniform(0.5, 2.0, SIZE)
     full = in_full(pattern, curvature) + np.diag(diagonal)
-    factor, inverse = factor_of(pattern, diagonal, curvature), np.linalg.inv(full)
+    factor, inverse = sparse_factor(pattern, diagonal, curvature), np.linalg.inv(full)
     assert factor.log_determinant == pytest.approx(np.linalg.slogdet(full)[1], rel=1e-12)
     right = rng.normal(size=(SIZE, 3))
     np.testing.assert_allclose(factor.solve_system(right), inverse @ right, rtol=1e-9, atol=1e-12)
@@ -69,11 +69,11 @@ def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
 def test_what_is_not_positive_definite_is_an_error(pattern: Pattern) -> None:
     curvature = -np.ones((CELLS, 1, 1)) * np.eye(2)
     with pytest.raises(np.linalg.LinAlgError):
-        factor_of(pattern, np.ones(SIZE), curvature)
+        sparse_factor(pattern, np.ones(SIZE), curvature)
 
 
 def test_gradients_by_white_vectors_are_those_of_draws(pattern: Pattern) -> None:
-    factor = factor_of(pattern, np.ones(SIZE), np.ones((CELLS, 1, 1)) * np.eye(2))
+    factor = sparse_factor(pattern, np.ones(SIZE), np.ones((CELLS, 1, 1)) * np.eye(2))
     rng = np.random.default_rng(2)
     slope, normal = rng.normal(size=(SIZE, 3)), rng.normal(size=(SIZE, 4))
     np.testing.assert_allclose(

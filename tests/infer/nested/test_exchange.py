@@ -14,7 +14,7 @@ from scipy.special import expit
 from voirdire.infer.nested import coordinates
 from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.exchange import Nest, exchange_values
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import Moves
@@ -57,7 +57,7 @@ def answered(skew: float = 0.5) -> Coordinates:
     yes = np.array([[18, 16, 10, 3, 4], [17, 6, 14, 12, 2]], dtype=float).ravel()
     model = field(np.stack([yes, 20.0 - yes]), skew)
     nested = maximise_spreads(model, np.zeros(model.size), np.zeros(2))
-    return coordinates_of(nested, spread_covariance(nested))
+    return build_coordinates(nested, spread_covariance(nested))
 
 
 def prior_draws(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -69,7 +69,7 @@ def prior_draws(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 def test_tastes_are_beneath_what_items_are_worth_and_told_sums_stay() -> None:
     where = answered()
-    (nest,) = where.nests
+    (nest,) = where.parent_child_nests
     assert nest.above.tolist() == OWN.tolist()
     assert nest.below.tolist() == list(range(ITEMS, ITEMS * (1 + JUDGES)))
     assert nest.share.toarray().tolist() == np.tile(np.eye(ITEMS), (JUDGES, 1)).tolist()
@@ -89,10 +89,10 @@ def test_tastes_are_beneath_what_items_are_worth_and_told_sums_stay() -> None:
 
 
 def test_what_is_not_told_or_leans_is_beneath_nothing() -> None:
-    assert answered(skew=0.1).nests == ()
+    assert answered(skew=0.1).parent_child_nests == ()
     silent = field(np.zeros((2, JUDGES * ITEMS)))
     nested = maximise_spreads(silent, np.zeros(silent.size), np.zeros(2))
-    assert coordinates_of(nested, spread_covariance(nested)).nests == ()
+    assert build_coordinates(nested, spread_covariance(nested)).parent_child_nests == ()
 
 
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.0])

@@ -8,7 +8,7 @@ import pandas as pd
 from voirdire.infer.nested.held import CLOSE, find_held_modes
 from voirdire.infer.nested.marginal import find_conditional_mode
 from voirdire.infer.nested.sparse import is_sparse
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -22,17 +22,17 @@ def test_modes_with_shared_coordinates_are_those_of_each_table() -> None:
     table = pd.DataFrame(
         {"judge": judge, "first": first, "second": second, "winner": np.where(won, "first", "second")}
     ).astype({"judge": str, "first": str, "second": str})
-    problem = pose(load_model("learned-crowd-bt-position"), read_votes(table))
+    problem = encode_votes(load_model("learned-crowd-bt-position"), read_votes(table))
     part = problem.data["votes"]
     without = {**problem.data, "votes": {**part, "weight": part["weight"] * (part["judge"] != 2)}}
     density, start = problem.density, problem.density.starts(problem.data)[0]
-    assert not is_sparse(density.field(problem.data))
+    assert not is_sparse(density.latent_model(problem.data))
     for data, mode in zip(
         (problem.data, without),
         find_held_modes(density, [problem.data, without], start),
         strict=True,
     ):
-        field = density.field(data)
+        field = density.latent_model(data)
         x, hyper = field.latent(start)
         expected = find_conditional_mode(field, hyper, x)
         off = field.latent(mode)[0] - field.latent(field.flat(expected.x, hyper))[0]

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.cost import MOST_STEPS, moves_seconds
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import Moves
@@ -57,16 +57,16 @@ def nested(request: pytest.FixtureRequest) -> Nested:
 
 def stretched(nested: Nested) -> Coordinates:
     """Adapted to draws that go far in one direction."""
-    first = coordinates_of(nested, spread_covariance(nested))
+    first = build_coordinates(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(500, 8, first.size)) + 4.0 * rng.normal(size=(500, 8, 1)) / first.size**0.5
     return adapt_coordinates(first, draws)
 
 
 def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
-    first, other = coordinates_of(nested, spread_covariance(nested)), stretched(nested)
+    first, other = build_coordinates(nested, spread_covariance(nested)), stretched(nested)
     # where priors are skewed values follow draws themselves, and a second direction is left
-    assert len(other.gain) == (2 if nested.model.skewed.size else 1)
+    assert len(other.gain) == (2 if nested.model.skewed_values.size else 1)
     z = np.random.default_rng(5).normal(size=(6, first.size))
     for one, same in zip(
         first.to_values(z), other.to_values(other.from_values(*first.to_values(z))), strict=True
@@ -76,7 +76,7 @@ def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
 
 def test_few_draws_alike_show_no_direction(nested: Nested) -> None:
     """Chains that have not forgotten where they began differ, in no direction more than in another."""
-    first = coordinates_of(nested, spread_covariance(nested))
+    first = build_coordinates(nested, spread_covariance(nested))
     rng = np.random.default_rng(6)
     stuck = rng.normal(size=(1, 16, first.size)) + 0.01 * rng.normal(size=(30, 16, first.size))
     assert len(adapt_coordinates(first, stuck).gain) == 0

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, sparse, stats
 
 from voirdire.infer.nested import marginal as searched
-from voirdire.infer.nested.coordinates import coordinates_of
+from voirdire.infer.nested.coordinates import build_coordinates
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import Marginal, find_conditional_mode
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
@@ -173,7 +173,7 @@ def test_the_search_ends_at_the_maximum_and_knows_the_curvature(table: np.ndarra
 def test_moves_follow_the_gradient_of_the_density(table: np.ndarray) -> None:
     model = field(table)
     found = maximise_spreads(model, np.zeros(model.size), np.full(4, -2.0))
-    where = coordinates_of(found, spread_covariance(found))
+    where = build_coordinates(found, spread_covariance(found))
     z = np.random.default_rng(1).normal(size=(3, where.size))
     _, slope = where.energy_gradient(z)
     for along in np.random.default_rng(2).normal(size=(4, where.size)):

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse, stats
 
 import voirdire
-from voirdire.infer.convergence import convergence
+from voirdire.infer.convergence import convergence_diagnostics
 from voirdire.infer.nested.blocks import is_normal
 from voirdire.infer.nested.collapsed import Collapsed
 from voirdire.infer.nested.field import Field, Group, Hyper
@@ -105,7 +105,7 @@ def test_chains_have_the_posterior_of_the_exact_density() -> None:
     model = made(0.0)
     nested = maximise_spreads(model, np.zeros(ITEMS + 1), np.full(3, -2.0))
     hyper = NormalMoves(nested, np.random.default_rng(1)).next_draws(600)[1]
-    told = convergence(hyper)
+    told = convergence_diagnostics(hyper)
     assert told.rhat.max() < 1.01
     assert told.ess_bulk.min() > 1500
     grids = (np.linspace(*ends) for ends in ((-3.0, -0.6, 13), (-5.6, -1.0, 24), (-2.4, -0.8, 11)))
@@ -129,7 +129,7 @@ def test_answers_at_ends_are_drawn_beyond_them() -> None:
         if turn >= 10:
             found.append(density.draw_latent(common, answers, known, rng))
     draws = np.stack(found, axis=1)
-    told, (mean, sd) = convergence(draws), given_spreads(model, hyper)
+    told, (mean, sd) = convergence_diagnostics(draws), given_spreads(model, hyper)
     assert told.rhat.max() < 1.01
     away = (draws.mean(axis=(0, 1))[:ITEMS] - mean) / sd * np.sqrt(told.ess_bulk[:ITEMS])
     assert np.abs(away).max() < 4.5

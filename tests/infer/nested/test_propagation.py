@@ -12,17 +12,22 @@ from scipy.special import expit
 
 from voirdire.infer.nested import propagation, sparse
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.arrow import factor_of
+from voirdire.infer.nested.arrow import sparse_factor
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import find_conditional_mode, refine_fixed_effects
-from voirdire.infer.nested.nested import _by_laplace, _settle_latent, draw_posterior, maximise_spreads
+from voirdire.infer.nested.nested import _search_by_laplace, _settle_latent, draw_posterior, maximise_spreads
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.propagation import NotConverged, Propagated, propagate_answers
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.nested.sparse import _curvature_differences, answers_each, by_evidence, is_sparse
+from voirdire.infer.nested.sparse import (
+    _curvature_differences,
+    answers_per_value,
+    is_sparse,
+    search_by_evidence,
+)
 from voirdire.infer.nested.tilted import Normals, derivative_means, tilted_moments
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.design import COMMON
 from voirdire.model.family.two_coin import CLOSED_FORM
 from voirdire.model.specs import load_model
@@ -48,8 +53,8 @@ def table(
 
 
 def field(votes: pd.DataFrame) -> tuple[Field, np.ndarray, np.ndarray]:
-    problem = pose(load_model("crowd-bt-contexts"), read_votes(votes))
-    model = problem.density.field(problem.data)
+    problem = encode_votes(load_model("crowd-bt-contexts"), read_votes(votes))
+    model = problem.density.latent_model(problem.data)
     return model, *model.latent(problem.density.starts(problem.data)[0])
 
 
@@ -147,7 +152,7 @@ def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
         found.predictors, model.answers.counts
     ).second.items():
         curvature[:, u, v] = curvature[:, v, u] = -each
-    observed = factor_of(model.pattern, model.prior(found.x, hyper).precision, curvature)
+    observed = sparse_factor(model.pattern, model.prior(found.x, hyper).precision, curvature)
     sd = np.sqrt(found.factor.marginal_variances())
     np.testing.assert_allclose(sd, np.sqrt(observed.marginal_variances()), rtol=0.1)
     assert np.abs((found.x - near.x) / sd).max() < 0.5
@@ -157,7 +162,7 @@ def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
 def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_differences(ties: float) -> None:
     model, x, hyper = field(table(30, 8, 16, 1.0, ties))
     assert is_sparse(model)
-    assert answers_each(model) == pytest.approx(2 * 16 / 8, rel=0.4)
+    assert answers_per_value(model) == pytest.approx(2 * 16 / 8, rel=0.4)
     evidence = Evidence(model, propagate_answers(model, hyper, x))
     slope, start = evidence(hyper)[1], evidence.last
     at = [h.name for h in model.hypers].index("log_context_spread[0]")
@@ -187,7 +192,7 @@ def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() 
     at = [h.name for h in model.hypers].index("log_context_spread[0]")
     assert 0.6 < np.exp(found.found.hyper[at]) < 1.5
     # a control that must fail: by Laplace's method
-    assert np.exp(_by_laplace(model, x, hyper).found.hyper[at]) < 0.6
+    assert np.exp(_search_by_laplace(model, x, hyper).found.hyper[at]) < 0.6
     _, spreads = draw_posterior(found, 400, np.random.default_rng(0))
     assert 0.05 < spreads[:, at].std() < 0.5
 
@@ -210,7 +215,7 @@ def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
 def test_a_search_that_goes_round_ends() -> None:
     """Slopes of the evidence are not quite those of its values: without an end this took 421 evaluations to -327.40."""
     model, x, hyper = field(table(20, 6, 15, 1.0, ties=0.2))
-    found = by_evidence(model, x, hyper)
+    found = search_by_evidence(model, x, hyper)
     assert found.evaluations < 100
     assert found.value == pytest.approx(-327.40, abs=0.02)
 
@@ -223,7 +228,7 @@ def test_spreads_are_learned_from_as_many_blocks_as_have_enough_answers(
     for enough, used in ((6.0 * 20, 20), (1.0, 5), (1e6, 40)):
         monkeypatch.setattr(sparse, "SOME", (5, 40))
         monkeypatch.setattr(sparse, "ENOUGH", enough)
-        found = by_evidence(model, x, hyper)
+        found = search_by_evidence(model, x, hyper)
         assert found.by_part == used
         assert found.model is model
         assert f"{used} of 48 contexts" in found.notes[-1]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from voirdire.infer.nested.adapting import adapt_coordinates
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.pattern import Pattern
@@ -39,7 +39,7 @@ def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
         lambda latent, hyper: np.concatenate([latent, hyper], axis=-1),
     )
     nested = maximise_spreads(model, np.ones(VALUES), np.zeros(2))
-    wide = replace(coordinates_of(nested, spread_covariance(nested)), root=np.eye(2))
+    wide = replace(build_coordinates(nested, spread_covariance(nested)), root=np.eye(2))
     rng = np.random.default_rng(1)
     draws = rng.normal(size=(50, 8, wide.size)) + 1.5 * rng.normal(size=(50, 8, 1))
     stretched = adapt_coordinates(wide, draws)

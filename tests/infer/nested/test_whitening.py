@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from voirdire.infer.nested import whitening
-from voirdire.infer.nested.arrow import Factor, factor_of
+from voirdire.infer.nested.arrow import Factor, sparse_factor
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.whitening import DENSE, whitening_of
+from voirdire.infer.nested.whitening import DENSE, choose_whitening
 from voirdire.model.design import COMMON
 
 COMMONS = 30
@@ -24,7 +24,9 @@ def factored(blocks: int, each: int) -> Factor:
     index = np.concatenate([own[:, None], common], axis=1)
     coefficients = np.tile([1.0, 1.0, -1.0], (len(own), 1))
     pattern = Pattern(block, index, coefficients, np.zeros(3, dtype=int))
-    return factor_of(pattern, rng.uniform(0.5, 2.0, pattern.size), rng.uniform(0.1, 1.0, (len(own), 1, 1)))
+    return sparse_factor(
+        pattern, rng.uniform(0.5, 2.0, pattern.size), rng.uniform(0.1, 1.0, (len(own), 1, 1))
+    )
 
 
 @pytest.mark.parametrize(("blocks", "each", "largest"), [(6, 5, 2e7), (50, 8, 2e7), (50, 8, 0.0)])
@@ -38,7 +40,7 @@ def test_products_are_those_of_the_factor(
     rng, size = np.random.default_rng(1), factor.pattern.size
     assert (size <= DENSE) == (blocks == 6)
     z, slopes = rng.standard_normal((2, 4, size))
-    products = whitening_of(factor)
+    products = choose_whitening(factor)
     np.testing.assert_allclose(products.normal(z), factor.to_draws(z.T).T, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(
         products.white(slopes), factor.whiten_gradients(slopes.T).T, rtol=1e-4, atol=1e-5
@@ -52,7 +54,7 @@ def test_what_hardly_turns_anything_is_left_out() -> None:
     """Products stay each other's transposes and inverses, and nearly those of the factor."""
     factor = factored(50, 8)
     z, slopes = np.random.default_rng(1).standard_normal((2, 4, factor.pattern.size))
-    products = whitening_of(factor)
+    products = choose_whitening(factor)
     normal, white = products.normal(z), products.white(slopes)
     assert np.abs(normal - factor.to_draws(z.T).T).max() > 1e-4
     np.testing.assert_allclose(normal, factor.to_draws(z.T).T, atol=0.02)

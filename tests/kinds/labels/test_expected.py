@@ -8,13 +8,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from voirdire.infer import mode
-from voirdire.infer.autodiff import TAPED, gradient
+from voirdire.infer.autodiff import TAPED, value_and_gradient
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.mode import find_modes
 from voirdire.kinds.labels import hidden
 from voirdire.kinds.labels.expected import Expected
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
-from voirdire.kinds.labels.sparse_counts import DenseCounts, SparseCounts, counted
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
+from voirdire.kinds.labels.sparse_counts import DenseCounts, SparseCounts, choose_count_storage
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
@@ -40,11 +40,11 @@ def posed(model: str, *, known: bool) -> LabelsProblem:
         columns=columns,
     )
     table = read_labels(pd.concat([labelled, twins]))
-    free = pose_labels(load_model(model), table, classes=["a", "b"])
+    free = encode_labels(load_model(model), table, classes=["a", "b"])
     codes = np.full(len(free.unit_item), -1)
     chosen = slice(None) if known else slice(0, 5)
     codes[chosen] = np.arange(len(codes))[chosen] % 2
-    return pose_labels(load_model(model), table, classes=["a", "b"], known=codes)
+    return encode_labels(load_model(model), table, classes=["a", "b"], known=codes)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -56,7 +56,7 @@ def test_value_and_gradient(model: str) -> None:
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.5, density.size)
         value, slope = found.both(x)
-        other, automatic = gradient(lambda node: -density.log_density(node, data, TAPED), x)
+        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPED), x)
         assert value == pytest.approx(other, rel=1e-12)
         np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
 
@@ -64,14 +64,16 @@ def test_value_and_gradient(model: str) -> None:
 def test_all_orientations_alike() -> None:
     """By hand of one orientation, with what the others add, as by the whole density."""
     problem = posed("hierarchical-dawid-skene", known=False)
-    free = pose_labels(problem.model, problem.table, classes=["a", "b"])
+    free = encode_labels(problem.model, problem.table, classes=["a", "b"])
     density, data = free.density, free.data
     assert density.has_mirror
     points = np.random.default_rng(7).normal(size=(4, density.size))
     derivatives = Derivatives(density, data, symmetric=True)
     values, slopes = derivatives.many(points)
     for value, slope, x in zip(values, slopes, points, strict=True):
-        other, automatic = gradient(lambda node: -density.symmetric_log_density(node, data, TAPED), x)
+        other, automatic = value_and_gradient(
+            lambda node: -density.symmetric_log_density(node, data, TAPED), x
+        )
         assert value == pytest.approx(float(other), rel=1e-12)
         np.testing.assert_allclose(slope, automatic, atol=1e-10)
         np.testing.assert_allclose(derivatives.both(x)[1], automatic, atol=1e-10)
@@ -81,7 +83,9 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
     """By central differences of automatic gradients, within about 1e-8."""
 
     def slope(point: np.ndarray) -> np.ndarray:
-        return gradient(lambda node: -problem.density.log_density(node, problem.data, TAPED), point)[1]
+        return value_and_gradient(
+            lambda node: -problem.density.log_density(node, problem.data, TAPED), point
+        )[1]
 
     step = 1e-5
     return np.stack([(slope(x + step * e) - slope(x - step * e)) / (2 * step) for e in np.eye(x.size)])
@@ -92,10 +96,10 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 def test_the_hessian(model: str, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = posed(model, known=known)
     x = np.random.default_rng(4).normal(0, 1.0, problem.density.size)
-    found = hidden.hessian(Expected(problem.density, problem.data), x)
+    found = hidden.negative_hessian(Expected(problem.density, problem.data), x)
     np.testing.assert_allclose(found, hessian(problem, x), atol=1e-6)
     monkeypatch.setattr(hidden, "TOGETHER", 3 * len(x))  # three items at a time
-    again = hidden.hessian(Expected(problem.density, problem.data), x)
+    again = hidden.negative_hessian(Expected(problem.density, problem.data), x)
     np.testing.assert_allclose(again, found, atol=1e-12)
 
 
@@ -104,8 +108,8 @@ def test_sums_over_labels_given_are_products_of_matrices() -> None:
     counts = rng.poisson(0.02, (40, 150)).astype(float)
     counts[3] = 0.0
     sparse, dense = SparseCounts(csr_array(counts)), DenseCounts(counts)
-    assert isinstance(counted(counts), SparseCounts)
-    assert isinstance(counted(counts + 1.0), DenseCounts)
+    assert isinstance(choose_count_storage(counts), SparseCounts)
+    assert isinstance(choose_count_storage(counts + 1.0), DenseCounts)
     for form in (sparse, dense):
         rates, belief = rng.normal(size=(3, 150)), rng.normal(size=(3, 40))
         np.testing.assert_allclose(form.by_item(rates), rates @ counts.T, atol=1e-12)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.infer.autodiff import TAPED, gradient
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.infer.autodiff import TAPED, value_and_gradient
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
@@ -24,7 +24,7 @@ def posed(levels: int, families: dict[str, str] | None = None) -> LabelsProblem:
     rows += [("j5", f"i{i:02}", int(rng.integers(0, levels))) for i in range(3)]
     rows += [(f"j{k}", item, 0) for k in range(6) for item in ("same", "again")]
     table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]), levels=range(levels))
-    return pose_labels(load_model("ordered-labels"), table, families=families)
+    return encode_labels(load_model("ordered-labels"), table, families=families)
 
 
 @pytest.mark.parametrize("levels", [2, 3, 5])
@@ -39,7 +39,7 @@ def test_value_and_gradient(levels: int, families: dict[str, str] | None) -> Non
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.0, density.size)
         value, slope = by_hand.both(x)
-        other, automatic = gradient(lambda node: -density.log_density(node, data, TAPED), x)
+        other, automatic = value_and_gradient(lambda node: -density.log_density(node, data, TAPED), x)
         assert value == pytest.approx(other, rel=1e-12)
         np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
 
@@ -48,5 +48,5 @@ def test_known_grades_have_no_gradient_by_hand() -> None:
     problem = posed(3)
     known = np.full(len(problem.unit_item), -1)
     known[:2] = 1
-    anchored = pose_labels(problem.model, problem.table, known=known)
+    anchored = encode_labels(problem.model, problem.table, known=known)
     assert anchored.density.by_hand(anchored.data) is None

@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds.labels.families import found_families
-from voirdire.kinds.labels.problem import pose_labels
+from voirdire.kinds.labels.problem import encode_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 from voirdire.typing import Floats, Ints
@@ -93,8 +93,10 @@ def test_exact_copies_say_what_one_judge_says() -> None:
     rng = np.random.default_rng(9)
     one = table_of([rng.integers(0, CLASSES, 20)])
     two = table_of([one["label"].map("xyz".index).to_numpy()] * 2)
-    single = pose_labels(load_model("hierarchical-dawid-skene"), read_labels(one))
-    both = pose_labels(load_model("family-dawid-skene"), read_labels(two), families={"j00": "F", "j01": "F"})
+    single = encode_labels(load_model("hierarchical-dawid-skene"), read_labels(one))
+    both = encode_labels(
+        load_model("family-dawid-skene"), read_labels(two), families={"j00": "F", "j01": "F"}
+    )
     logits = rng.normal(size=(3, 3))
     logits -= logits.mean(axis=1, keepdims=True)
     share = np.array([[0.4, 0.1, -0.5]])

@@ -152,7 +152,7 @@ def test_shares_of_few_items_are_as_on_a_grid() -> None:
     """Three items leave the share far from normal; draws are those of the density all the same."""
     lik = np.array([[[0.9, 0.1], [0.2, 0.8], [0.95, 0.05]]])
     found, sd = shares.Likelihoods(np.repeat(lik, 2000, axis=0), np.array([1.0, 2.0, 1.0])), 1.5
-    drawn = shares.draws(found, shares.modes(found, sd), sd, 2, np.random.default_rng(0))
+    drawn = shares.draw_shares(found, shares.share_modes(found, sd), sd, 2, np.random.default_rng(0))
     p = np.exp(shares.log_shares(drawn, 2))[..., 1].ravel()
     gap = np.linspace(-14, 14, 4001)
     s = expit(gap)
@@ -230,7 +230,7 @@ def test_classes_without_an_anchor_are_named_by_the_prior_alone() -> None:
     # 1,000 draws of a probability whose standard deviation is below 0.15
     assert check["value"] == pytest.approx(stats.norm.cdf(-LEAN), abs=0.015)
     density, draws = fit.problem.density, fit.posterior.draws
-    folded, _, turned = density.fold(draws, fit.problem.data)
+    folded, _, turned = density.fold_orientations(draws, fit.problem.data)
     assert turned.mean() == pytest.approx(check["value"], abs=1 / turned.size)  # both namings, by their mass
     log = density.rates(density.values(folded[0], np), np)[:, 0, 1:, 1:]
     assert (log[:, 0, 0] + log[:, 1, 1] >= log[:, 0, 1] + log[:, 1, 0] - 1e-9).all()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.labels.influence import deciders, labels_given, without
+from voirdire.kinds.labels.influence import beliefs_without_judge, count_decided_units, labels_given
 
 
 def panel(rights: list[float], items: int, seed: int) -> pd.DataFrame:
@@ -26,7 +26,7 @@ def test_beliefs_without_a_judge_are_those_of_the_table_without_its_labels() -> 
     table = panel([0.9, 0.8, 0.7, 0.6], 40, seed=1)
     fit = voirdire.fit(table, method="map", about="panel")
     pairs = labels_given(fit.problem)
-    rest, _ = without(fit.problem, fit.posterior.central_values, pairs)
+    rest, _ = beliefs_without_judge(fit.problem, fit.posterior.central_values, pairs)
     rest -= rest.max(axis=1, keepdims=True)
     chance = np.exp(rest) / np.exp(rest).sum(axis=1, keepdims=True)
     for judge in range(4):
@@ -39,7 +39,7 @@ def test_beliefs_without_a_judge_are_those_of_the_table_without_its_labels() -> 
 
 def test_the_only_good_judge_decides_and_one_of_many_does_not() -> None:
     few = voirdire.fit(panel([0.97, 0.6, 0.6], 200, seed=2), method="map")
-    count = deciders(few.problem, few.posterior)
+    count = count_decided_units(few.problem, few.posterior)
     assert count.argmax() == 0
     found = few.checks().set_index("check").loc["influence"]
     assert found["level"] == "warn"
@@ -53,4 +53,4 @@ def test_items_of_known_class_hang_on_nobody() -> None:
     table = panel([0.97, 0.6, 0.6], 60, seed=4)
     known = pd.DataFrame({"item": [f"i{n:03d}" for n in range(60)], "label": ["a", "b"] * 30})
     fit = voirdire.fit(table, anchors=known[known["item"].isin(table["item"])], method="map")
-    assert deciders(fit.problem, fit.posterior).sum() == 0
+    assert count_decided_units(fit.problem, fit.posterior).sum() == 0

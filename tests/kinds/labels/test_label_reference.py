@@ -16,7 +16,7 @@ import pytest
 import voirdire
 from voirdire.infer import engine
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.labels.problem import pose_labels
+from voirdire.kinds.labels.problem import encode_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
@@ -68,7 +68,7 @@ def test_em_finds_a_local_maximum_of_the_anesthesia_table_and_the_mode_is_higher
 ) -> None:
     """45 patients leave several maxima. EM from the majority's answers ends in one; the search from there stays."""
     table = read_labels(textbook.anesthesia().rename(columns={"task": "item", "worker": "judge"}))
-    problem = pose_labels(load_model("hierarchical-dawid-skene").with_priors(FLAT), table)
+    problem = encode_labels(load_model("hierarchical-dawid-skene").with_priors(FLAT), table)
     density, names = problem.density, problem.labels
     found = reference["anesthesia"]
     rates = np.full((5, 4, 4), 1e-9)
@@ -84,7 +84,7 @@ def test_em_finds_a_local_maximum_of_the_anesthesia_table_and_the_mode_is_higher
     }
     with engine.double_precision():
         batch = {"labels": {name: column[None] for name, column in problem.data["labels"].items()}}
-        end = engine.minimiser(density, 1e-6, 5000)(density.flat(values, np)[None], batch)
+        end = engine.compiled_minimiser(density, 1e-6, 5000)(density.flat(values, np)[None], batch)
     stayed = density.values(np.asarray(end.x)[0], np)
     np.testing.assert_allclose(np.exp(density.shares(stayed, np))[0], shares, atol=1e-3)
     highest = density.values(find_mode(problem).x, np)

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import logsumexp
 
 from voirdire.infer import mirror
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
@@ -28,7 +28,7 @@ def posed(name: str, labels: list[str], known: str = "") -> LabelsProblem:
     if known:
         first = pd.DataFrame({"item": list("uvwxyz")[: len(known)], "label": list(known)})
         anchors = read_labels(first, levels=labels, judge="people")
-    return pose_labels(load_model(name), table, anchors=anchors)
+    return encode_labels(load_model(name), table, anchors=anchors)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
@@ -62,7 +62,7 @@ def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
     density = problem.density
     assert density.has_mirror
     x = np.random.default_rng(1).normal(size=density.size)
-    twins = density.twins(x, np)
+    twins = density.equivalent_points(x, np)
     free = len(labels) - len(set(known))
     assert len(twins) == {2: 1, 3: 5}[free]
     likelihood = density.log_likelihood(density.values(x, np), problem.data, np)
@@ -73,7 +73,7 @@ def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
     priors = [density.log_prior(y, np) for y in [x, *twins]]
     total = density.symmetric_log_prior(x, problem.data, np)
     assert total == pytest.approx(logsumexp(priors), rel=1e-12)
-    folded, ratio, turned = mirror.fold(density, np.stack([x, *twins]), problem.data)
+    folded, ratio, turned = mirror.fold_draws(density, np.stack([x, *twins]), problem.data)
     # all twins are brought to the one that the prior prefers
     np.testing.assert_allclose(folded, np.broadcast_to(folded[0], folded.shape), atol=1e-12)
     assert density.log_prior(folded[0], np) == pytest.approx(max(priors), rel=1e-12)
@@ -85,7 +85,7 @@ def test_swapping_two_classes_is_its_own_inverse() -> None:
     for name in ("dawid-skene", "hierarchical-dawid-skene", "one-coin-label"):
         density = posed(name, LABELS[:2]).density
         x = np.random.default_rng(2).normal(size=(3, density.size))
-        np.testing.assert_allclose(density.mirror(density.mirror(x, np), np), x, atol=1e-12)
+        np.testing.assert_allclose(density.mirror_values(density.mirror_values(x, np), np), x, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_names_that_cannot_change(name: str, labels: list[str], known: str) -> N
     density = posed(name, labels, known).density
     assert not density.has_mirror
     with pytest.raises(ValueError, match="no mirror"):
-        density.mirror(np.zeros(density.size), np)
+        density.mirror_values(np.zeros(density.size), np)
 
 
 def test_the_class_is_the_one_by_bayes_and_repeats_count(
@@ -111,7 +111,7 @@ def test_the_class_is_the_one_by_bayes_and_repeats_count(
 
     good = np.array([[0.9, 0.1], [0.2, 0.8]])
     table = read_labels(simulate([good, good], [0.5, 0.5], 20, ["n", "y"], 3)[0])
-    problem = pose_labels(load_model("dawid-skene-pooled"), table)
+    problem = encode_labels(load_model("dawid-skene-pooled"), table)
     assert len(problem.data["labels"]["weight"]) < 20  # items with the same labels are counted together
     assert problem.data["labels"]["weight"].sum() == 20
     zero: dict[str, Any] = problem.density.values(np.zeros(problem.density.size), np)

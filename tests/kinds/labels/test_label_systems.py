@@ -14,7 +14,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import load, save
-from voirdire.kinds.labels.systems import shares
+from voirdire.kinds.labels.systems import system_shares
 
 LOGIT = np.array([-0.5, 0.2, 0.9, 1.6, 2.3])
 HARD = 1.0  # standard deviation of contexts, in log-odds
@@ -52,7 +52,7 @@ def test_judges_who_err_hardly_leave_what_contexts_leave_open() -> None:
     """Judges of one mind: Beta(1/2 + right, 1/2 + wrong), over like contexts, and the counted share over these."""
     table = labelled(1, accuracy=1.0, judges=4)
     truth = table[table["judge"] == "j00"].groupby("system")["label"].apply(lambda y: (y == "right").sum())
-    drawn = shares(fitted(table).problem, fitted(table).posterior)[..., 1]
+    drawn = system_shares(fitted(table).problem, fitted(table).posterior)[..., 1]
     for place, count in enumerate(truth):
         beta = stats.beta(0.5 + count, 40.5 - count)
         assert drawn[:, place].mean() == pytest.approx(beta.mean(), abs=0.01)

@@ -14,8 +14,8 @@ from voirdire.infer.mode import find_mode
 from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.kind import LABELS
-from voirdire.kinds.labels.problem import pose_labels
-from voirdire.kinds.labels.states import of_panel, seen_by_others
+from voirdire.kinds.labels.problem import encode_labels
+from voirdire.kinds.labels.states import beliefs_of_others, panel_class_probabilities
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
@@ -157,7 +157,7 @@ def test_what_is_asked_anew_is_bayes_rule(name: str, graded: tuple[pd.DataFrame,
     """P(label asked anew) is the ratio of the probabilities of the labels with and without one more."""
     table = read_labels(graded[0])
     families = {"a": "F", "b": "F", "c": "c", "d": "d", "e": "e"}
-    problem = pose_labels(load_model(name), table, families=families)
+    problem = encode_labels(load_model(name), table, families=families)
     density = problem.density
     values = density.values(find_mode(problem, tolerance=1e-2).x, np)
     counts = problem.data["labels"]["counts"][:1].copy()
@@ -165,7 +165,7 @@ def test_what_is_asked_anew_is_bayes_rule(name: str, graded: tuple[pd.DataFrame,
         counts[:, density.columns(np.array([judge]))] = 0.0
         one = {name: column[:1] for name, column in problem.data["labels"].items()}
         data = {"labels": one | {"counts": counts}}
-        chance = seen_by_others(density, values, data, judge)[1][0]
+        chance = beliefs_of_others(density, values, data, judge)[1][0]
         log = lambda given, one=one: float(  # noqa: E731
             density.log_parts(values, {"labels": one | {"counts": given}}, np)[0][0][0]
         )
@@ -173,8 +173,8 @@ def test_what_is_asked_anew_is_bayes_rule(name: str, graded: tuple[pd.DataFrame,
             more = counts.copy()
             more[0, judge * 4 + label] = 1.0
             assert chance[label] == pytest.approx(np.exp(log(more) - log(counts)), rel=1e-9)
-    if density.graded:
-        np.testing.assert_allclose(of_panel(density, values, problem.data).sum(axis=1), 1.0)
+    if density.has_grades:
+        np.testing.assert_allclose(panel_class_probabilities(density, values, problem.data).sum(axis=1), 1.0)
 
 
 def test_what_is_drawn_has_the_labels_of_the_model(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.multinomial import chances, fitted
+from voirdire.infer.multinomial import answer_probabilities, fit_multinomial
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.labels.stacking import MOST, Stacking
 
@@ -22,16 +22,16 @@ def test_the_regression_is_that_of_direct_integration() -> None:
     x = rng.normal(size=(6, 2)) * 0.7
     mean, answer = rng.normal(size=(6, 3)) * 0.5, np.array([0, 1, 2, 0])
     kernel = kernel_of(x)
-    found = fitted(mean[:4], kernel[:4, :4], answer)
+    found = fit_multinomial(mean[:4], kernel[:4, :4], answer)
     draws = mean + np.linalg.cholesky(kernel + 1e-12 * np.eye(6)) @ rng.standard_normal((400_000, 6, 3))
     p = np.exp(draws - np.log(np.exp(draws).sum(axis=2, keepdims=True)))
     each = p[:, np.arange(4), answer]
     weight = each.prod(axis=1)
     assert found.log_evidence == pytest.approx(np.log(weight.mean()), abs=0.02)  # Laplace's own error
-    new = chances(*found.at(mean[4:], kernel[4:, :4], kernel.diagonal()[4:]))
+    new = answer_probabilities(*found.at(mean[4:], kernel[4:, :4], kernel.diagonal()[4:]))
     exact = (weight[:, None, None] * p[:, 4:]).mean(axis=0) / weight.mean()
     np.testing.assert_allclose(new, exact, atol=0.01)
-    left = chances(*found.left_out())
+    left = answer_probabilities(*found.left_out())
     for i in range(4):
         others = weight / each[:, i]
         np.testing.assert_allclose(
@@ -43,7 +43,7 @@ def test_the_mode_is_one() -> None:
     """The gradient at the mode: what is above the prior mean is the kernel times the residuals."""
     rng = np.random.default_rng(2)
     kernel, mean = kernel_of(rng.normal(size=(30, 4))), rng.normal(size=(30, 3))
-    found = fitted(mean, kernel, rng.integers(3, size=30))
+    found = fit_multinomial(mean, kernel, rng.integers(3, size=30))
     np.testing.assert_allclose(found.f, mean + kernel @ found.slope, atol=1e-4)
 
 
@@ -52,10 +52,15 @@ def test_a_kernel_of_few_dimensions_is_factored_and_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     kernel, mean = kernel_of(rng.normal(size=(60, 4))), rng.normal(size=(60, 3))
     answer = rng.integers(3, size=60)
-    few, full = fitted(mean, kernel, answer), fitted(mean, kernel + 1e-10 * np.eye(60), answer)
+    few, full = (
+        fit_multinomial(mean, kernel, answer),
+        fit_multinomial(mean, kernel + 1e-10 * np.eye(60), answer),
+    )
     assert few.log_evidence == pytest.approx(full.log_evidence, abs=1e-7)
     np.testing.assert_allclose(few.f, full.f, atol=1e-7)
-    np.testing.assert_allclose(chances(*few.left_out()), chances(*full.left_out()), atol=1e-7)
+    np.testing.assert_allclose(
+        answer_probabilities(*few.left_out()), answer_probabilities(*full.left_out()), atol=1e-7
+    )
 
 
 def test_items_that_are_alike_are_computed_once() -> None:
@@ -63,8 +68,8 @@ def test_items_that_are_alike_are_computed_once() -> None:
     kinds = rng.integers(5, size=200)
     shares, half = np.eye(2)[rng.integers(2, size=(5, 3))][kinds], np.full((200, 2), 0.5)
     known, answer = np.arange(20), rng.integers(2, size=20)
-    each = Stacking(shares, (half,), known, answer).stacked()
-    once = Stacking(shares, (half,), known, answer, alike=kinds).stacked()
+    each = Stacking(shares, (half,), known, answer).stacked_probabilities()
+    once = Stacking(shares, (half,), known, answer, alike=kinds).stacked_probabilities()
     for one, other in zip(each, once, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
@@ -146,6 +151,6 @@ def test_of_many_known_items_some_are_learned_from() -> None:
     rng = np.random.default_rng(5)
     said = rng.integers(2, size=(MOST + 50, 2))
     half = np.full((len(said), 2), 0.5)
-    found, left = Stacking(np.eye(2)[said], (half,), np.arange(len(said)), said[:, 0]).stacked()
+    found, left = Stacking(np.eye(2)[said], (half,), np.arange(len(said)), said[:, 0]).stacked_probabilities()
     assert left.shape == found.shape
     assert (left.argmax(axis=1) == said[:, 0]).all()

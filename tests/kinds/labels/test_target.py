@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.kinds.labels.target import Panel, Target, averaged
+from voirdire.kinds.labels.target import Panel, Target, average_predictions
 
 
 def copies(
@@ -91,7 +91,7 @@ def test_a_way_that_is_sure_by_luck_does_not_win() -> None:
     sure = np.tile([0.999, 0.001], (40, 1))
     ways = [Panel(chance, labels, np.ones(40)) for chance in (modest, sure)]
     known, answer = np.arange(4), np.zeros(4, dtype=int)
-    found = averaged(ways, known, answer)
+    found = average_predictions(ways, known, answer)
     assert found[:, 0].max() < 0.95
 
 
@@ -100,7 +100,10 @@ def test_labels_count_as_independent_ones() -> None:
     chance, labels = np.array([[0.8, 0.2]] * 3), np.zeros((3, 2))
     odds = [
         panel[:, 0] / panel[:, 1]
-        for panel in (Panel(chance, labels, np.array([1.0, 2.0, 5.0])).weighed(one) for one in (0.0, 0.5))
+        for panel in (
+            Panel(chance, labels, np.array([1.0, 2.0, 5.0])).discounted_probabilities(one)
+            for one in (0.0, 0.5)
+        )
     ]
     np.testing.assert_allclose(odds[0], 4.0)
     np.testing.assert_allclose(odds[1], 4.0 ** (1.0 / np.array([1.0, 1.5, 3.0])))
@@ -110,7 +113,7 @@ def test_fewer_labels_that_depend_on_each_other_say_less() -> None:
     chance = np.array([[0.999, 0.001]])
     few, many = (Panel(chance, np.array([[n, 0.0]]), np.array([n])) for n in (2.0, 40.0))
     assert Target.prior().of(few)[0, 0] > 0.75
-    assert many.weighed(1.0)[0, 0] < few.weighed(1.0)[0, 0]
+    assert many.discounted_probabilities(1.0)[0, 0] < few.discounted_probabilities(1.0)[0, 0]
 
 
 def test_both_are_kept_and_the_command_line_chooses(tmp_path: Path) -> None:

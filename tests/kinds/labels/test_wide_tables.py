@@ -12,10 +12,10 @@ from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels import around, families, influence, judge_pairs, problem, sparse_counts, systems
 from voirdire.kinds.labels.curvature import Curvature
-from voirdire.kinds.labels.dependence import residuals
+from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.expected import Expected
-from voirdire.kinds.labels.hidden import hessian
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.hidden import negative_hessian
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels, read_labels
@@ -46,11 +46,11 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def both(monkeypatch: pytest.MonkeyPatch, model: str, table: Labels) -> tuple[LabelsProblem, LabelsProblem]:
-    held = pose_labels(load_model(model), table)
+    held = encode_labels(load_model(model), table)
     with monkeypatch.context() as patch:
         patch.setattr(sparse_counts, "WIDE", 0)
         patch.setattr(sparse_counts, "LABEL", 0)
-        given = pose_labels(load_model(model), table)
+        given = encode_labels(load_model(model), table)
     assert given.is_wide
     assert not held.is_wide
     return held, given
@@ -80,10 +80,10 @@ def test_products_are_those_with_the_hessian(model: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(sparse_counts, "TOGETHER", 500)  # several parts
     held, given = both(monkeypatch, model, labels(criteria=2))
     x = np.random.default_rng(2).normal(0, 0.5, held.density.size)
-    matrix = hessian(Expected(held.density, held.data), x)
+    matrix = negative_hessian(Expected(held.density, held.data), x)
     curvature = Curvature(Expected(given.density, given.data), x)
     np.testing.assert_allclose(curvature.times(np.eye(x.size)), matrix, atol=1e-8)
-    own = held.density.slices["confusion_judge"]
+    own = held.density.parameter_slices["confusion_judge"]
     block = matrix[own, own].reshape(20, 6, 20, 6)[np.arange(20), :, np.arange(20)]
     np.testing.assert_allclose(curvature.judge_blocks(), block, atol=1e-8)
 
@@ -105,7 +105,7 @@ def test_draws_have_the_covariance_of_the_hessian(
     monkeypatch.setattr(around, "TURNED", turned)
     monkeypatch.setattr(around, "MOST_TERMS", most)
     x = find_mode(held).x
-    covariance = np.linalg.inv(hessian(Expected(held.density, held.data), x))
+    covariance = np.linalg.inv(negative_hessian(Expected(held.density, held.data), x))
     expected = Expected(given.density, given.data)
     draws, proper = around.draws_around(expected, x, 2000, np.random.default_rng(0))
     assert proper
@@ -115,7 +115,7 @@ def test_draws_have_the_covariance_of_the_hessian(
     # of sums over the whole panel, in which what judges share counts most
     turn = np.tile(np.eye(6), 20)
     panel = np.zeros((6, x.size))
-    panel[:, held.density.slices["confusion_judge"]] = turn
+    panel[:, held.density.parameter_slices["confusion_judge"]] = turn
     spread = np.sqrt(np.diag(panel @ covariance @ panel.T))
     np.testing.assert_allclose((draws @ panel.T).std(axis=0) / spread, 1.0, atol=0.07)
 
@@ -123,7 +123,7 @@ def test_draws_have_the_covariance_of_the_hessian(
 def test_residuals_are_those_of_a_table_that_holds_all(monkeypatch: pytest.MonkeyPatch) -> None:
     held, given = both(monkeypatch, "hierarchical-dawid-skene", labels(each=12, right=0.97))
     mode = find_mode(held).x  # classes are sure, so that draws are alike
-    one = residuals(held, Posterior(held.density, mode, None), np.random.default_rng(0)).sums()
+    one = label_residuals(held, Posterior(held.density, mode, None), np.random.default_rng(0)).sums()
     found = wide_residuals(given, Posterior(given.density, mode, None), np.random.default_rng(0))
     for dense, few in zip(one, found.sums(), strict=True):
         np.testing.assert_allclose(few, dense, atol=1e-9)
@@ -134,9 +134,9 @@ def test_residuals_are_those_of_a_table_that_holds_all(monkeypatch: pytest.Monke
 def test_agreements_are_those_of_a_table_that_holds_all(monkeypatch: pytest.MonkeyPatch) -> None:
     table = labels()
     every = np.arange(20)
-    one = families._agreements(table, every)
+    one = families._pairwise_agreements(table, every)
     monkeypatch.setattr(families, "LARGEST", 0)
-    for few, held in zip(families._agreements(table, every), one, strict=True):
+    for few, held in zip(families._pairwise_agreements(table, every), one, strict=True):
         np.testing.assert_allclose(few, held, atol=1e-9)
 
 

@@ -11,7 +11,7 @@ from scipy import integrate, optimize, stats
 
 import voirdire
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.censored import log_score, log_scores
@@ -72,7 +72,7 @@ def test_the_mode_is_that_of_the_density_with_strengths_integrated_out() -> None
     """
     table, _ = panel(150, [0.04, 0.08, 0.12], [0.05, 0.0, -0.05], 0.08, seed=3)
     assert table["score"].between(1, 5, inclusive="neither").all()
-    problem = pose_scores(load_model("rating-continuous"), read_scores(table), levels=[1, 5])
+    problem = encode_scores(load_model("rating-continuous"), read_scores(table), levels=[1, 5])
     mode = find_mode(problem)
     assert mode.converged
     y = ((table["score"] - 3) / 4).to_numpy().reshape(3, 150)

@@ -13,7 +13,7 @@ import voirdire
 from voirdire import InputError
 from voirdire.infer.nested import marginal
 from voirdire.infer.nested.marginal import find_conditional_mode
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.shared_errors import shared_errors
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
@@ -85,8 +85,8 @@ def balanced(problem: ScoresProblem, hyper: dict[str, Any]) -> float:
 def test_its_marginal_likelihood_is_that_of_the_normal_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marginal, "CLOSE", 1e-6)
     rows = panel(8, (0.0, 0.5, 1.0), items=6, criteria=2).drop(columns="truth")
-    problem = pose_scores(load_model(MODEL), read_scores(rows), levels=[-3, 9])
-    field = problem.density.field(problem.data)
+    problem = encode_scores(load_model(MODEL), read_scores(rows), levels=[-3, 9])
+    field = problem.density.latent_model(problem.data)
     rng = np.random.default_rng(0)
     for _ in range(3):
         values = problem.density.values(problem.density.starts(problem.data)[0], np)
@@ -105,7 +105,7 @@ def test_its_marginal_likelihood_is_that_of_the_normal_distribution(monkeypatch:
 
 def test_flat_vectors_and_latent_values_are_the_same_answers(fit: Any) -> None:
     density, data = fit.problem.density, fit.problem.data
-    field, rng = density.field(data), np.random.default_rng(1)
+    field, rng = density.latent_model(data), np.random.default_rng(1)
     latent, hyper = rng.normal(size=field.size) * 0.1, rng.normal(-2.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     assert float(density.log_panel(density.values(flat, np), data, np)) == pytest.approx(

@@ -9,12 +9,12 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.shared_errors import shared_errors
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
-from voirdire.trust.dependence import dependence, most_alike
-from voirdire.trust.families import families_of
+from voirdire.trust.dependence import most_alike, pairwise_dependence
+from voirdire.trust.families import shared_error_families
 from voirdire.trust.shared_errors import SharedErrors
 
 
@@ -34,7 +34,7 @@ def noisy(noise: list[float], items: int, seed: int) -> np.ndarray:
 
 def found(scores: pd.DataFrame) -> tuple[ScoresProblem, SharedErrors]:
     """What judges share, before any search."""
-    problem = pose_scores(load_model("rating-continuous"), read_scores(scores), levels=[1, 5])
+    problem = encode_scores(load_model("rating-continuous"), read_scores(scores), levels=[1, 5])
     start = problem.density.starts(problem.data)[0]
     return problem, shared_errors(problem, Posterior(problem.density, start, None))
 
@@ -76,9 +76,9 @@ def test_independent_judges_are_left_alone() -> None:
         noise = np.exp(rng.normal(-1.9, 0.7, int(rng.integers(4, 11)))).tolist()
         scores = table(noisy(noise, 30, seed), 0.3, seed).sample(frac=0.8, random_state=seed)
         problem, left = found(scores)
-        whole = dependence(left, np.random.default_rng(0))
+        whole = pairwise_dependence(left, np.random.default_rng(0))
         alarms += bool(most_alike(whole, 0.01))
-        copies += bool(families_of(problem, left))
+        copies += bool(shared_error_families(problem, left))
         share.append(whole.size / len(noise))
     assert (
         alarms <= 4
@@ -94,7 +94,7 @@ def test_duplicates_are_found_among_six(apart: float, count: int) -> None:
     right = 0
     for seed in range(20):
         problem, left = found(with_copies([0.15] * 6, count, apart, 60, seed))
-        families = families_of(problem, left)
+        families = shared_error_families(problem, left)
         right += {judge for judge, family in families.items() if family == "j0"} == names
         assert all(family in ("j0", judge) for judge, family in families.items())
     assert right > 18
@@ -104,7 +104,7 @@ def test_two_judges_who_see_clearly_are_no_copies() -> None:
     """They agree, as both are right: their errors have nothing in common."""
     for seed in range(10):
         problem, left = found(table(noisy([0.02, 0.02, 0.2, 0.25, 0.3, 0.3], 60, seed), 0.2, seed))
-        assert families_of(problem, left) == {}
+        assert shared_error_families(problem, left) == {}
 
 
 def test_duplicates_count_for_less_and_do_not_pass_for_judges_without_noise() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 import voirdire
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.laplace import laplace
+from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.mode import find_mode
-from voirdire.infer.trust_region import minimise
+from voirdire.infer.trust_region import minimise_trust_region
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores import density as scores_density
@@ -45,7 +45,7 @@ def table_of(judges: int, items: int, levels: int, criteria: int, seed: int) -> 
 
 
 def posed(model: str, table: pd.DataFrame) -> ScoresProblem:
-    found = KINDS["scores"].pose(load_model(model), read_scores(table), Request())[0]
+    found = KINDS["scores"].encode_table(load_model(model), read_scores(table), Request())[0]
     assert isinstance(found, ScoresProblem)
     return found
 
@@ -81,12 +81,12 @@ def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels:
         g, psi = small.parts(x)
         blocks = blocks_of(small, g, psi)
         unit = np.eye(len(g))
-        coloured = np.stack([blocks.coloured(row) for row in unit])
-        np.testing.assert_allclose(coloured, np.stack([blocks.whitened(row) for row in unit]).T, atol=1e-12)
-    ended = minimise(small.both, small.curvature, density.starts(problem.data)[0])
+        coloured = np.stack([blocks.from_white(row) for row in unit])
+        np.testing.assert_allclose(coloured, np.stack([blocks.to_white(row) for row in unit]).T, atol=1e-12)
+    ended = minimise_trust_region(small.both, small.curvature, density.starts(problem.data)[0])
     assert np.abs(ended.gradient).max() < 1e-6
     assert ended.iterations < 15
-    arrow = small.arrow(ended.x)
+    arrow = small.factored_hessian(ended.x)
     inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(density.size)])
     np.testing.assert_allclose(inverse @ written.hessian(ended.x), np.eye(density.size), atol=1e-10)
     assert not arrow.shifted
@@ -133,7 +133,7 @@ def test_draws_have_the_inverse_for_their_covariance(
     problem = posed("rating-discrimination", table_of(3, 6, 4, 2, 3))
     small = Eliminated(problem.density, problem.data)
     x = find_mode(problem).x
-    arrow = small.arrow(x)
+    arrow = small.factored_hessian(x)
     inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(len(x))])
     draws, proper = small.around(x, count, np.random.default_rng(4))
     assert proper
@@ -153,7 +153,7 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
     problem = posed("rating-discrimination", table.drop_duplicates(["judge", "item"]).astype({"judge": str}))
     small = Eliminated(problem.density, problem.data)
     x = find_mode(problem).x
-    exact, proper = small.arrow(x).draws(4000, np.random.default_rng(1)), True
+    exact, proper = small.factored_hessian(x).draws(4000, np.random.default_rng(1)), True
     monkeypatch.setattr(eliminated, "MANY", 0)
     draws, found = small.around(x, 500, np.random.default_rng(1))
     assert found is proper
@@ -168,7 +168,7 @@ def test_many_judges_are_drawn_without_a_matrix(monkeypatch: pytest.MonkeyPatch)
 def test_a_fit_with_items_eliminated_is_the_laplace_approximation(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(5, 60, 5, 1, 5)
     problem = posed("rating-discrimination", table)
-    approximation = laplace(problem, find_mode(problem))
+    approximation = laplace_approximation(problem, find_mode(problem))
     monkeypatch.setattr(scores_density, "LARGE", 0.0)
     fit = voirdire.fit(table, model="rating-discrimination", method="laplace")
     assert (fit.method, fit.posterior.draws.shape[1]) == ("laplace", 4000)

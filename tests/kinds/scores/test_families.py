@@ -159,7 +159,7 @@ def test_human_scores_leave_shared_errors_in(table: pd.DataFrame) -> None:
     fitted = voirdire.fit(rows, families=FAMILIES, anchors=people, method="map")
     assert fitted.model.name == "rating-families"
     density, data = fitted.problem.density, fitted.problem.data
-    field, rng = density.field(data), np.random.default_rng(1)
+    field, rng = density.latent_model(data), np.random.default_rng(1)
     latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     expected = float(density.log_likelihood(density.values(flat, np), data, np))

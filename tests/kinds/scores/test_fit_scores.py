@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.kinds.scores.checks import linked
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.checks import connectivity_check
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 
@@ -93,10 +93,10 @@ def test_a_judge_of_one_score_is_fitted_and_named(panel: tuple[pd.DataFrame, pd.
 
 def test_judges_without_common_items_are_named(panel: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     table = panel[0]
-    whole = linked(pose_scores(load_model("rating-severity"), read_scores(table)))
+    whole = connectivity_check(encode_scores(load_model("rating-severity"), read_scores(table)))
     assert (whole.level, whole.value) == ("ok", 0.0)
     apart = table[(table["judge"] < "judge-2") == (table["item"] < "item-040")]
-    found = linked(pose_scores(load_model("rating-severity"), read_scores(apart)))
+    found = connectivity_check(encode_scores(load_model("rating-severity"), read_scores(apart)))
     assert (found.level, found.value) == ("warn", 2.0)
     assert "judge-0, judge-1 against the rest" in found.message
 

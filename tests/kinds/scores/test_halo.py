@@ -113,7 +113,7 @@ def test_human_scores_leave_tastes_in(table: pd.DataFrame) -> None:
 def test_human_scores_are_answers_of_the_field(table: pd.DataFrame) -> None:
     problem = voirdire.fit(table.drop(columns="truth"), anchors=people_of(table), method="map").problem
     density, data = problem.density, problem.data
-    field, rng = density.field(data), np.random.default_rng(1)
+    field, rng = density.latent_model(data), np.random.default_rng(1)
     latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
     expected = float(density.log_likelihood(density.values(flat, np), data, np))

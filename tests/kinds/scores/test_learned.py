@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.posterior import scores
+from voirdire.infer.posterior import integrated_scores
 from voirdire.settings import PROB
 
 CUTS = np.array([-2.0, -0.7, 0.7, 2.0])
@@ -33,7 +33,7 @@ def panel(worth: np.ndarray, rng: np.random.Generator, judges: int = 5) -> pd.Da
 
 def told_apart(fit: voirdire.Fit, level: float = 0.99) -> float:
     """Share of the pairs of items of which one is better with such a probability."""
-    drawn = np.asarray(scores(fit.problem.density, fit.posterior.values))[::8].reshape(
+    drawn = np.asarray(integrated_scores(fit.problem.density, fit.posterior.values))[::8].reshape(
         -1, len(fit.problem.items)
     )
     better = (drawn[:, :, None] > drawn[:, None, :]).mean(axis=0)[np.triu_indices(drawn.shape[1], 1)]

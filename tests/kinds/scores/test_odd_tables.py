@@ -12,8 +12,8 @@ import pytest
 import voirdire
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.mode import find_mode
-from voirdire.infer.search import search
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.infer.search import search_minimum
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 
@@ -142,11 +142,11 @@ def test_modes_of_small_odd_tables(name: str) -> None:
 def test_modes_of_small_odd_tables_are_the_highest_that_a_plain_search_finds(name: str) -> None:
     levels, make = SMALL[name]
     model, scores = load_model("rating-discrimination"), read_scores(make())
-    problem = pose_scores(model, scores, levels=list(range(levels)))
+    problem = encode_scores(model, scores, levels=list(range(levels)))
     mode, density = find_mode(problem), problem.density
     plain = Derivatives(density, problem.data)
     plain.by_hand = None  # the density as it is written, and a search that knows its gradient alone
-    ends = [search(plain.both, start, max_iterations=400) for start in density.starts(problem.data)]
+    ends = [search_minimum(plain.both, start, max_iterations=400) for start in density.starts(problem.data)]
     assert mode.log_density >= -min(end.value for end in ends) - 1e-6
     assert np.abs(plain.both(mode.x)[1]).max() < 1e-5
 

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.kinds.scores.bootstrap import resampled
-from voirdire.kinds.scores.concordance import against_anchors
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.bootstrap import resample_scores
+from voirdire.kinds.scores.concordance import human_concordance_check
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 
@@ -246,7 +246,7 @@ def test_a_fit_with_human_scores_is_kept_whole_and_shown(tmp_path: Path) -> None
 def test_bootstrap_keeps_the_anchors_and_update_refuses_them() -> None:
     people = pd.DataFrame({"item": ["x1", "x3", "x1"], "criterion": ["p", "q", "p"], "score": [1, 4, 2]})
     fitted = voirdire.fit(small(), anchors=people, method="map", model="rating-severity")
-    drawn = resampled(fitted.problem, np.random.default_rng(0))
+    drawn = resample_scores(fitted.problem, np.random.default_rng(0))
     assert drawn["scores"]["weight"].sum() == len(small())
     np.testing.assert_array_equal(drawn["anchors"]["weight"], fitted.problem.data["anchors"]["weight"])
     with pytest.raises(InputError, match=r"update\(\) is for fits without anchors"):
@@ -286,8 +286,8 @@ def test_the_check_seldom_tells_chance_from_chance() -> None:
         rows = [(j, n, rng.integers(1, 6)) for j in "abc" for n in names]
         table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
         people = pd.DataFrame({"item": names[:12], "score": rng.integers(1, 6, 12)})
-        problem = pose_scores(load_model("rating-severity"), table, levels=LEVELS, anchors=people)
-        (check,) = against_anchors(problem, 0)
+        problem = encode_scores(load_model("rating-severity"), table, levels=LEVELS, anchors=people)
+        (check,) = human_concordance_check(problem, 0)
         told += check.level != "warn"
         if check.level == "warn":
             assert (
@@ -300,8 +300,8 @@ def test_the_check_fails_where_the_panel_is_worse_than_chance(simulate: Simulate
     table, truth = simulate([0.0] * 3, 20, seed=2, slopes=[-1.0] * 3)
     people = people_score(truth["criterion-0"], list(truth.index), seed=1, sharpness=3.0)
     table = table.drop(columns=["run", "criterion"])
-    problem = pose_scores(load_model("rating-severity"), read_scores(table), levels=LEVELS, anchors=people)
-    (check,) = against_anchors(problem, 0)
+    problem = encode_scores(load_model("rating-severity"), read_scores(table), levels=LEVELS, anchors=people)
+    (check,) = human_concordance_check(problem, 0)
     assert check.level == "fail"
     assert "worse than chance. Trust what rests on the anchors, not the consensus." in check.message
 

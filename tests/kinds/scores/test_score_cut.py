@@ -12,7 +12,7 @@ from scipy import integrate, optimize, stats
 import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.scores.cut import GRID, log_discriminations
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 
@@ -47,7 +47,7 @@ def test_the_discriminations_are_the_two_step_formula() -> None:
     human = {"x0": 1, "x1": 1, "x2": 2, "x3": 3, "x5": 2}
     people = pd.DataFrame({"item": list(human), "score": list(human.values())})
     model = load_model("rating-discrimination")
-    problem = pose_scores(model, table, levels=[1, 2, 3], anchors=people)
+    problem = encode_scores(model, table, levels=[1, 2, 3], anchors=people)
     found = log_discriminations(problem)
     spread, sharp = (np.exp(section.numbers["mean"]) for section in (model.strength, model.anchors))
 
@@ -107,7 +107,7 @@ def test_only_anchored_items_and_the_judge_itself_teach_its_discrimination() -> 
     other.loc[free, "score"] = rng.integers(1, 6, int(free.sum()))
     one, two = (
         log_discriminations(
-            pose_scores(load_model("rating-discrimination"), read_scores(t), levels=LEVELS, anchors=people)
+            encode_scores(load_model("rating-discrimination"), read_scores(t), levels=LEVELS, anchors=people)
         )
         for t in (scores, other)
     )

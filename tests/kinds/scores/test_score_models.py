@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 
@@ -162,8 +162,8 @@ def test_intervals_of_means_hold_what_another_panel_would_give(simulate: Simulat
 def test_without_repeats_there_is_no_term_of_them(simulate: Simulate) -> None:
     one, _ = simulate([0.0, 0.0, 0.0], 5, seed=41, runs=2)
     table = one.drop(columns="criterion")
-    assert pose_scores(load_model("rating-severity"), read_scores(table)).density.repeats
-    once = pose_scores(load_model("rating-severity"), read_scores(table[table["run"] == "run-0"]))
+    assert encode_scores(load_model("rating-severity"), read_scores(table)).density.repeats
+    once = encode_scores(load_model("rating-severity"), read_scores(table[table["run"] == "run-0"]))
     assert not once.density.repeats
 
 

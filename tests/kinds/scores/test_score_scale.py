@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.model.specs import load_model
 from voirdire.tables.problems import Problems
@@ -92,7 +92,7 @@ def test_judges_of_no_group() -> None:
         "scores: judge 'b' is of no group, but others are of one; name it, or leave out the column"
     ]
     none = some.assign(group=None)
-    assert pose_scores(load_model("rating-severity"), read_scores(none)).groups == ("all",)
+    assert encode_scores(load_model("rating-severity"), read_scores(none)).groups == ("all",)
 
 
 def test_what_other_tables_take_is_refused() -> None:
@@ -107,8 +107,8 @@ def test_what_other_tables_take_is_refused() -> None:
 def test_the_cost_follows_distinct_answers() -> None:
     model = load_model("rating-severity")
     frame = pd.concat([table([1, 2, 3, 1])] * 50)
-    counted = pose_scores(model, read_scores(frame)).data["scores"]
+    counted = encode_scores(model, read_scores(frame)).data["scores"]
     assert len(counted["weight"]) == 4
     assert counted["counts"].sum() == 200
-    once = pose_scores(model, read_scores(table([1, 2, 3, 1]))).data["scores"]
+    once = encode_scores(model, read_scores(table([1, 2, 3, 1]))).data["scores"]
     assert once["weight"].tolist() == [1.0] * 4

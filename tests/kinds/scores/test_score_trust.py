@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.scores.dependence import residuals
+from voirdire.kinds.scores.dependence import score_residuals
 from voirdire.trust.influence import top_changers
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
@@ -125,7 +125,7 @@ def test_residuals_have_mean_zero_and_the_variance_that_is_stated(simulate: Simu
     """At the true parameters z = r / sqrt(v) has mean 0 and variance 1, also with what a judge makes of an item."""
     table, _ = simulate(np.zeros(6), 200, seed=4, runs=2, judge_item=0.8)
     found = fitted(table.drop(columns="criterion"), families={})
-    left = residuals(found.problem, found.posterior)
+    left = score_residuals(found.problem, found.posterior)
     z = left.r[0] / np.sqrt(left.v[0])
     # 1,200 residuals: a mean has an error of 0.03; 206 fitted parameters take a sixth of the variance
     assert abs(z.mean()) < 0.1

@@ -240,7 +240,7 @@ def test_people_score_items_in_contexts_or_over_them() -> None:
             above = np.concatenate([[1.0], 1 / (1 + np.exp(cuts - eta)), [0.0]])
             expected += np.log(above[row.score - 1] - above[row.score])
         assert float(density.log_people(values, data, np)) == pytest.approx(expected, rel=1e-10)
-        field = density.field(data)
+        field = density.latent_model(data)
         latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
         of = density.log_likelihood(density.values(field.flat(latent, hyper), np), data, np)
         assert float(field.answers.value_gradient(field.predictors(latent, hyper))[0]) == pytest.approx(
@@ -261,9 +261,9 @@ def test_people_in_contexts_that_no_judge_has_seen_are_said(tmp_path: Path) -> N
 
 
 def test_a_model_file_with_contexts_must_be_of_alike_judges_on_levels(tmp_path: Path) -> None:
-    from voirdire.model.specs import locate
+    from voirdire.model.specs import specification_folder
 
-    text = (locate("models") / "rating-continuous-halo.toml").read_text()
+    text = (specification_folder("models") / "rating-continuous-halo.toml").read_text()
     path = tmp_path / "mine.toml"
     path.write_text(text + '\n[context]\nkind = "item-context"\nrate = 1.0\n')
     with pytest.raises(InputError, match=r"\[context\] is for models with \[cutpoints\] and alike-raters"):

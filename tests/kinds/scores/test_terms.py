@@ -115,7 +115,7 @@ def test_the_field_and_the_density_say_the_same(people: bool) -> None:
         TABLE, method="map", anchor_mode="joint" if people else None, **asked
     ).problem
     density, rng = problem.density, np.random.default_rng(0)
-    field = density.field(problem.data)
+    field = density.latent_model(problem.data)
     apart = []
     for _ in range(20):
         latent, hyper = rng.normal(size=field.size), rng.normal(-1, 0.3, len(field.hypers))

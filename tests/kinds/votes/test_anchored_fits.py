@@ -13,11 +13,11 @@ from scipy.special import expit, log_expit
 import voirdire
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
-from voirdire.fit.human import _best, _if_wrong
+from voirdire.fit.human import _best_method, _loss_if_wrong
 from voirdire.infer import engine
-from voirdire.infer.pymc_model import point, pymc_model
+from voirdire.infer.pymc_model import pymc_model, value_point
 from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, OneCoin, simulate_votes
 from voirdire.tables.votes import read_votes
@@ -47,8 +47,8 @@ def test_all_engines_have_the_density_of_the_equation(
     model: str, anchors: pd.DataFrame, as_written: Any
 ) -> None:
     panel = read_votes(VOTES)
-    with_people = pose(load_model(model), panel, anchors=read_anchors(anchors, panel))
-    without = pose(load_model(model), panel)
+    with_people = encode_votes(load_model(model), panel, anchors=read_anchors(anchors, panel))
+    without = encode_votes(load_model(model), panel)
     density = with_people.density
     compiled = pymc_model(with_people).compile_logp(mode=as_written)
     for x in np.random.default_rng(0).normal(size=(3, density.size)):
@@ -74,7 +74,7 @@ def test_all_engines_have_the_density_of_the_equation(
             assert float(engine.log_densities(density)(x[None], with_people.data)[0]) == pytest.approx(
                 reference
             )
-        assert float(compiled(point(density, x))) == pytest.approx(reference, abs=1e-5)
+        assert float(compiled(value_point(density, x))) == pytest.approx(reference, abs=1e-5)
 
 
 def wrong_panel(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -280,17 +280,18 @@ def test_the_default_gives_way_to_what_is_clearly_better() -> None:
     """Paired differences of log loss: twice their standard error decides, not the lower mean."""
     base = np.append(np.full(10, 0.5), 1.0)  # the last anchor is the imagined one
     noise = np.append(np.tile([-0.3, 0.3], 5), 0.0)
-    assert _best({"joint": base, "cut": base - 0.1 + noise}, "joint") == "joint"
-    assert _best({"joint": base, "cut": base - 0.1 + 0.1 * noise}, "joint") == "cut"
-    assert _best({"joint": base[:3], "cut": base[:3] - 0.4}, "joint") == "joint"
+    assert _best_method({"joint": base, "cut": base - 0.1 + noise}, "joint") == "joint"
+    assert _best_method({"joint": base, "cut": base - 0.1 + 0.1 * noise}, "joint") == "cut"
+    assert _best_method({"joint": base[:3], "cut": base[:3] - 0.4}, "joint") == "joint"
 
 
 def test_an_overconfident_method_is_charged_for_what_luck_hides() -> None:
     """Ten of ten right at 0.999 against 0.85: plain log loss prefers the former, the imagined failure does not."""
     sure, modest = np.full(10, 0.999), np.full(10, 0.85)
     losses = {
-        name: np.append(-np.log(p), _if_wrong(1.0 - p)) for name, p in (("stacking", modest), ("lucky", sure))
+        name: np.append(-np.log(p), _loss_if_wrong(1.0 - p))
+        for name, p in (("stacking", modest), ("lucky", sure))
     }
     assert losses["lucky"][:10].mean() < losses["stacking"][:10].mean()
-    assert _best(losses, "stacking") == "stacking"
-    assert _if_wrong(np.array([0.1, 0.1])) == pytest.approx(np.log(10))
+    assert _best_method(losses, "stacking") == "stacking"
+    assert _loss_if_wrong(np.array([0.1, 0.1])) == pytest.approx(np.log(10))

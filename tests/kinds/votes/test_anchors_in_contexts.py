@@ -11,8 +11,8 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.votes.human.table import in_contexts_of, read_anchors
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.human.table import encode_contexts, read_anchors
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -48,8 +48,8 @@ def tables(kind: str, people: int = 60, seed: int = 0) -> tuple[pd.DataFrame, pd
 
 def posed(votes: pd.DataFrame, said: pd.DataFrame, model: str = "crowd-bt-contexts") -> VotesProblem:
     panel = read_votes(votes)
-    people = in_contexts_of(read_anchors(said, panel), panel)
-    return pose(load_model(model), panel, anchors=people)
+    people = encode_contexts(read_anchors(said, panel), panel)
+    return encode_votes(load_model(model), panel, anchors=people)
 
 
 def test_people_judge_items_in_the_context_they_were_asked_in() -> None:
@@ -83,7 +83,7 @@ def test_the_field_is_the_density(in_contexts: bool) -> None:
     votes.loc[::7, "winner"] = "tie"
     said.loc[::5, "winner"] = "tie"
     problem = posed(votes, said if in_contexts else said.drop(columns="context"))
-    field = problem.density.field(problem.data)
+    field = problem.density.latent_model(problem.data)
     rng = np.random.default_rng(1)
     points = [0.4 * rng.standard_normal(problem.density.size) for _ in range(3)]
     of_field = []
@@ -121,13 +121,13 @@ def test_contexts_that_no_judge_saw_are_told_and_left_out() -> None:
     votes, said, _ = tables("right panel")
     said.loc[:9, "context"] = "prompt 33"  # ten rows
     panel = read_votes(votes)
-    found = in_contexts_of(read_anchors(said, panel), panel)
+    found = encode_contexts(read_anchors(said, panel), panel)
     assert found.count == len(said) - 10
     assert any(
         "10 anchors are in contexts that no judge has seen ('prompt 33'" in note for note in found.notes
     )
     with pytest.raises(InputError, match="all 60 anchors are in contexts that no judge has seen"):
-        in_contexts_of(read_anchors(said.assign(context="elsewhere"), panel), panel)
+        encode_contexts(read_anchors(said.assign(context="elsewhere"), panel), panel)
 
 
 def test_an_answer_in_another_context_is_no_contradiction() -> None:

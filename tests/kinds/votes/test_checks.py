@@ -11,8 +11,8 @@ import pytest
 from voirdire.infer import checks
 from voirdire.kinds import checks as shared
 from voirdire.kinds.votes import checks as vote_checks
-from voirdire.kinds.votes.problem import VotesProblem, pose
-from voirdire.model.check import Check, worst
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.model.check import Check, worst_level
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -20,18 +20,18 @@ from voirdire.tables.votes import read_votes
 def posed(rows: list[tuple[str, ...]], model: str = "crowd-bt", on_criteria: Any = None) -> VotesProblem:
     columns = ["judge", "first", "second", "winner", "criterion"][: len(rows[0])]
     votes = read_votes(pd.DataFrame(rows, columns=columns))
-    return pose(load_model(model), votes, on_criteria)
+    return encode_votes(load_model(model), votes, on_criteria)
 
 
 def of(problem: VotesProblem, name: str) -> Check:
-    return next(check for check in vote_checks.comparisons(problem) if check.check == name)
+    return next(check for check in vote_checks.comparison_checks(problem) if check.check == name)
 
 
 CYCLE = [("ann", "x", "y", "x"), ("ann", "y", "z", "y"), ("ann", "z", "x", "z")]
 
 
 def test_a_sound_table_passes() -> None:
-    assert {check.level for check in vote_checks.comparisons(posed(CYCLE))} == {"ok"}
+    assert {check.level for check in vote_checks.comparison_checks(posed(CYCLE))} == {"ok"}
 
 
 def test_groups_that_no_vote_links_are_named() -> None:
@@ -67,35 +67,35 @@ def test_criteria_are_looked_at_one_by_one_where_the_model_keeps_them_apart() ->
 
 def test_weights_without_votes_are_the_priors() -> None:
     rows = [("ann", "x", "y", winner, criterion) for winner in "xy" for criterion in ("good", "short")]
-    (found,) = vote_checks.unvoted_weights(posed(rows, "maple"))
+    (found,) = vote_checks.weights_check(posed(rows, "maple"))
     assert found.level == "warn"
     assert "the prior's alone" in found.message
     on_criteria = pd.DataFrame({"judge": ["ann"], "first": "good", "second": "short", "winner": "good"})
-    assert vote_checks.unvoted_weights(posed(rows, "maple", read_votes(on_criteria))) == []
-    assert vote_checks.unvoted_weights(posed(rows, "maple-fixed-weights")) == []
-    assert vote_checks.unvoted_weights(posed(CYCLE, "maple")) == []  # one criterion needs no weight
+    assert vote_checks.weights_check(posed(rows, "maple", read_votes(on_criteria))) == []
+    assert vote_checks.weights_check(posed(rows, "maple-fixed-weights")) == []
+    assert vote_checks.weights_check(posed(CYCLE, "maple")) == []  # one criterion needs no weight
 
 
 @pytest.mark.parametrize(
     ("mass", "level"), [(0.0, "ok"), (0.05, "ok"), (0.051, "warn"), (0.3, "warn"), (0.31, "fail")]
 )
 def test_the_mirror_warns_above_five_percent(mass: float, level: str) -> None:
-    found = shared.orientation(mass)
+    found = shared.orientation_check(mass)
     assert (found.level, found.value) == (level, mass)
     assert f"{mass:.2g} posterior probability that this panel is wrong as a whole" in found.message
     assert ("Collect human answers" in found.message) == (level != "ok")
-    assert "at the mode alone" in shared.orientation(mass, at_mode=True).message
+    assert "at the mode alone" in shared.orientation_check(mass, at_mode=True).message
 
 
 def test_judges_below_chance_are_named_if_their_whole_interval_is() -> None:
     problem = posed([(judge, "x", "y", "x") for judge in ("ann", "bob", "cem")])
-    found = shared.below_chance(problem, {"reliability_high": np.array([0.49, 0.51, 0.2])})
+    found = shared.below_chance_check(problem, {"reliability_high": np.array([0.49, 0.51, 0.2])})
     assert [check.level for check in found] == ["warn"]
     assert found[0].value == 2.0
     assert found[0].message.startswith("ann, cem are clearly worse than chance")
-    fine = shared.below_chance(problem, {"reliability_high": np.array([0.6, 0.51, 0.9])})
+    fine = shared.below_chance_check(problem, {"reliability_high": np.array([0.6, 0.51, 0.9])})
     assert [check.level for check in fine] == ["ok"]
-    assert shared.below_chance(problem, {"reliability_high": np.full(3, np.nan)}) == []
+    assert shared.below_chance_check(problem, {"reliability_high": np.full(3, np.nan)}) == []
 
 
 def test_many_names_are_counted() -> None:
@@ -105,25 +105,25 @@ def test_many_names_are_counted() -> None:
 
 
 def test_a_search_or_a_curvature_that_failed_says_so() -> None:
-    assert checks.convergence(1e-7, True).level == "ok"
-    assert checks.convergence(0.3, False).level == "fail"
-    assert checks.curvature(0.1).level == "ok"
+    assert checks.check_convergence(1e-7, True).level == "ok"
+    assert checks.check_convergence(0.3, False).level == "fail"
+    assert checks.check_curvature(0.1).level == "ok"
     for flat in (0.0, -0.2):
-        assert checks.curvature(flat).level == "fail"
-        assert "method='nuts'" in checks.curvature(flat).message
+        assert checks.check_curvature(flat).level == "fail"
+        assert "method='nuts'" in checks.check_curvature(flat).message
 
 
 def test_draws_in_both_modes_are_told() -> None:
-    found = checks.both_modes(0.25)
+    found = checks.check_both_modes(0.25)
     assert found.level == "warn"
     assert "25% of the draws" in found.message
 
 
 def test_the_worst_level_wins() -> None:
     made = [Check("a", level, 0.0, "") for level in ("ok", "warn", "ok")]
-    assert worst(made) == "warn"
-    assert worst([*made, Check("b", "fail", None, "")]) == "fail"
-    assert worst([]) == "ok"
+    assert worst_level(made) == "warn"
+    assert worst_level([*made, Check("b", "fail", None, "")]) == "fail"
+    assert worst_level([]) == "ok"
 
 
 @pytest.mark.parametrize(
@@ -133,8 +133,8 @@ def test_the_worst_level_wins() -> None:
 def test_that_a_panel_is_right_as_a_whole_is_not_claimed_of_dependent_judges(
     depend: Any, anchored: bool, level: str
 ) -> None:
-    found = [shared.orientation(7e-51), Check("dependence", depend, 2.0, "8 judges, worth about 2.")]
-    told = shared.of_dependent_judges(found, anchored)
+    found = [shared.orientation_check(7e-51), Check("dependence", depend, 2.0, "8 judges, worth about 2.")]
+    told = shared.withhold_orientation(found, anchored)
     assert (told[0].level, told[1]) == (level, found[1])
     assert ("7e-51 posterior probability" in told[0].message) == (level == "ok")
     assert ("It is larger than that" in told[0].message) == (depend == "warn")

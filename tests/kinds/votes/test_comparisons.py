@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from voirdire.kinds.votes.human.comparisons import answered, comparisons, right_and_wrong
+from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons, right_and_wrong
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.tables.votes import read_votes
 
@@ -20,7 +20,7 @@ VOTES = read_votes(pd.DataFrame(ROWS, columns=["judge", "first", "second", "winn
 
 
 def test_counts_by_order_shown() -> None:
-    found = comparisons(VOTES, criteria=False)
+    found = collect_comparisons(VOTES, criteria=False)
     assert [(VOTES.items[i], VOTES.items[j]) for i, j in zip(found.one, found.other, strict=True)] == [
         ("w", "z"),
         ("x", "y"),
@@ -35,8 +35,8 @@ def test_counts_by_order_shown() -> None:
 def test_right_and_wrong_by_position_of_the_better_item() -> None:
     """People prefer y to x and z to w: judge a is wrong in both orders, b right in either."""
     people = pd.DataFrame([("x", "y", "y"), ("z", "w", "z")], columns=["first", "second", "winner"])
-    found = comparisons(VOTES, criteria=False)
-    rows, answers = answered(found, read_anchors(people, VOTES), criteria=False)
+    found = collect_comparisons(VOTES, criteria=False)
+    rows, answers = decided_comparisons(found, read_anchors(people, VOTES), criteria=False)
     assert rows.tolist() == [0, 1]
     assert answers.tolist() == [-1, -1]
     right, wrong = right_and_wrong(found, rows, answers)
@@ -46,5 +46,7 @@ def test_right_and_wrong_by_position_of_the_better_item() -> None:
 
 def test_ties_of_people_teach_nothing() -> None:
     people = pd.DataFrame([("x", "y", "tie")], columns=["first", "second", "winner"])
-    rows, _ = answered(comparisons(VOTES, criteria=False), read_anchors(people, VOTES), criteria=False)
+    rows, _ = decided_comparisons(
+        collect_comparisons(VOTES, criteria=False), read_anchors(people, VOTES), criteria=False
+    )
     assert len(rows) == 0

@@ -16,7 +16,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.votes.chances import answer_probabilities
-from voirdire.kinds.votes.contexts import by_context, left_out, split
+from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import votes_in_context
@@ -209,9 +209,9 @@ def test_a_fit_is_kept_and_predicts_in_its_contexts(fitted: Any, table: pd.DataF
 def test_what_would_take_many_minutes_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
     votes = read_votes(panel(1.0))
     monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_CELLS", (100, 100))
-    assert "combinations of judge, pair and context would take" in left_out(votes)
+    assert "combinations of judge, pair and context would take" in why_contexts_left_out(votes)
     monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_LATENT", (100, 100))
-    assert "6 judges, 10 items and 8 contexts would take" in left_out(votes)
+    assert "6 judges, 10 items and 8 contexts would take" in why_contexts_left_out(votes)
 
 
 @pytest.mark.slow
@@ -333,21 +333,21 @@ def test_habits_of_judges_in_contexts_are_learned_where_they_vote_there_often_en
     often = panel(1.0, votes=400, contexts=30, ties=True)
     seldom = often.groupby(["judge", "context"]).head(1)
     for table, told in ((often, True), (seldom, False)):
-        problem, notes = VOTES.pose(model, read_votes(table), request)
+        problem, notes = VOTES.encode_table(model, read_votes(table), request)
         names = {parameter.name for parameter in problem.density.parameters}
         assert {"tie_context", "tie_item"} <= names
         assert ("tie_judge_context" in names) == ("log_tie_judge_context_spread" in names) == told
         assert any("1.0 times in a context on average" in note for note in notes) != told
-    problem, notes = VOTES.pose(model, read_votes(seldom.query("winner != 'tie'")), request)
+    problem, notes = VOTES.encode_table(model, read_votes(seldom.query("winner != 'tie'")), request)
     assert not any("times in a context" in note for note in notes)
 
 
 def test_a_fold_that_is_not_seen_changes_no_habits() -> None:
     """Of what it leaves each judge votes once in a context, of the whole table twice."""
     votes = read_votes(panel(1.0, votes=400, contexts=30, ties=True).groupby(["judge", "context"]).head(2))
-    twice = votes_in_context(split(votes, contexts=True))
+    twice = votes_in_context(split_by_terms(votes, contexts=True))
     assert 1.5 < twice < 2.0
-    split_votes = split(votes, contexts=True)
+    split_votes = split_by_terms(votes, contexts=True)
     unseen = replace(split_votes, counts=split_votes.counts // 2)
     assert votes_in_context(unseen) == twice
     log, _ = held_out(load_model("crowd-bt-contexts"), votes, np.arange(votes.rows) % 2 == 0)
@@ -356,17 +356,17 @@ def test_a_fold_that_is_not_seen_changes_no_habits() -> None:
 
 def test_contexts_that_link_nothing_are_left_out() -> None:
     table = panel(1.0)
-    assert left_out(read_votes(table)) is None
-    assert left_out(read_votes(table.drop(columns="context"))) == ""
-    assert left_out(read_votes(table.assign(context="one"))) == ""
-    assert "fewer than two each" in left_out(
+    assert why_contexts_left_out(read_votes(table)) is None
+    assert why_contexts_left_out(read_votes(table.drop(columns="context"))) == ""
+    assert why_contexts_left_out(read_votes(table.assign(context="one"))) == ""
+    assert "fewer than two each" in why_contexts_left_out(
         read_votes(table.assign(context=np.arange(len(table)).astype(str)))
     )
     apart = table.copy()
     apart["context"] = [" ".join(sorted(pair)) for pair in zip(table["first"], table["second"], strict=True)]
     named = apart.assign(first=apart["context"] + apart["first"], second=apart["context"] + apart["second"])
     named["winner"] = table["winner"]
-    assert "0 of 90 items meet in several" in left_out(read_votes(named))
+    assert "0 of 90 items meet in several" in why_contexts_left_out(read_votes(named))
     fitted = voirdire.fit(named, method="map")
     assert any("contexts are left out: 0 of 90 items" in note for note in fitted.notes)
     split = by_context(read_votes(table))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.cli.fit import show
+from voirdire.cli.fit import show_fit
 from voirdire.report.fit_page import fit_page
 from voirdire.report.notebook import notebook
 from voirdire.tables.graph import fixed_order
@@ -79,7 +79,7 @@ def test_what_cannot_be_told_is_left_out_with_its_reason_once(capsys: pytest.Cap
     )
     for fit, told in ((one, False), (both, True)):
         assert ("position bias" in notebook(fit)) == told
-        show(fit)
+        show_fit(fit)
         assert ("position bias" in capsys.readouterr().out) == told
     judges = next(section for section in fit_page(one).sections if section.name == "judges")
     assert str(judges).count("r is always first") == 1

@@ -141,7 +141,7 @@ def log_likelihood(values: dict[str, Any], table: pd.DataFrame, length: np.ndarr
 
 def test_field_density_and_formulas_written_out_say_the_same(fit: Any) -> None:
     problem, rng = fit.problem, np.random.default_rng(0)
-    density, field = problem.density, problem.density.field(problem.data)
+    density, field = problem.density, problem.density.latent_model(problem.data)
     both = TABLE[["length_first", "length_second"]].to_numpy()
     length = (both - both.mean()) / both.std()
     for _ in range(20):
@@ -161,7 +161,7 @@ def test_votes_are_predicted_drawn_and_left_out_with_their_numbers(fit: Any) -> 
     log = np.log(chance[np.arange(len(answer)), answer]).sum()
     assert log == pytest.approx(float(problem.density.log_likelihood(values, problem.data, np)), rel=1e-9)
     drawn = fit.kind.draw(problem, values, np.random.default_rng(0))
-    again = fit.kind.reposed(problem, table=drawn)
+    again = fit.kind.with_data(problem, table=drawn)
     assert again.density == problem.density
     before, after = (
         one.density.log_likelihood(values, one.data, np) / one.votes.rows for one in (problem, again)
@@ -206,9 +206,9 @@ def test_every_model_of_single_votes_takes_covariates(model: str) -> None:
 
 
 def test_a_term_of_a_model_file_has_the_scale_that_it_says(tmp_path: Path) -> None:
-    from voirdire.model.specs import locate
+    from voirdire.model.specs import specification_folder
 
-    text = (locate("models") / "crowd-bt-position.toml").read_text()
+    text = (specification_folder("models") / "crowd-bt-position.toml").read_text()
     path = tmp_path / "one.toml"
     path.write_text(
         text.replace('"crowd-bt-position"', '"one"') + '\n[[term]]\nfactors = "item:category"\nsd = 0.5\n'

@@ -13,11 +13,11 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.infer.laplace import laplace
+from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.family.two_coin_gradient import FURTHEST_IN_SINGLE
-from voirdire.model.specs import Model, load_model, locate
+from voirdire.model.specs import Model, load_model, specification_folder
 from voirdire.tables.votes import read_votes
 from voirdire_studies.coverage import simulate_panel
 from voirdire_studies.study import load_study
@@ -30,7 +30,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Any model of votes with a given scale, with a learned one."""
 
     def made(name: str) -> Model:
-        text = (locate("models") / f"{name}.toml").read_text()
+        text = (specification_folder("models") / f"{name}.toml").read_text()
         text = text.replace('kind = "normal"\nsd = 4.0', f'kind = "learned-scale"\nrate = {RATE}')
         path = Path(tmp_path_factory.mktemp("models")) / f"{name}.toml"
         path.write_text(text)
@@ -67,7 +67,7 @@ def log_spread(problem: VotesProblem) -> float:
 def test_coins_of_a_given_population_go_with_no_learned_scale(learned: Any) -> None:
     kinds = "pooled-one-coin, pooled-two-coin, pooled-discrimination, pooled-discrimination-position or fixed"
     with pytest.raises(InputError, match=f"kind {kinds}, not one-coin; take learned"):
-        pose(learned("crowd-bt"), read_votes(drawn(5, 3, 60, 1.0, seed=1)))
+        encode_votes(learned("crowd-bt"), read_votes(drawn(5, 3, 60, 1.0, seed=1)))
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -76,8 +76,8 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
     table = drawn(5, 3, 60, 1.0, seed=1)
     if ties:
         table["winner"] = np.where(np.arange(60) % 7 == 0, "tie", table["winner"])
-    problem = pose(load_model("learned-crowd-bt-position"), read_votes(table))
-    answers = problem.density.field(problem.data).answers
+    problem = encode_votes(load_model("learned-crowd-bt-position"), read_votes(table))
+    answers = problem.density.latent_model(problem.data).answers
     shape = (3 + ties, answers.counts.shape[-1])
     rng = np.random.default_rng(2)
     for scale in (0.1, 3.0, 30.0):
@@ -117,7 +117,7 @@ def test_scale_and_reliability_are_learned_together() -> None:
 def test_the_mode_is_that_of_the_integrated_likelihood(learned: Any, sd: float) -> None:
     """Three items: their two differences are integrated out on a grid."""
     table = drawn(3, 1, 40, sd, seed=3)
-    problem = pose(learned("bradley-terry"), read_votes(table))
+    problem = encode_votes(learned("bradley-terry"), read_votes(table))
     line = np.linspace(-40, 40, 801)
     one, two = np.meshgrid(line, line)
     plane = np.stack([one, two], axis=-1)
@@ -149,13 +149,13 @@ def test_the_mode_is_that_of_the_integrated_likelihood(learned: Any, sd: float) 
 def test_the_mode_is_that_of_laplace_at_every_scale_in_sparse_tables(learned: Any, sd: float) -> None:
     """Sixty items with four votes each: all but the scale are integrated out by Laplace at fixed scales."""
     votes = read_votes(drawn(60, 4, 120, sd, seed=4))
-    problem, name = pose(learned("bradley-terry"), votes), "bradley-terry"
+    problem, name = encode_votes(learned("bradley-terry"), votes), "bradley-terry"
     scales = np.linspace(-2.5, 2.5, 26)
     marginal = []
     for t in scales:
         fixed = load_model(name).with_priors({"strength": {"sd": math.exp(t)}})
-        mode = find_mode(pose(fixed, votes))
-        root = laplace(pose(fixed, votes), mode).root
+        mode = find_mode(encode_votes(fixed, votes))
+        root = laplace_approximation(encode_votes(fixed, votes), mode).root
         marginal.append(mode.log_density + np.log(np.diag(root)).sum() + t - RATE * math.exp(t))
     weight = np.exp(np.array(marginal) - max(marginal))
     mean = (weight @ scales) / weight.sum()

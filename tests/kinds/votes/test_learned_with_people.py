@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.human.cut import cut_draws, cut_mode, pinned
+from voirdire.kinds.votes.human.cut import cut_draws, cut_mode, fix_coins
 from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.human.votes import gather
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.human.votes import gather_evidence
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -45,18 +45,18 @@ def panel(seed: int, sd: float, right: list[float]) -> tuple[pd.DataFrame, pd.Da
 def problem() -> VotesProblem:
     votes, said, _ = panel(0, 1.5, WRONG)
     read = read_votes(votes)
-    return pose(load_model("learned-crowd-bt-position"), read, anchors=read_anchors(said, read))
+    return encode_votes(load_model("learned-crowd-bt-position"), read, anchors=read_anchors(said, read))
 
 
 def test_coins_that_are_held_stay_and_the_rest_is_at_its_mode(problem: VotesProblem) -> None:
     first, second = np.array([0.3, 0.2, 0.3, 0.3, 0.8, 0.9]), np.array([0.2, 0.3, 0.3, 0.2, 0.9, 0.8])
     mode = cut_mode(problem, first, second)
-    density, table = problem.density, pinned(problem, first, second)
+    density, table = problem.density, fix_coins(problem, first, second)
     values = density.values(mode.x, np)
     for name, share in (("coin_first", first), ("coin_second", second)):
         np.testing.assert_allclose(values[name], np.log(share / (1 - share)), atol=1e-9)
     moved = [mode.x.copy() for _ in range(2)]
-    strength, step = density.slices["strength"], 1e-4
+    strength, step = density.parameter_slices["strength"], 1e-4
     for at in range(strength.start, strength.stop):
         for point, by in zip(moved, (step, -step), strict=True):
             point[at] = mode.x[at] + by
@@ -69,7 +69,7 @@ def test_coins_that_are_held_stay_and_the_rest_is_at_its_mode(problem: VotesProb
 @pytest.mark.long
 @pytest.mark.slow
 def test_votes_do_not_teach_the_coins_of_the_cut(problem: VotesProblem) -> None:
-    evidence = gather(problem)
+    evidence = gather_evidence(problem)
     draws, _ = cut_draws(problem, evidence, 240, np.random.default_rng(3))
     turned = {**problem.data, "votes": {**problem.data["votes"]}}
     turned["votes"]["outcome"] = 1 - turned["votes"]["outcome"]

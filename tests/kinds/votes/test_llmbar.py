@@ -6,29 +6,29 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.fit.human import compare
+from voirdire.fit.human import compare_methods
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.human import candidates
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.human.votes import HumanVotes
-from voirdire.kinds.votes.problem import VotesProblem, pose
-from voirdire.kinds.votes.residuals import residuals
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
+from voirdire.kinds.votes.residuals import vote_residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.answer_weight import family_answer_weight
-from voirdire.trust.families import families_of, without_items
+from voirdire.trust.families import point_without_items, shared_error_families
 
 
 @pytest.fixture(scope="module")
 def panel(shared) -> tuple[VotesProblem, np.ndarray, pd.DataFrame]:
     votes = read_votes(shared / "data" / "llmbar_votes.csv")
-    problem = pose(load_model("crowd-bt-position"), votes)
+    problem = encode_votes(load_model("crowd-bt-position"), votes)
     x = find_mode(problem).x
-    left = residuals(problem, Posterior(problem.density, x, None))
-    alike = residuals(problem, without_items(problem, x))
+    left = vote_residuals(problem, Posterior(problem.density, x, None))
+    alike = vote_residuals(problem, point_without_items(problem, x))
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
-    return problem, family_answer_weight(problem, families_of(problem, alike), left), gold
+    return problem, family_answer_weight(problem, shared_error_families(problem, alike), left), gold
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: 
     for draw in range(draws):
         chosen = np.random.default_rng([size, draw, 1]).choice(len(gold), size, replace=False)
         people = read_anchors(gold.loc[chosen, ["first", "second", "winner"]], problem.votes)
-        asked = pose(problem.model, problem.votes, anchors=people, answer_weight=answer_weight)
+        asked = encode_votes(problem.model, problem.votes, anchors=people, answer_weight=answer_weight)
         human = HumanVotes(asked)
         evidence = human.evidence
-        method, _ = compare(human.left_out("cut", np.zeros(asked.density.size)), human.default)
+        method, _ = compare_methods(human.left_out("cut", np.zeros(asked.density.size)), human.default)
         names = [problem.items[one][:-2] for one in evidence.found.one]
         order = pd.Series(np.arange(len(names)), index=names).loc[pair].to_numpy()
         rest = ~np.isin(np.arange(len(gold)), chosen)
         for p, out in (
             (human.learned[method][0], picked),
             (candidates.best_single(evidence)[0], single),
-            (candidates.majority(evidence)[0], majority),
+            (candidates.majority_shares(evidence)[0], majority),
         ):
             agreed = np.where(truth > 0, p[order], 1 - p[order])[rest]
             out.append(float(((agreed > 0.5) + 0.5 * (agreed == 0.5)).mean()))

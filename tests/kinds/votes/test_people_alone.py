@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.fit.human import compare
+from voirdire.fit.human import compare_methods
 from voirdire.kinds.human import ALONE, LeftOut
 
 NAMES = [f"i{n}" for n in range(8)]
@@ -81,5 +81,5 @@ def test_people_alone_need_not_be_clearly_better(alone: float, chosen: str) -> N
 
     # noise that would hide the difference of any other way
     found = {"joint": LeftOut(*(np.full(20, x) for x in (0.67, 0.33, 1.0))), ALONE: left_out(alone)}
-    assert compare(found, "joint")[0] == chosen
-    assert compare({"joint": found["joint"], "cut": found[ALONE]}, "joint")[0] == "joint"
+    assert compare_methods(found, "joint")[0] == chosen
+    assert compare_methods({"joint": found["joint"], "cut": found[ALONE]}, "joint")[0] == "joint"

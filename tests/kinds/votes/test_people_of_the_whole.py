@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.human.table import in_contexts_of, read_anchors
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.human.table import encode_contexts, read_anchors
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -57,7 +57,9 @@ def posed(contexts: bool, model: str) -> tuple[VotesProblem, pd.DataFrame]:
     votes, said, _, _ = tables(0, 1.0, contexts=contexts)
     panel = read_votes(votes)
     people = read_anchors(said, panel)
-    return pose(load_model(model), panel, anchors=in_contexts_of(people, panel) if contexts else people), said
+    return encode_votes(
+        load_model(model), panel, anchors=encode_contexts(people, panel) if contexts else people
+    ), said
 
 
 def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
@@ -78,7 +80,7 @@ def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
 @pytest.mark.parametrize("contexts", [False, True])
 def test_the_field_is_the_density(contexts: bool) -> None:
     problem, _ = posed(contexts, "maple-contexts" if contexts else "maple-tastes")
-    density, field = problem.density, problem.density.field(problem.data)
+    density, field = problem.density, problem.density.latent_model(problem.data)
     rng = np.random.default_rng(1)
     for x in rng.normal(0, 0.5, (3, density.size)):
         latent, spreads = field.latent(x)
@@ -99,7 +101,7 @@ def test_the_field_is_the_density(contexts: bool) -> None:
 
 def test_information_and_its_bend_are_means_over_answers() -> None:
     problem, _ = posed(False, "maple-tastes")
-    field = problem.density.field(problem.data)
+    field = problem.density.latent_model(problem.data)
     predictors = np.random.default_rng(2).normal(0, 0.5, (field.pattern.kinds, len(field.pattern.index)))
     answers = field.answers
     root = np.random.default_rng(3).normal(size=(predictors.shape[1], len(predictors), 2))

@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -41,8 +41,8 @@ def test_the_field_is_the_density_with_people(model: str, ties: bool) -> None:
     votes.loc[:: 7 if ties else 10**6, "winner"] = "tie" if ties else votes["winner"][0]
     read = read_votes(votes)
     said = votes.sample(40, random_state=0).drop(columns="judge").assign(person="ann")
-    problem = pose(load_model(model), read, anchors=read_anchors(said, read))
-    field = problem.density.field(problem.data)
+    problem = encode_votes(load_model(model), read, anchors=read_anchors(said, read))
+    field = problem.density.latent_model(problem.data)
     for x in np.random.default_rng(1).normal(0, 0.5, (3, problem.density.size)):
         value, _ = field.answers.value_gradient(field.predictors(*field.latent(x)))
         values = problem.density.values(x, np)

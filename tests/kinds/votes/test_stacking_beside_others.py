@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.special import log_expit, ndtri
 
-from voirdire.kinds.votes.human.comparisons import comparisons
+from voirdire.kinds.votes.human.comparisons import collect_comparisons
 from voirdire.kinds.votes.human.stacking import Stacking
 from voirdire.tables.votes import read_votes
 
@@ -28,7 +28,7 @@ def llmbar(shared) -> tuple[np.ndarray, np.ndarray]:
     votes = read_votes(shared / "data" / "llmbar_votes.csv")
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
     better = set(np.where(gold["winner"] == "first", gold["first"], gold["second"]))
-    found = comparisons(votes, criteria=False)
+    found = collect_comparisons(votes, criteria=False)
     return found.mean_answers.T, np.array([1.0 if votes.items[one] in better else -1.0 for one in found.one])
 
 
@@ -51,7 +51,7 @@ def test_log_loss_is_not_behind_ridge_s(llmbar, size: int, draws: int, accuracy:
         rng = np.random.default_rng([size, draw, 2])
         rows = rng.choice(len(truth), size, replace=False)
         rest = np.setdiff1d(np.arange(len(truth)), rows)
-        p = Stacking(x, rows, truth[rows], COIN).stacked().p
+        p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities().p
         ours = -np.log(np.where(truth > 0, p, 1 - p))[rest]
         theirs = -log_expit(truth * (x @ by_cross_validation(x[rows], truth[rows], rng)))[rest]
         lead.append(theirs.mean() - ours.mean())
@@ -85,7 +85,7 @@ def test_one_judge_far_ahead_is_not_lost(mistakes: str, draws: int) -> None:
         x = truth[:, None] * np.where(z < ndtri(right), 1.0, -1.0)
         rows = rng.choice(350, 20, replace=False)
         rest = np.setdiff1d(np.arange(350), rows)
-        p = Stacking(x, rows, truth[rows], COIN).stacked().p[rest]
+        p = Stacking(x, rows, truth[rows], COIN).stacked_probabilities().p[rest]
         agreed = (x[rows] * truth[rows, None]).sum(axis=0)
         single = x[rest][:, agreed == agreed.max()].mean(axis=1) * truth[rest]
         lead.append(((p > 0.5) == (truth[rest] > 0)).mean() - ((single > 0) + 0.5 * (single == 0)).mean())

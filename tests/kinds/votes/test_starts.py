@@ -9,7 +9,7 @@ from voirdire.infer import mode as modes
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes import doubt
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.starts import agreement_signs, starting_point
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, simulate_votes
@@ -22,7 +22,7 @@ SHARES = (15, 30, 50, 70, 85, 100)
 def problem() -> VotesProblem:
     panel = {f"m{share:03d}": Accuracy(share / 100) for share in SHARES}
     made = simulate_votes(panel, items=14, criteria=2, design={"kind": "all-pairs", "order": "fixed"}, seed=3)
-    return pose(load_model("maple"), read_votes(made.votes), read_votes(made.criteria_votes))
+    return encode_votes(load_model("maple"), read_votes(made.votes), read_votes(made.criteria_votes))
 
 
 def test_judges_start_in_the_order_of_what_their_answers_say(problem: VotesProblem) -> None:
@@ -41,7 +41,7 @@ def test_judges_start_in_the_order_of_what_their_answers_say(problem: VotesProbl
 
 def test_one_judge_starts_reliable() -> None:
     made = simulate_votes({"a": Accuracy(0.8)}, items=5, criteria=1, seed=1)
-    one = pose(load_model("crowd-bt"), read_votes(made.votes))
+    one = encode_votes(load_model("crowd-bt"), read_votes(made.votes))
     assert one.density.values(starting_point(one.density, one.data, np.ones(1)), np)["reliability"] > 0
 
 
@@ -68,7 +68,7 @@ def test_a_lower_mode_is_searched_roughly_and_a_higher_one_to_the_end(
 ) -> None:
     """The same two modes, reached in either order."""
     there = find_mode(problem)
-    again = find_mode(problem, start=np.asarray(problem.density.mirror(there.x, np)))
+    again = find_mode(problem, start=np.asarray(problem.density.mirror_values(there.x, np)))
     assert again.starts[0] == pytest.approx(there.starts[1], abs=0.01)
     assert again.starts[0] < again.log_density
     assert again.gradient <= 1e-6

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.infer.posterior import Posterior, scores, weights
-from voirdire.kinds.columns import records
+from voirdire.infer.posterior import Posterior, integrated_scores, normalised_weights
+from voirdire.kinds.columns import to_records
 from voirdire.kinds.votes import results as summaries
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -37,7 +37,7 @@ def posed(model: str, ties: bool = True) -> VotesProblem:
         {"judge": ["ann", "bob"], "first": "brief", "second": "clear", "winner": "first"}
     )
     separate = model.startswith("maple")
-    return pose(load_model(model), read_votes(votes), read_votes(on_criteria) if separate else None)
+    return encode_votes(load_model(model), read_votes(votes), read_votes(on_criteria) if separate else None)
 
 
 def posterior(problem: VotesProblem, draws: bool = True) -> Posterior:
@@ -62,17 +62,19 @@ def test_scores_are_weighted_strengths() -> None:
         "weight": np.array([0.0, math.log(3.0)]),
         "strength": np.array([[2.0, 0.0, -2.0], [-1.0, 1.0, 0.0]]),
     }
-    np.testing.assert_allclose(weights(problem.density, values), [0.25, 0.75])
-    np.testing.assert_allclose(scores(problem.density, values), [-0.25, 0.75, -0.5])
+    np.testing.assert_allclose(normalised_weights(problem.density, values), [0.25, 0.75])
+    np.testing.assert_allclose(integrated_scores(problem.density, values), [-0.25, 0.75, -0.5])
     equal = {"strength": values["strength"]}
-    np.testing.assert_allclose(scores(posed("maple-fixed-weights").density, equal), [0.5, 0.5, -1.0])
+    np.testing.assert_allclose(
+        integrated_scores(posed("maple-fixed-weights").density, equal), [0.5, 0.5, -1.0]
+    )
 
 
 def test_the_ranking_is_that_of_the_draws() -> None:
     problem = posed("maple")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.ranking(problem, known, prob=0.8))
-    draws = scores(problem.density, chained(known))
+    found = pd.DataFrame(summaries.ranking_table(problem, known, prob=0.8))
+    draws = integrated_scores(problem.density, chained(known))
     middle = np.median(draws, axis=0)
     assert found["score"].is_monotonic_decreasing
     assert found["rank"].tolist() == [1, 2, 3]
@@ -93,23 +95,26 @@ def test_the_ranking_is_that_of_the_draws() -> None:
 def test_the_mode_alone_has_no_spread() -> None:
     problem = posed("maple-position")
     alone = posterior(problem, draws=False)
-    items = pd.DataFrame(summaries.ranking(problem, alone, 0.9))
+    items = pd.DataFrame(summaries.ranking_table(problem, alone, 0.9))
     assert items[["sd", "low", "high", "rank_low", "rank_high", "p_best"]].isna().all(axis=None)
     assert items[["score", "rank"]].notna().all(axis=None)
-    judges = pd.DataFrame(summaries.judges(problem, alone, 0.9))
+    judges = pd.DataFrame(summaries.judge_table(problem, alone, 0.9))
     assert (
         judges[["reliability", "position_bias", "p_right", "first_rate", "tie_rate"]].notna().all(axis=None)
     )
     assert judges.filter(regex="_(low|high)$").isna().all(axis=None)
-    for table in (summaries.criteria(problem, alone, 0.9), summaries.strengths(problem, alone, 0.9)):
+    for table in (
+        summaries.criterion_table(problem, alone, 0.9),
+        summaries.strength_table(problem, alone, 0.9),
+    ):
         assert pd.DataFrame(table)[["low", "high"]].isna().all(axis=None)
-    assert records(summaries.ranking(problem, alone, 0.9))[0]["sd"] is None
+    assert to_records(summaries.ranking_table(problem, alone, 0.9))[0]["sd"] is None
 
 
 def test_strengths_are_told_by_criterion_and_item() -> None:
     problem = posed("maple")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.strengths(problem, known, 0.9)).set_index(["criterion", "item"])
+    found = pd.DataFrame(summaries.strength_table(problem, known, 0.9)).set_index(["criterion", "item"])
     draws = chained(known)["strength"]
     assert len(found) == 6
     for c, criterion in enumerate(problem.criteria):
@@ -125,7 +130,7 @@ def test_strengths_are_told_by_criterion_and_item() -> None:
 def test_criteria_have_weights_that_sum_to_one() -> None:
     problem = posed("maple")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.criteria(problem, known, 0.9))
+    found = pd.DataFrame(summaries.criterion_table(problem, known, 0.9))
     w = chained(known)["weight"]
     share = np.exp(w) / np.exp(w).sum(axis=1, keepdims=True)
     assert found["criterion"].tolist() == CRITERIA
@@ -141,7 +146,7 @@ def test_criteria_have_weights_that_sum_to_one() -> None:
 def test_two_coins_make_reliability_and_position_bias() -> None:
     problem = posed("crowd-bt-position")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.judges(problem, known, 0.9))
+    found = pd.DataFrame(summaries.judge_table(problem, known, 0.9))
     draws = chained(known)
     e1, e2 = s(draws["coin_first"]), s(draws["coin_second"])
     bias = (e1 - e2) / 2
@@ -151,7 +156,7 @@ def test_two_coins_make_reliability_and_position_bias() -> None:
     np.testing.assert_allclose(found["position_bias_high"], np.quantile(bias, 0.95, axis=0))
     assert found["votes"].tolist() == [6, 6, 6]
     alone = posterior(problem, draws=False)
-    at_mode = pd.DataFrame(summaries.judges(problem, alone, 0.9))
+    at_mode = pd.DataFrame(summaries.judge_table(problem, alone, 0.9))
     e1, e2 = (s(alone.central_values[name]) for name in ("coin_first", "coin_second"))
     np.testing.assert_allclose(at_mode["reliability"], (e1 + e2) / 2)
     np.testing.assert_allclose(at_mode["position_bias"], (e1 - e2) / 2)
@@ -186,7 +191,7 @@ def behaviour_by_hand(model: str, values: dict[str, Any], judge: int) -> tuple[f
 def test_behaviour_on_a_typical_pair_by_hand(model: str) -> None:
     problem = posed(model)
     known = posterior(problem)
-    found = pd.DataFrame(summaries.judges(problem, known, 0.9))
+    found = pd.DataFrame(summaries.judge_table(problem, known, 0.9))
     draws = chained(known)
     for judge in range(3):
         row = found.loc[judge]
@@ -199,11 +204,13 @@ def test_behaviour_on_a_typical_pair_by_hand(model: str) -> None:
 
 
 def test_what_a_model_does_not_estimate_is_missing() -> None:
-    plain = pd.DataFrame(summaries.judges(posed("bradley-terry"), posterior(posed("bradley-terry")), 0.9))
+    plain = pd.DataFrame(
+        summaries.judge_table(posed("bradley-terry"), posterior(posed("bradley-terry")), 0.9)
+    )
     assert (
         plain[["reliability", "reliability_low", "position_bias", "position_bias_high"]].isna().all(axis=None)
     )
-    one = pd.DataFrame(summaries.judges(posed("crowd-bt"), posterior(posed("crowd-bt")), 0.9))
+    one = pd.DataFrame(summaries.judge_table(posed("crowd-bt"), posterior(posed("crowd-bt")), 0.9))
     assert one["reliability"].notna().all()
     assert one["position_bias"].isna().all()
 
@@ -211,7 +218,7 @@ def test_what_a_model_does_not_estimate_is_missing() -> None:
 def test_the_discrimination_family_is_reported_on_the_coins_scale() -> None:
     problem = posed("bt-sigma-position")
     known = posterior(problem)
-    found = pd.DataFrame(summaries.judges(problem, known, 0.9))
+    found = pd.DataFrame(summaries.judge_table(problem, known, 0.9))
     np.testing.assert_array_equal(found["reliability"], found["p_right"])
     np.testing.assert_allclose(found["position_bias"], found["first_rate"] - 0.5)
     sharpness = np.median(np.exp(chained(known)["log_discrimination"]), axis=0)
@@ -220,7 +227,7 @@ def test_the_discrimination_family_is_reported_on_the_coins_scale() -> None:
 
 def test_without_ties_the_tie_rate_is_zero() -> None:
     problem = posed("crowd-bt", ties=False)
-    assert (pd.DataFrame(summaries.judges(problem, posterior(problem), 0.9))["tie_rate"] == 0).all()
+    assert (pd.DataFrame(summaries.judge_table(problem, posterior(problem), 0.9))["tie_rate"] == 0).all()
 
 
 def test_reliability_by_criterion() -> None:
@@ -240,5 +247,5 @@ def test_reliability_by_criterion() -> None:
 
 def test_records_are_plain() -> None:
     columns = {"item": np.array(["x"], dtype=object), "rank": np.array([2]), "sd": np.array([np.nan])}
-    assert records(columns) == [{"item": "x", "rank": 2, "sd": None}]
-    assert type(records(columns)[0]["rank"]) is int
+    assert to_records(columns) == [{"item": "x", "rank": 2, "sd": None}]
+    assert type(to_records(columns)[0]["rank"]) is int

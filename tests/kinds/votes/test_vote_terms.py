@@ -67,7 +67,7 @@ def test_the_sum_of_a_default_is_the_default() -> None:
 def test_the_field_and_the_density_say_the_same() -> None:
     problem: Any = voirdire.fit(TABLE, terms="item + item:context + judge:item", method="map").problem
     density, rng = problem.density, np.random.default_rng(0)
-    field = density.field(problem.data)
+    field = density.latent_model(problem.data)
     for _ in range(20):
         latent, hyper = rng.normal(size=field.size), rng.normal(-1, 0.3, len(field.hypers))
         values = density.values(field.flat(latent, hyper), np)

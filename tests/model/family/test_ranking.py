@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from voirdire.model.family.ranking import draw, ranking, tied_places
+from voirdire.model.family.ranking import draw_orders, ranking_family, tied_places
 
 # a column is one ranking: places of groups, -1 where there are no more items
 PATTERNS = np.array(
@@ -43,7 +43,7 @@ def points(scale: float) -> np.ndarray:
     return np.random.default_rng(1).normal(size=PATTERNS.shape) * scale
 
 
-FAMILY = ranking(5, tied_places(PATTERNS))
+FAMILY = ranking_family(5, tied_places(PATTERNS))
 
 
 @pytest.mark.parametrize("scale", [0.0, 1.0, 4.0])
@@ -58,7 +58,7 @@ def test_probabilities_are_those_of_all_orders_together(scale: float) -> None:
 def test_ties_of_items_far_better_or_worse_than_the_rest(gap: float) -> None:
     eta = np.array([[gap], [gap + 1.0], [gap - 1.0], [0.0], [0.5]])
     groups = np.array([[0], [0], [0], [1], [1]])
-    found = sum(log * weight for log, weight in ranking(5, ((0, 3),)).log_parts(eta, groups, np))
+    found = sum(log * weight for log, weight in ranking_family(5, ((0, 3),)).log_parts(eta, groups, np))
     np.testing.assert_allclose(found, [by_orders(eta[:, 0], groups[:, 0])], rtol=1e-8, atol=1e-9)
 
 
@@ -68,19 +68,19 @@ def test_probabilities_of_all_rankings_with_as_many_ties_sum_to_one() -> None:
     orders = {(a, *sorted((b, c)), d) for a, b, c, d in itertools.permutations(range(4))}
     columns = np.array([[eta[i] for i in order] for order in sorted(orders)]).T
     same = np.repeat(groups[:, None], columns.shape[1], axis=1)
-    log = sum(of * weight for of, weight in ranking(4, ((1, 3),)).log_parts(columns, same, np))
+    log = sum(of * weight for of, weight in ranking_family(4, ((1, 3),)).log_parts(columns, same, np))
     assert np.exp(log).sum() == pytest.approx(1.0, abs=1e-9)
 
 
 def test_large_groups() -> None:
     """Alike items: a tied group of k of n has one over n choose k."""
     eta, groups = np.zeros((30, 1)), np.repeat([0, 1], [12, 18])[:, None]
-    log = sum(of * weight for of, weight in ranking(30, ((0, 12),)).log_parts(eta, groups, np))
+    log = sum(of * weight for of, weight in ranking_family(30, ((0, 12),)).log_parts(eta, groups, np))
     assert log[0] == pytest.approx(-math.log(math.comb(30, 12)), rel=1e-9)
 
 
 def test_a_comparison_is_bradley_terry() -> None:
-    (log, weight), *_ = ranking(2).log_parts(np.array([[1.3], [0.4]]), np.array([[0], [1]]), np)
+    (log, weight), *_ = ranking_family(2).log_parts(np.array([[1.3], [0.4]]), np.array([[0], [1]]), np)
     assert (weight * log)[0] == pytest.approx(-math.log1p(math.exp(-0.9)))
 
 
@@ -142,7 +142,7 @@ def test_the_maximum_of_the_likelihood_is_that_of_hunters_iterations() -> None:
     rng = np.random.default_rng(3)
     items = np.array([rng.permutation(6)[:4] for _ in range(60)]).T
     answers = np.repeat(np.arange(4)[:, None], 60, axis=1)
-    form = ranking(4).closed_form
+    form = ranking_family(4).closed_form
     assert form is not None
 
     def minus(theta: np.ndarray) -> tuple[float, np.ndarray]:
@@ -162,7 +162,7 @@ def test_the_maximum_of_the_likelihood_is_that_of_hunters_iterations() -> None:
 def test_draws_come_as_often_as_their_probabilities_say() -> None:
     eta = np.array([0.5, -0.4, 0.1])
     count = 40_000
-    drawn = draw(np.repeat(eta[:, None], count, axis=1), np.random.default_rng(4))
+    drawn = draw_orders(np.repeat(eta[:, None], count, axis=1), np.random.default_rng(4))
     seen = Counter(map(tuple, drawn.T.tolist()))
     for order in itertools.permutations(range(3)):
         chance = math.exp(by_orders(eta[list(order)], np.arange(3)))
@@ -171,6 +171,6 @@ def test_draws_come_as_often_as_their_probabilities_say() -> None:
 
 def test_tied_groups_cost_their_nodes() -> None:
     """Measured: 180 best-worst rankings took chains some seventy times as long as full ones."""
-    assert ranking(4).cost == 1.0
-    assert 40.0 < ranking(4, ((1, 3),)).cost < 100.0
-    assert ranking(4, ((0, 2), (2, 4))).cost > 1.9 * ranking(4, ((1, 3),)).cost
+    assert ranking_family(4).cost == 1.0
+    assert 40.0 < ranking_family(4, ((1, 3),)).cost < 100.0
+    assert ranking_family(4, ((0, 2), (2, 4))).cost > 1.9 * ranking_family(4, ((1, 3),)).cost

@@ -108,17 +108,17 @@ def test_ties_are_davidsons(propensity: float, d: float) -> None:
 def test_tie_habits_add_up() -> None:
     values = {"tie": np.array(0.5), "tie_judge": np.array([0.0, -1.5])}
     judge = np.array([1, 0, 1])
-    np.testing.assert_allclose(TIES["davidson-by-judge"].propensity(values, judge), [-1.0, 0.5, -1.0])
-    np.testing.assert_array_equal(TIES["davidson"].propensity(values, judge), [0.5])  # of all judges
+    np.testing.assert_allclose(TIES["davidson-by-judge"].log_tie_propensity(values, judge), [-1.0, 0.5, -1.0])
+    np.testing.assert_array_equal(TIES["davidson"].log_tie_propensity(values, judge), [0.5])  # of all judges
 
 
 def test_ties_follow_the_difference_as_the_judge_perceives_it() -> None:
     d, zero = np.array([0.4]), np.array([0])
     sharp = {"log_discrimination": np.array([math.log(3.0)]), "shift": np.array([2.0])}
     for kind in ("discrimination", "discrimination-position"):
-        np.testing.assert_allclose(RELIABILITY[kind].scaled(sharp, d, zero, zero, np), [1.2])
+        np.testing.assert_allclose(RELIABILITY[kind].scaled_difference(sharp, d, zero, zero, np), [1.2])
     for kind in ("fixed", "one-coin", "two-coin", "one-coin-by-criterion"):
-        np.testing.assert_array_equal(RELIABILITY[kind].scaled({}, d, zero, zero, np), d)
+        np.testing.assert_array_equal(RELIABILITY[kind].scaled_difference({}, d, zero, zero, np), d)
 
 
 def test_terms_are_found_by_their_kind() -> None:

@@ -10,8 +10,8 @@ from scipy.integrate import dblquad
 
 from voirdire.infer.nested.division import Division
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.problem import pose
-from voirdire.model.prior_draws import prior_draw
+from voirdire.kinds.votes.problem import encode_votes
+from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.specs import load_model
 from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential
@@ -67,7 +67,7 @@ def test_however_many_criteria_the_scale_is_exponential(criteria: int) -> None:
     """As drawn for calibration studies; the total under a criterion is as far apart as of one criterion alone."""
     density = VotesDensity(load_model("maple-tastes"), 3, criteria, 4, False)
     rng = np.random.default_rng(criteria)
-    drawn = [density.values(prior_draw(density, rng), np) for _ in range(4000)]
+    drawn = [density.values(draw_from_prior(density, rng), np) for _ in range(4000)]
     spreads = np.exp([[*values["log_spread"], values["log_general_spread"]] for values in drawn])
     scale = np.sqrt(2.0) * spreads.mean(axis=1)
     assert stats.kstest(scale, stats.expon(scale=1 / 0.3).cdf).pvalue > 0.01
@@ -81,8 +81,8 @@ def test_the_search_has_the_prior_of_the_density() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"judge": rng.choice(["a", "b"], 60), "first": "x", "second": "y"})
     table = table.assign(criterion=rng.choice(["p", "q", "r"], 60), winner=rng.choice(["x", "y"], 60))
-    problem = pose(load_model("maple-tastes"), read_votes(table))
-    field = problem.density.field(problem.data)
+    problem = encode_votes(load_model("maple-tastes"), read_votes(table))
+    field = problem.density.latent_model(problem.data)
     spreads = [p for p in problem.density.parameters if p.name in ("log_spread", "log_general_spread")]
     hyper = rng.normal(size=len(field.hypers))
     other = hyper.copy()

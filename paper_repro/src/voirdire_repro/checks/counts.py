@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.winrate import win_rate
 from voirdire.agreement.engine.resample import bootstrap
-from voirdire.agreement.engine.statistic import share_of
+from voirdire.agreement.engine.statistic import share_statistic
 from voirdire.agreement.experts.detection import detection
 from voirdire.simulate.votes import simulate_counts
 from voirdire_repro.checks.base import Check, Context, Found, Settings, related_cells, single_figure
@@ -121,7 +121,7 @@ def _outcome_counts(context: Context, cell: Cell, settings: Settings) -> tuple[t
 @cache
 def _share_interval(hits: int, n: int) -> tuple[float, float]:
     found = bootstrap(
-        [share_of(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, prob=PROB, seed=SEED
+        [share_statistic(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, prob=PROB, seed=SEED
     )[0]
     return _known_ends(found.interval.low, found.interval.high)
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from voirdire.errors import InputError
-from voirdire.model.specs import locate
+from voirdire.model.specs import specification_folder
 from voirdire_repro.checks.base import Check, Context, Found, Settings
 from voirdire_repro.tables import Cell
 
@@ -32,7 +32,11 @@ def path_of(study: str) -> Path:
     'results.csv'
     """
     system, _, name = study.rpartition("/")
-    folder = locate("paper_repro") / system / "runs" / name if system else locate("simulations") / name
+    folder = (
+        specification_folder("paper_repro") / system / "runs" / name
+        if system
+        else specification_folder("simulations") / name
+    )
     return folder / "results.csv"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.collect.protocols.maple import described
+from voirdire.collect.protocols.maple import criterion_text
 from voirdire_repro.fill.filled import BY_PAPER, Filled, estimator_table
 from voirdire_repro.job import Job
 
@@ -100,7 +100,7 @@ def criteria_of(folder: Path) -> dict[str, str]:
         return {}
     texts = pd.read_csv(folder / "texts.csv")
     rows = texts[texts["kind"] == "criterion"].to_dict("records")
-    return {str(row["criterion"]): described(json.loads(row["text"])) for row in rows}
+    return {str(row["criterion"]): criterion_text(json.loads(row["text"])) for row in rows}
 
 
 def _concordance_index(

@@ -29,7 +29,7 @@ import numpy as np
 from voirdire.agreement.coefficients.panel import LevelCounts
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.set_distances import set_distances
-from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio
+from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio_or_nan
 from voirdire.errors import InputError
 
 # With more levels, only pairs of levels that meet in a unit keep totals.
@@ -85,7 +85,7 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
     def alpha_of_totals(t: FloatArray) -> FloatArray:
         margins = t[..., 1:]
         expected = np.sum((margins @ distances) * margins, axis=-1)
-        return 1 - ratio((margins.sum(axis=-1) - 1) * t[..., 0], expected)
+        return 1 - ratio_or_nan((margins.sum(axis=-1) - 1) * t[..., 0], expected)
 
     return PanelStatistic(len(ratings.judges), unit_features, alpha_of_totals)
 
@@ -125,7 +125,7 @@ def _ratio_distances(ratings: Ratings) -> FloatArray:
 def _interval_alpha(ratings: Ratings) -> PanelStatistic:
     """Sums of powers are enough: sum_{j != k} (x_j - x_k)^2 = 2 (m sum x^2 - (sum x)^2)."""
     numbers = ratings.numbers()
-    rated = ratings.rated
+    rated = ratings.is_rated
     middle = numbers[rated].mean() if rated.any() else 0.0
     centred = np.where(rated, numbers - middle, 0.0)
     # Alpha does not depend on the unit of measurement, and squares of very large or small scores would leave the range.
@@ -142,7 +142,7 @@ def _interval_alpha(ratings: Ratings) -> PanelStatistic:
 
     def alpha_of_totals(t: FloatArray) -> FloatArray:
         n, scale = t[..., 1], t[..., 1] * t[..., 3]
-        return 1 - ratio((n - 1) * t[..., 0], scale - t[..., 2] ** 2, scale)
+        return 1 - ratio_or_nan((n - 1) * t[..., 0], scale - t[..., 2] ** 2, scale)
 
     return PanelStatistic(len(ratings.judges), unit_features, alpha_of_totals)
 
@@ -168,6 +168,6 @@ def _ordinal_alpha(ratings: Ratings) -> PanelStatistic:
         observed = np.sum(coincidences * (ranks[..., low] - ranks[..., high]) ** 2, axis=-1)
         squares = n * np.sum(margins * ranks**2, axis=-1)
         expected = 2 * (squares - np.sum(margins * ranks, axis=-1) ** 2)
-        return 1 - ratio((n - 1) * observed, expected, squares)
+        return 1 - ratio_or_nan((n - 1) * observed, expected, squares)
 
     return PanelStatistic(len(ratings.judges), unit_features, alpha_of_totals)

@@ -61,12 +61,12 @@ def _dense_ranks(values: FloatArray) -> IntArray:
     return ranks
 
 
-def totals_by(counts: FloatArray, codes: IntArray) -> FloatArray:
+def sum_by_code(counts: FloatArray, codes: IntArray) -> FloatArray:
     """Add up cells that share a code; codes 0, 1, ... without gaps.
 
     Examples
     --------
-    >>> totals_by(np.array([[1.0, 2.0, 4.0]]), np.array([1, 0, 1])).tolist()
+    >>> sum_by_code(np.array([[1.0, 2.0, 4.0]]), np.array([1, 0, 1])).tolist()
     [[2.0, 5.0]]
     """
     order = np.argsort(codes, kind="stable")

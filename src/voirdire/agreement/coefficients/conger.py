@@ -19,7 +19,7 @@ import numpy as np
 from voirdire.agreement.coefficients.panel import LevelCounts, agreeing_pairs
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.weights import Scheme, agreement_weights
-from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio
+from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio_or_nan
 
 
 def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -62,12 +62,12 @@ def conger_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     def kappa_of_totals(t: FloatArray) -> FloatArray:
         given = t[..., 2 : 2 + judges * levels].reshape(*t.shape[:-1], judges, levels)
         number = given.sum(axis=-1)
-        v = np.nan_to_num(ratio(t[..., 2 + judges * levels :], number))  # 0: drawn without an answer
-        shares = v[..., None] * np.nan_to_num(ratio(given, number[..., None]))
+        v = np.nan_to_num(ratio_or_nan(t[..., 2 + judges * levels :], number))  # 0: drawn without an answer
+        shares = v[..., None] * np.nan_to_num(ratio_or_nan(given, number[..., None]))
         whole = shares.sum(axis=-2)
         all_pairs = np.sum((whole @ misses) * whole, axis=-1)
         selves = np.sum((shares @ misses) * shares, axis=(-2, -1))
-        expected = ratio(all_pairs - selves, v.sum(axis=-1) ** 2 - np.sum(v**2, axis=-1))
-        return 1 - ratio(1 - ratio(t[..., 1], t[..., 0]), expected)
+        expected = ratio_or_nan(all_pairs - selves, v.sum(axis=-1) ** 2 - np.sum(v**2, axis=-1))
+        return 1 - ratio_or_nan(1 - ratio_or_nan(t[..., 1], t[..., 0]), expected)
 
     return PanelStatistic(judges, unit_features, kappa_of_totals)

@@ -21,7 +21,7 @@ def copies_note(ratings: Ratings) -> str:
     "'a' and 'b' gave the same answer to all 20 items they share: copies of one judge pass for agreement"
     """
     answers = LevelCounts(ratings).answers
-    rated = ratings.rated.astype(float)
+    rated = ratings.is_rated.astype(float)
     same, both = answers @ answers.T, rated.T @ rated
     varied = np.array([len(np.unique(column[column >= 0])) > 1 for column in ratings.codes.T])
     first, second = np.nonzero(np.triu((same == both) & (both >= _ENOUGH) & varied[:, None], 1))

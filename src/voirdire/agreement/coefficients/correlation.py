@@ -17,14 +17,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.cells import Cells, totals_by
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray, WeightedStatistic, ratio
+from voirdire.agreement.coefficients.cells import Cells, sum_by_code
+from voirdire.agreement.engine.statistic import (
+    CountStatistic,
+    FloatArray,
+    IntArray,
+    WeightedStatistic,
+    ratio_or_nan,
+)
 
 # With more cells, the matrix of their signs is not worth its memory.
 _CELLS = 1024
 
 
-def pearson(x: FloatArray, y: FloatArray) -> CountStatistic:
+def pearson_statistic(x: FloatArray, y: FloatArray) -> CountStatistic:
     """Pearson's correlation.
 
     Parameters
@@ -39,7 +45,7 @@ def pearson(x: FloatArray, y: FloatArray) -> CountStatistic:
 
     Examples
     --------
-    >>> r = pearson(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> r = pearson_statistic(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     >>> r.values(np.ones((1, 3))).round(12).tolist()
     [0.5]
     """
@@ -76,7 +82,7 @@ def _centre_and_scale(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[
     return scaled
 
 
-def spearman(x: FloatArray, y: FloatArray) -> WeightedStatistic:
+def spearman_statistic(x: FloatArray, y: FloatArray) -> WeightedStatistic:
     """Spearman's rank correlation.
 
     Parameters
@@ -91,7 +97,7 @@ def spearman(x: FloatArray, y: FloatArray) -> WeightedStatistic:
 
     Examples
     --------
-    >>> rho = spearman(np.array([1.0, 2.0, 9.0]), np.array([1.0, 3.0, 2.0]))
+    >>> rho = spearman_statistic(np.array([1.0, 2.0, 9.0]), np.array([1.0, 3.0, 2.0]))
     >>> rho.values(np.ones((1, 3))).tolist()
     [0.5]
     """
@@ -99,11 +105,11 @@ def spearman(x: FloatArray, y: FloatArray) -> WeightedStatistic:
 
     def rho_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
-        of_x, of_y = totals_by(counts, cells.x), totals_by(counts, cells.y)
+        of_x, of_y = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
         a, b = centred_ranks(of_x), centred_ranks(of_y)
         covariance = np.sum(counts * a[:, cells.x] * b[:, cells.y], axis=1)
         spread = np.sqrt(np.sum(of_x * a**2, axis=1) * np.sum(of_y * b**2, axis=1))
-        return ratio(covariance, spread)
+        return ratio_or_nan(covariance, spread)
 
     return WeightedStatistic(cells.used, rho_of_weights, 4 * len(cells.x) + len(cells.used))
 
@@ -120,7 +126,7 @@ def centred_ranks(counts: FloatArray) -> FloatArray:
     return ranks
 
 
-def kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatistic:
+def kendall_statistic(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatistic:
     """Kendall's tau-b or tau-c.
 
     Parameters
@@ -137,7 +143,7 @@ def kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatist
 
     Examples
     --------
-    >>> tau = kendall(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> tau = kendall_statistic(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     >>> tau.values(np.ones((1, 3))).round(12).tolist()
     [0.333333333333]
     """
@@ -147,14 +153,14 @@ def kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatist
     def tau_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
         excess = excess_of(counts)
-        of_x, of_y = totals_by(counts, cells.x), totals_by(counts, cells.y)
+        of_x, of_y = sum_by_code(counts, cells.x), sum_by_code(counts, cells.y)
         n = counts.sum(axis=1)
         if variant == "c":
             m = np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1))
-            return ratio(2 * m * excess, n**2 * (m - 1))
+            return ratio_or_nan(2 * m * excess, n**2 * (m - 1))
         untied_x = (n**2 - np.sum(of_x**2, axis=1)) / 2
         untied_y = (n**2 - np.sum(of_y**2, axis=1)) / 2
-        return ratio(excess, np.sqrt(untied_x * untied_y))
+        return ratio_or_nan(excess, np.sqrt(untied_x * untied_y))
 
     return WeightedStatistic(cells.used, tau_of_weights, 3 * len(cells.x) + len(cells.used))
 

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio
+from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio_or_nan
 from voirdire.errors import InputError
 
 Form: TypeAlias = Literal["1_1", "2_1", "3_1", "1_k", "2_k", "3_k"]
@@ -88,15 +88,15 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
 
     def correlation_of_totals(t: FloatArray) -> FloatArray:
         n = t[..., 0]
-        weight, pairs = ratio(t[..., 1], n), ratio(t[..., 2], n)
+        weight, pairs = ratio_or_nan(t[..., 1], n), ratio_or_nan(t[..., 2], n)
         sums, of_squares = t[..., 5 : 5 + k], np.sum(t[..., 5 + k :] ** 2, axis=-1)
         total = sums.sum(axis=-1)
         within = total**2 - np.sum(sums**2, axis=-1)
-        d = ratio(t[..., 3] - ratio(of_squares, n), (n - 1) * weight)
-        o = ratio(t[..., 4] - ratio(within, n), (n - 1) * pairs)
-        b = ratio(weight * of_squares - total**2, n**2 * pairs)
+        d = ratio_or_nan(t[..., 3] - ratio_or_nan(of_squares, n), (n - 1) * weight)
+        o = ratio_or_nan(t[..., 4] - ratio_or_nan(within, n), (n - 1) * pairs)
+        b = ratio_or_nan(weight * of_squares - total**2, n**2 * pairs)
         return _coefficient_from_squares(
-            form, n, k, d + (k - 1) * o, d - o, n * b, ratio(t[..., 3], n * weight)
+            form, n, k, d + (k - 1) * o, d - o, n * b, ratio_or_nan(t[..., 3], n * weight)
         )
 
     return PanelStatistic(k, unit_features, correlation_of_totals)
@@ -108,13 +108,13 @@ def _coefficient_from_squares(
     """The coefficient from mean squares; `scale`, the mean square score, is what rounding is measured by."""
     msw = (msc + (n - 1) * mse) / np.maximum(n, 1)
     if form == "1_1":
-        return ratio(msr - msw, msr + (k - 1) * msw, scale)
+        return ratio_or_nan(msr - msw, msr + (k - 1) * msw, scale)
     if form == "2_1":
-        return ratio(msr - mse, msr + (k - 1) * mse + k * (msc - mse) / np.maximum(n, 1), scale)
+        return ratio_or_nan(msr - mse, msr + (k - 1) * mse + k * (msc - mse) / np.maximum(n, 1), scale)
     if form == "3_1":
-        return ratio(msr - mse, msr + (k - 1) * mse, scale)
+        return ratio_or_nan(msr - mse, msr + (k - 1) * mse, scale)
     if form == "1_k":
-        return ratio(msr - msw, msr, scale)
+        return ratio_or_nan(msr - msw, msr, scale)
     if form == "2_k":
-        return ratio(msr - mse, msr + (msc - mse) / np.maximum(n, 1), scale)
-    return ratio(msr - mse, msr, scale)
+        return ratio_or_nan(msr - mse, msr + (msc - mse) / np.maximum(n, 1), scale)
+    return ratio_or_nan(msr - mse, msr, scale)

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.panel import LevelCounts
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.engine.statistic import CountStatistic, IntArray, share_of
+from voirdire.agreement.engine.statistic import CountStatistic, IntArray, share_statistic
 from voirdire.errors import InputError
 
 
@@ -30,7 +30,7 @@ def with_tie(ratings: Ratings) -> Ratings:
     return replace(ratings, levels=(low, ratings.tie, high), codes=codes)
 
 
-def majority(ratings: Ratings) -> IntArray:
+def majority_answer(ratings: Ratings) -> IntArray:
     """Answer that more than half of the judges who answered give about each unit.
 
     Without such an answer, votes make a tie; labels have none (-1). So it is decided over experts in MASA,
@@ -54,7 +54,7 @@ def majority(ratings: Ratings) -> IntArray:
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-    >>> majority(ratings_from_matrix([["a", "a", "b"], ["a", "b", None], [None, None, None]])).tolist()
+    >>> majority_answer(ratings_from_matrix([["a", "a", "b"], ["a", "b", None], [None, None, None]])).tolist()
     [0, -1, -1]
     """
     if len(ratings.levels) > 20 and ratings.values is not None:
@@ -102,7 +102,7 @@ def with_reference(
     if len(who) == 1:
         return ratings, who[0], who
     ratings = with_tie(ratings)
-    return ratings.with_column(name, majority(ratings.select(who))), name, who
+    return ratings.with_column(name, majority_answer(ratings.select(who))), name, who
 
 
 def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatistic:
@@ -139,4 +139,4 @@ def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatis
     if not 2 <= m <= size:
         raise InputError(f"at least {m} of {size} judges cannot be asked for; give a number from 2 to {size}")
     most = LevelCounts(ratings)(np.ones((1, size)))[0].max(axis=1, initial=0.0)
-    return share_of(ratings.complete, most >= m)
+    return share_statistic(ratings.complete, most >= m)

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.lists import lists
+from voirdire.agreement.coefficients.lists import ranking_lists
 from voirdire.agreement.coefficients.means import mean_scores
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
@@ -34,7 +34,7 @@ TIE = "tie"
 
 
 @singledispatch
-def match(
+def match_answers(
     table: object,
     *,
     repeats: Repeats | None = None,
@@ -75,17 +75,17 @@ def match(
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = {"judge": ["a", "a", "b"], "first": ["x", "y", "y"], "second": ["y", "x", "x"], "winner": "first"}
-    >>> ratings = match(read_votes(pd.DataFrame(table)))[0]
+    >>> ratings = match_answers(read_votes(pd.DataFrame(table)))[0]
     >>> ratings.levels, ratings.codes.tolist(), ratings.notes["a"]
     (('x', 'tie', 'y'), [[1, 2]], '1 unit answered more than once, combined by majority')
     """
     raise TypeError(f"{type(table).__name__} is no table of votes, scores, labels or rankings")
 
 
-match.register(Rankings)(lists)
+match_answers.register(Rankings)(ranking_lists)
 
 
-@match.register
+@match_answers.register
 def _match_votes(
     votes: Votes,
     *,
@@ -143,7 +143,7 @@ def _match_votes(
     return matched
 
 
-@match.register
+@match_answers.register
 def _match_scores(
     scores: Scores,
     *,
@@ -193,7 +193,7 @@ def _match_scores(
     return matched
 
 
-@match.register
+@match_answers.register
 def _match_labels(
     labels: Labels,
     *,

@@ -63,7 +63,7 @@ def _agreement_rate(ratings: Ratings) -> Statistic | TwoWayStatistic:
 def _two_columns(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
     """The answers of two judges as numbers, or as places of ordered levels."""
     worth = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
-    first, second = np.where(ratings.rated, worth[ratings.codes], np.nan).T
+    first, second = np.where(ratings.is_rated, worth[ratings.codes], np.nan).T
     return first, second
 
 
@@ -193,13 +193,13 @@ def find_measure(name: str, *, ranked: bool = False) -> Measure:
     raise InputError(f"measure {name!r} is not known; {hint}")
 
 
-def fits(measure: Measure, ratings: Ratings) -> str:
+def misfit_reason(measure: Measure, ratings: Ratings) -> str:
     """Why a measure cannot be computed from such answers; empty if it can.
 
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-    >>> fits(MEASURES["pearson"], ratings_from_matrix([["a", "b"]]))
+    >>> misfit_reason(MEASURES["pearson"], ratings_from_matrix([["a", "b"]]))
     "pearson needs numbers, and the answers are 'a', 'b'"
     """
     shown = ", ".join(repr(level) for level in ratings.levels[:5]) + (

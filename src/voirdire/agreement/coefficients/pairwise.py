@@ -17,14 +17,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.agreement.coefficients.cells import Cells, totals_by
-from voirdire.agreement.coefficients.correlation import Excess, kendall, pearson, spearman
+from voirdire.agreement.coefficients.cells import Cells, sum_by_code
+from voirdire.agreement.coefficients.correlation import (
+    Excess,
+    kendall_statistic,
+    pearson_statistic,
+    spearman_statistic,
+)
 from voirdire.agreement.engine.combine import JointStatistic
-from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic, WeightedStatistic, ratio
+from voirdire.agreement.engine.statistic import (
+    FloatArray,
+    IntArray,
+    Statistic,
+    WeightedStatistic,
+    ratio_or_nan,
+)
 from voirdire.errors import InputError
 
 
-def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
+def concordance_statistic(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
     """Concordance index of two columns: of the pairs that the truth orders, the share ordered alike.
 
     The same definition as `voirdire.agreement.coefficients.concordance.concordance_index` with its default for ties.
@@ -41,7 +52,7 @@ def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
 
     Examples
     --------
-    >>> index = concordance(np.array([1.0, 2.0, 2.0]), np.array([1.0, 2.0, 3.0]))
+    >>> index = concordance_statistic(np.array([1.0, 2.0, 2.0]), np.array([1.0, 2.0, 3.0]))
     >>> index.values(np.ones((1, 3))).round(6).tolist()
     [0.666667]
     """
@@ -51,10 +62,10 @@ def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
     def concordance_of_weights(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
         all_pairs = counts.sum(axis=1) ** 2
-        tied_x, tied_y = (np.sum(totals_by(counts, each) ** 2, axis=1) for each in (cells.x, cells.y))
+        tied_x, tied_y = (np.sum(sum_by_code(counts, each) ** 2, axis=1) for each in (cells.x, cells.y))
         ordered = (all_pairs - tied_y) / 2
         untied = ordered + (np.sum(counts**2, axis=1) - tied_x) / 2
-        return ratio((untied + excess_of(counts)) / 2, ordered)
+        return ratio_or_nan((untied + excess_of(counts)) / 2, ordered)
 
     return WeightedStatistic(cells.used, concordance_of_weights, 2 * len(cells.x) + len(cells.used))
 
@@ -165,7 +176,7 @@ def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool 
     def mean_accuracy(weights: FloatArray, columns: FloatArray) -> FloatArray:
         share, groups = _pair_shares(pairs, contexts, weights, columns)
         reached = _accuracy_by_threshold(pairs, share)
-        return ratio(reached.max(axis=1) if calibrate else reached[:, 0], groups)
+        return ratio_or_nan(reached.max(axis=1) if calibrate else reached[:, 0], groups)
 
     return JointStatistic(contexts, systems, mean_accuracy, 4 * len(pairs.context) + contexts)
 
@@ -191,7 +202,7 @@ def _pair_shares(
     drawn = columns[:, pairs.first] * columns[:, pairs.second]
     of_context = np.zeros((contexts, len(columns)))
     np.add.at(of_context, pairs.context, drawn.T)
-    share = ratio(weights, of_context.T)
+    share = ratio_or_nan(weights, of_context.T)
     groups = np.sum(weights * (of_context.T > 0), axis=1)
     return drawn * np.nan_to_num(share)[:, pairs.context], groups
 
@@ -205,7 +216,7 @@ def _accuracy_by_threshold(pairs: Pairs, share: FloatArray) -> FloatArray:
     return reached
 
 
-def _over_all(x: FloatArray, y: FloatArray) -> WeightedStatistic:
+def _pooled_accuracy(x: FloatArray, y: FloatArray) -> WeightedStatistic:
     """Pairwise accuracy of two columns of shape (units,), whose units are resampled."""
     joint = pairwise_accuracy(x[None], y[None])
     both = ~(np.isnan(x) | np.isnan(y))
@@ -214,10 +225,10 @@ def _over_all(x: FloatArray, y: FloatArray) -> WeightedStatistic:
 
 #: Correlations of two columns of shape (units,), NaN where missing, by name.
 CORRELATIONS: dict[str, Callable[[FloatArray, FloatArray], Statistic]] = {
-    "pearson": pearson,
-    "spearman": spearman,
-    "kendall_tau_b": kendall,
-    "kendall_tau_c": lambda x, y: kendall(x, y, "c"),
-    "pairwise_accuracy": _over_all,
-    "concordance_index": concordance,
+    "pearson": pearson_statistic,
+    "spearman": spearman_statistic,
+    "kendall_tau_b": kendall_statistic,
+    "kendall_tau_c": lambda x, y: kendall_statistic(x, y, "c"),
+    "pairwise_accuracy": _pooled_accuracy,
+    "concordance_index": concordance_statistic,
 }

@@ -25,7 +25,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.weights import Scheme, agreement_weights
-from voirdire.agreement.engine.statistic import FloatArray, Kernel, PanelStatistic, ratio
+from voirdire.agreement.engine.statistic import FloatArray, Kernel, PanelStatistic, ratio_or_nan
 
 
 def panel_agreement(ratings: Ratings) -> PanelStatistic:
@@ -48,7 +48,7 @@ def panel_agreement(ratings: Ratings) -> PanelStatistic:
     >>> rate.fixed().values(np.ones((1, 2))).round(4).tolist()
     [0.6667]
     """
-    return _panel_statistic(ratings, "identity", lambda t: ratio(t[..., 1], t[..., 0]))
+    return _panel_statistic(ratings, "identity", lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
 
 
 def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -80,8 +80,10 @@ def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     misses = 1 - agreement_weights(scheme, len(ratings.levels), ratings.values)
 
     def kappa_of_totals(t: FloatArray) -> FloatArray:
-        shares = ratio(t[..., 3:], t[..., 2:3])
-        return _chance_corrected(ratio(t[..., 1], t[..., 0]), np.sum((shares @ misses) * shares, axis=-1))
+        shares = ratio_or_nan(t[..., 3:], t[..., 2:3])
+        return _chance_corrected(
+            ratio_or_nan(t[..., 1], t[..., 0]), np.sum((shares @ misses) * shares, axis=-1)
+        )
 
     return _panel_statistic(ratings, scheme, kappa_of_totals)
 
@@ -113,9 +115,9 @@ def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
     factor = weights.sum() / (levels * (levels - 1)) if levels > 1 else np.nan
 
     def coefficient_of_totals(t: FloatArray) -> FloatArray:
-        shares = ratio(t[..., 3:], t[..., 2:3])
+        shares = ratio_or_nan(t[..., 3:], t[..., 2:3])
         return _chance_corrected(
-            ratio(t[..., 1], t[..., 0]), 1 - factor * np.sum(shares * (1 - shares), axis=-1)
+            ratio_or_nan(t[..., 1], t[..., 0]), 1 - factor * np.sum(shares * (1 - shares), axis=-1)
         )
 
     return _panel_statistic(ratings, scheme, coefficient_of_totals)
@@ -147,7 +149,7 @@ def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStat
     room = 1 - weights.mean() if len(ratings.levels) > 1 else 0.0
 
     def coefficient_of_totals(t: FloatArray) -> FloatArray:
-        agreed = ratio(t[..., 1], t[..., 0])
+        agreed = ratio_or_nan(t[..., 1], t[..., 0])
         return _chance_corrected(agreed, np.full_like(agreed, room))
 
     return _panel_statistic(ratings, scheme, coefficient_of_totals)
@@ -155,7 +157,7 @@ def brennan_prediger(ratings: Ratings, scheme: Scheme = "identity") -> PanelStat
 
 def _chance_corrected(observed: FloatArray, room: FloatArray) -> FloatArray:
     """(p_a - p_e) / (1 - p_e) from p_a and 1 - p_e."""
-    return 1 - ratio(1 - observed, room)
+    return 1 - ratio_or_nan(1 - observed, room)
 
 
 def _panel_statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelStatistic:
@@ -217,7 +219,7 @@ class LevelCounts:
     def __init__(self, ratings: Ratings) -> None:
         self.shape = (len(ratings.codes), len(ratings.levels))
         answers = np.zeros((len(ratings.judges), *self.shape))
-        units, judges = np.nonzero(ratings.rated)
+        units, judges = np.nonzero(ratings.is_rated)
         answers[judges, units, ratings.codes[units, judges]] = 1.0
         self.answers = answers.reshape(len(ratings.judges), -1)
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Task
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, WeightedStatistic, ratio
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, WeightedStatistic, ratio_or_nan
 from voirdire.tables.counts import Votes
-from voirdire.tables.further import differences, with_covariates
+from voirdire.tables.further import covariate_differences, with_covariates
 from voirdire.tables.vote_rows import VoteRows
 
 DEGREES, HELD = "win_rate_degrees", "win_rate_held"
@@ -50,7 +50,7 @@ class Preferences:
     share: FloatArray
     more: FloatArray
 
-    def tasks(self, name: str, judges: Sequence[str]) -> list[Task]:
+    def win_rate_tasks(self, name: str, judges: Sequence[str]) -> list[Task]:
         """Win rates of each item by some judges."""
         assert self.ratings.pairs is not None
         found = []
@@ -72,7 +72,7 @@ class Preferences:
         return found
 
 
-def preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> list[Preferences]:
+def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> list[Preferences]:
     """Preferences of each criterion.
 
     Parameters
@@ -91,11 +91,11 @@ def preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> li
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.agreement.coefficients.match import match
+    >>> from voirdire.agreement.coefficients.match import match_answers
     >>> from voirdire.tables.votes import read_votes
     >>> table = {"judge": "a", "first": ["x", "y"], "second": ["y", "x"], "winner": "x", "degree": [0.9, 0.7]}
     >>> votes = read_votes(pd.DataFrame(table))
-    >>> preferences(votes, match(votes))[0].share.tolist()
+    >>> criterion_preferences(votes, match_answers(votes))[0].share.tolist()
     [[0.8]]
     """
     criterion, low, high, *context = votes.about
@@ -106,7 +106,7 @@ def preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> li
     if hold is not None:
         held = with_covariates(VoteRows(votes), hold).further.covariate
         assert held is not None
-        more = np.where(votes.first[votes.row_cell] == low, 1.0, -1.0)[:, None] * differences(held)
+        more = np.where(votes.first[votes.row_cell] == low, 1.0, -1.0)[:, None] * covariate_differences(held)
     keys = np.column_stack([*context, low, high])
     found = []
     for number, one in enumerate(ratings):
@@ -123,7 +123,7 @@ def preferences(votes: Votes, ratings: list[Ratings], hold: object = None) -> li
 
 
 def _mean_share(used: NDArray[np.bool_], share: FloatArray) -> CountStatistic:
-    return CountStatistic(np.column_stack([used, share]), lambda t: ratio(t[..., 1], t[..., 0]))
+    return CountStatistic(np.column_stack([used, share]), lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
 
 
 def _adjusted_win_rate(used: NDArray[np.bool_], share: FloatArray, more: FloatArray) -> WeightedStatistic:

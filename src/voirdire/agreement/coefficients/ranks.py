@@ -24,7 +24,7 @@ from voirdire.agreement.engine.statistic import (
     FloatArray,
     PanelStatistic,
     WeightedStatistic,
-    ratio,
+    ratio_or_nan,
 )
 
 
@@ -58,7 +58,9 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
             for k in range(j):
                 both = ~np.isnan(ranks[:, [j, k]]).any(axis=1)
                 first, second = products(ranks[both][:, [j, k]])
-                found[place, j, k] = found[place, k, j] = ratio(first[1:], np.sqrt(first[:1] * second[1:]))[0]
+                found[place, j, k] = found[place, k, j] = ratio_or_nan(
+                    first[1:], np.sqrt(first[:1] * second[1:])
+                )[0]
     if judges == 2:
         pair = found[:, 0, 1]
         known = ~np.isnan(pair)
@@ -107,7 +109,11 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
         number = weights.sum(axis=1, keepdims=True)
         pairs = number**2 - (weights**2).sum(axis=1, keepdims=True)
         selves = weights @ own.T
-        shared = ratio(np.einsum("rj,ujk,rk->ru", weights, others, weights), pairs) * number * (number - 1.0)
+        shared = (
+            ratio_or_nan(np.einsum("rj,ujk,rk->ru", weights, others, weights), pairs)
+            * number
+            * (number - 1.0)
+        )
         known = (selves > 0) & (pairs > 0)
         each = np.divide(selves + shared, number * selves, out=np.zeros_like(selves), where=known)
         return np.stack([known, each], axis=-1, dtype=np.float64)
@@ -147,13 +153,13 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
             # rank less the mean rank: half of those below less half of those above
             rank = (2 * below - counts - below[:, -1:])[:, column] / 2
             total, own = total + rank, own + rank**2
-        return ratio(np.sum(weights * total**2, axis=1), judges * np.sum(weights * own, axis=1))
+        return ratio_or_nan(np.sum(weights * total**2, axis=1), judges * np.sum(weights * own, axis=1))
 
     return WeightedStatistic(used, w_of_weights, row_size=4 * len(codes) + len(ratings.levels))
 
 
 def _mean_of_lists(totals: FloatArray) -> FloatArray:
-    return ratio(totals[..., 1], totals[..., 0])
+    return ratio_or_nan(totals[..., 1], totals[..., 0])
 
 
 def _rank_covariances(ranks: FloatArray) -> FloatArray:
@@ -181,7 +187,7 @@ def ratings_from_ranks(lists: object) -> Ratings:
 
     Examples
     --------
-    >>> ratings_from_ranks([[[1, 2], [2, 1]]]).rated.tolist()
+    >>> ratings_from_ranks([[[1, 2], [2, 1]]]).is_rated.tolist()
     [[True, True]]
     """
     ranks = tuple(np.asarray(one, float) for one in lists)  # type: ignore[attr-defined]

@@ -77,14 +77,14 @@ class Ratings:
     members: tuple[tuple[str, ...], ...] | None = None
 
     @property
-    def rated(self) -> NDArray[np.bool_]:
+    def is_rated(self) -> NDArray[np.bool_]:
         """True where a judge rated a unit; shape (units, judges)."""
         return self.codes >= 0
 
     @property
     def complete(self) -> NDArray[np.bool_]:
         """True where every judge rated a unit; shape (units,)."""
-        complete: NDArray[np.bool_] = np.all(self.rated, axis=1)
+        complete: NDArray[np.bool_] = np.all(self.is_rated, axis=1)
         return complete
 
     def select(self, judges: Sequence[str]) -> Ratings:
@@ -95,7 +95,7 @@ class Ratings:
         InputError
             For judges that are not there, all at once.
         """
-        problems = unknown("judge", judges, self.judges)
+        problems = unknown_names("judge", judges, self.judges)
         if problems:
             raise InputError(problems)
         columns = [self.judges.index(one) for one in judges]
@@ -138,12 +138,12 @@ class Ratings:
         return np.where(self.codes >= 0, self.values[self.codes], np.nan)
 
 
-def unknown(what: str, names: Iterable[str], known: Sequence[str], plural: str = "") -> list[str]:
+def unknown_names(what: str, names: Iterable[str], known: Sequence[str], plural: str = "") -> list[str]:
     """A problem for each name that is not in the table, with those that are there, the nearest first.
 
     Examples
     --------
-    >>> unknown("judge", ["a", "anna"], ["a", "ben", "ann"])
+    >>> unknown_names("judge", ["a", "anna"], ["a", "ben", "ann"])
     ["judge 'anna' is not in the table; its judges are 'ann', 'a', 'ben'"]
     """
     return [
@@ -154,7 +154,7 @@ def unknown(what: str, names: Iterable[str], known: Sequence[str], plural: str =
     ]
 
 
-def others_than(
+def other_judges(
     known: Sequence[str], taken: Sequence[str], role: str, judges: Sequence[str] | None, least: int = 0
 ) -> list[str]:
     """The judges to compare with some that are taken: all others by default.
@@ -177,11 +177,11 @@ def others_than(
 
     Examples
     --------
-    >>> others_than(["e1", "e2", "gpt"], ["e1", "e2"], "an expert", None)
+    >>> other_judges(["e1", "e2", "gpt"], ["e1", "e2"], "an expert", None)
     ['gpt']
     """
     chosen = [one for one in known if one not in taken] if judges is None else list(judges)
-    problems = unknown("judge", [*taken, *chosen], known)
+    problems = unknown_names("judge", [*taken, *chosen], known)
     problems += [f"{one!r} is given as {role} and as a judge" for one in chosen if one in taken]
     if len(set(chosen)) < least:
         problems.append(f"{role} is compared with {least} judges or more; there are {len(set(chosen))}")

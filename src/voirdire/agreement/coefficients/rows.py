@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.agreement.coefficients.closed_forms import OF_ICC, icc_interval
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.undefined import why_undefined
-from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
+from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import Replicates, bootstrap
 from voirdire.agreement.engine.resampling import ANALYTIC, Resampling
@@ -100,12 +100,12 @@ class Task:
             value=found.estimate,
             low=low,
             high=high,
-            n=int(as_fixed(self.statistic).support.sum()),
+            n=int(with_fixed_judges(self.statistic).support.sum()),
             note="; ".join(filter(None, notes)),
         )
 
 
-def rows_of(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = None) -> list[Row]:
+def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = None) -> list[Row]:
     """Resample all tasks at once; a row of each.
 
     Examples
@@ -114,7 +114,7 @@ def rows_of(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = No
     >>> from voirdire.agreement.coefficients.two import agreement_rate
     >>> ratings = ratings_from_matrix([["a", None], ["a", None]])
     >>> task = Task("agreement_rate", ("1", "2"), agreement_rate(ratings), ratings, undefined="no overlap")
-    >>> rows_of([task], Resampling())[0].note
+    >>> result_rows([task], Resampling())[0].note
     'no overlap'
     """
     found = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
@@ -138,12 +138,12 @@ def _in_closed_form(task: Task, found: Replicates, how: Resampling) -> Replicate
     return replace(found, interval=interval)
 
 
-def frame_of(rows: Sequence[Row]) -> pd.DataFrame:
+def result_frame(rows: Sequence[Row]) -> pd.DataFrame:
     """Put rows into a data frame with the columns of `COLUMNS`.
 
     Examples
     --------
-    >>> frame_of([Row("agreement_rate", ("a", "b"), None, None, 0.5, 0.3, 0.7, 20)]).shape
+    >>> result_frame([Row("agreement_rate", ("a", "b"), None, None, 0.5, 0.3, 0.7, 20)]).shape
     (1, 9)
     """
     import pandas as pd
@@ -164,7 +164,7 @@ def json_rows(frame: pd.DataFrame, columns: Iterable[str] = COLUMNS) -> list[dic
     Examples
     --------
     >>> row = Row("agreement_rate", ("a", "b"), None, None, float("nan"), float("nan"), float("nan"), 0, "no overlap")
-    >>> json_rows(frame_of([row]))[0]["value"] is None
+    >>> json_rows(result_frame([row]))[0]["value"] is None
     True
     """
     return [

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from voirdire.agreement.coefficients.majority import majority, with_tie
+from voirdire.agreement.coefficients.majority import majority_answer, with_tie
 from voirdire.agreement.coefficients.measures import (
     OF_RANKINGS,
     WIN_RATES,
     Measure,
     find_measure,
-    fits,
+    misfit_reason,
     statistic_of,
 )
 from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences
-from voirdire.agreement.coefficients.ratings import Ratings, unknown
+from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.agreement.coefficients.winrate import win_rate
 from voirdire.errors import InputError
@@ -30,7 +30,7 @@ OTHERS = "majority of the others"
 ALONE = (*WIN_RATES, DEGREES, HELD)
 
 
-def plan(
+def plan_tasks(
     matched: Sequence[Ratings],
     measures: str | Iterable[str] | None,
     judges: Sequence[str] | None,
@@ -67,7 +67,7 @@ def plan(
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-    >>> tasks, _ = plan([ratings_from_matrix([["a", "a", "b"]])], "agreement_rate", None, None, None)
+    >>> tasks, _ = plan_tasks([ratings_from_matrix([["a", "a", "b"]])], "agreement_rate", None, None, None)
     >>> [task.judges for task in tasks[0]]
     [('1', '2', '3'), ('1', '2'), ('1', '3'), ('2', '3')]
     """
@@ -102,7 +102,7 @@ def plan(
             if name in WIN_RATES:
                 tasks += _win_rates(name, voted.select(chosen))
             elif name in ALONE:
-                tasks += liked[place].tasks(name, chosen)
+                tasks += liked[place].win_rate_tasks(name, chosen)
         work.append(tasks)
     return work, notes
 
@@ -117,7 +117,7 @@ def _check_judges(
     """The judges to compare; a single one will do where it is looked at alone."""
     named = [judges] if isinstance(judges, str) else judges
     chosen = ratings.judges if named is None else tuple(dict.fromkeys(named))
-    problems = unknown("judge", chosen, ratings.judges)
+    problems = unknown_names("judge", chosen, ratings.judges)
     if against == MAJORITY:
         if ratings.ranks is not None:
             problems.append(
@@ -130,7 +130,7 @@ def _check_judges(
         if len(chosen) < 3:
             problems.append(f"a majority of the others needs 3 judges or more; there are {len(chosen)}")
     elif against is not None:
-        problems += unknown("judge to compare with", [against], ratings.judges)
+        problems += unknown_names("judge to compare with", [against], ratings.judges)
         chosen = tuple(dict.fromkeys([*chosen, against]))
     if not problems and len(chosen) < 2 and not alone:
         hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(ALONE)}"
@@ -160,7 +160,9 @@ def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against
             continue
         if measure.of == "panel" and against is not None:
             problems.append(f"{name} is about a whole panel; leave out against")
-        problems += list(dict.fromkeys(filter(None, (fits(measure, ratings) for ratings in matched))))[:1]
+        problems += list(
+            dict.fromkeys(filter(None, (misfit_reason(measure, ratings) for ratings in matched)))
+        )[:1]
     if not names:
         problems.append("measures is empty; name one, or leave it out for those that suit the table")
     if problems:
@@ -202,7 +204,9 @@ def _tasks_against(ratings: Ratings, measures: Sequence[Measure], against: str) 
             if against == MAJORITY:
                 others = ratings.select([one for one in ratings.judges if one != judge])
                 tasks.append(
-                    _task_of_measure(measure, ratings.select([judge]).with_column(OTHERS, majority(others)))
+                    _task_of_measure(
+                        measure, ratings.select([judge]).with_column(OTHERS, majority_answer(others))
+                    )
                 )
             elif judge != against:
                 tasks.append(_task_of_measure(measure, ratings.select([judge, against])))

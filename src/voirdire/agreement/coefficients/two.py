@@ -16,7 +16,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.weights import Scheme, agreement_weights
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio, share_of
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio_or_nan, share_statistic
 
 
 def agreement_rate(ratings: Ratings) -> CountStatistic:
@@ -40,7 +40,7 @@ def agreement_rate(ratings: Ratings) -> CountStatistic:
     [0.5]
     """
     both, same = _rated_and_agreed(ratings)
-    return share_of(both, same)
+    return share_statistic(both, same)
 
 
 def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic:
@@ -73,7 +73,7 @@ def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic
     def kappa_of_totals(t: FloatArray) -> FloatArray:
         rows, columns = t[..., 2 : 2 + levels], t[..., 2 + levels :]
         expected = np.sum((rows @ misses) * columns, axis=-1)
-        return 1 - ratio(t[..., 0] * t[..., 1], expected)
+        return 1 - ratio_or_nan(t[..., 0] * t[..., 1], expected)
 
     return CountStatistic(features, kappa_of_totals)
 
@@ -104,7 +104,7 @@ def scott_pi(ratings: Ratings) -> CountStatistic:
     def pi_of_totals(t: FloatArray) -> FloatArray:
         joint = t[..., 2 : 2 + levels] + t[..., 2 + levels :]
         n = t[..., 0]
-        return 1 - ratio(t[..., 1] * n * 4, 4 * n**2 - np.sum(joint**2, axis=-1))
+        return 1 - ratio_or_nan(t[..., 1] * n * 4, 4 * n**2 - np.sum(joint**2, axis=-1))
 
     return CountStatistic(features, pi_of_totals)
 

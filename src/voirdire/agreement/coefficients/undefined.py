@@ -32,7 +32,7 @@ def why_undefined(ratings: Ratings, measure: str) -> str:
     """
     if measure.startswith("win_rate"):
         return "undefined: there is no unit that counts: no vote on this item, or only ties"
-    rated = ratings.rated
+    rated = ratings.is_rated
     silent = [judge for place, judge in enumerate(ratings.judges) if not rated[:, place].any()]
     if len(silent) == len(ratings.judges):
         return "undefined: nobody answered"

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio_or_nan
 from voirdire.errors import InputError
 
 Ties: TypeAlias = Literal["left out", "not won", "half won"]
@@ -56,7 +56,7 @@ def win_rate(
 
     def rate_of_totals(t: FloatArray) -> FloatArray:
         if ties == "left out":
-            return ratio(t[..., 0], t[..., 0] + t[..., 1])
-        return ratio(t[..., 0] + (t[..., 2] / 2 if ties == "half won" else 0), t.sum(axis=-1))
+            return ratio_or_nan(t[..., 0], t[..., 0] + t[..., 1])
+        return ratio_or_nan(t[..., 0] + (t[..., 2] / 2 if ties == "half won" else 0), t.sum(axis=-1))
 
     return CountStatistic(features, rate_of_totals)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
-from voirdire.agreement.correlation.grid import grids, with_human
-from voirdire.agreement.correlation.levels import Average, Grouping, Level, coefficient
-from voirdire.agreement.correlation.request import request
-from voirdire.agreement.engine.combine import as_fixed, mean_of
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.correlation.grid import score_grids, with_human
+from voirdire.agreement.correlation.levels import Average, Grouping, Level, correlation_statistic
+from voirdire.agreement.correlation.request import read_request
+from voirdire.agreement.engine.combine import mean_statistic, with_fixed_judges
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import Statistic
 from voirdire.errors import InputError
@@ -75,7 +75,7 @@ def human_ceiling(
     if len(set(annotators)) < 2:
         raise InputError(f"a human ceiling needs two annotators or more; there are {len(set(annotators))}")
     scores = read_scores(table)
-    asked = request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
+    asked = read_request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
     by_default: Settings = {"unit": settings.get("unit") or ("item" if level == "pooled" else "context")}
     grouping = Grouping.of(level, average, settings | by_default, asked.grids[0])
     if grouping.how.unit in ("system", "both"):
@@ -83,19 +83,19 @@ def human_ceiling(
             f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts"
         )
     rows: list[Row] = []
-    for grid, name in product(grids(scores, phase), asked.measures):
+    for grid, name in product(score_grids(scores, phase), asked.measures):
         by = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
         parts: list[Statistic] = []
         for annotator in annotators:
             rest = with_human(grid, [one for one in annotators if one != annotator], OTHERS)
-            columns = rest.column(annotator), rest.column(OTHERS)
-            parts.append(as_fixed(coefficient(name, rest, *columns, grouping)))
-        work = [*zip(annotators, parts, strict=True), (CEILING, mean_of(parts))]
+            columns = rest.judge_scores(annotator), rest.judge_scores(OTHERS)
+            parts.append(with_fixed_judges(correlation_statistic(name, rest, *columns, grouping)))
+        work = [*zip(annotators, parts, strict=True), (CEILING, mean_statistic(parts))]
         shown = Ratings((), np.empty((0, 0), np.int64), (), criterion=grid.criterion)
         tasks = []
         for who, one in work:
             of = "an annotator" if who == CEILING else repr(who)
             why = f"undefined: too few or constant scores of {of}{by}"
             tasks.append(Task(name, (who, OTHERS), one, shown, level, why))
-        rows += rows_of(tasks, *grouping.resampling(grid))
-    return frame_of(rows)
+        rows += result_rows(tasks, *grouping.resampling(grid))
+    return result_frame(rows)

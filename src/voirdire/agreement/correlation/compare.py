@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.levels import Average, Grouping, Level, coefficient
-from voirdire.agreement.correlation.request import request
-from voirdire.agreement.correlation.rowwise import rowwise
+from voirdire.agreement.correlation.levels import Average, Grouping, Level, correlation_statistic
+from voirdire.agreement.correlation.request import read_request
+from voirdire.agreement.correlation.rowwise import rowwise_coefficient
 from voirdire.agreement.correlation.swap import swap_metrics
 from voirdire.agreement.correlation.williams import williams_test
-from voirdire.agreement.engine.paired import Adjustment, adjust, paired
+from voirdire.agreement.engine.paired import Adjustment, adjust, paired_comparison
 from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray
@@ -95,7 +95,7 @@ def compare_metrics(
     """
     import pandas as pd
 
-    asked = request(table, human, metrics, measure, level, average, phase, None)
+    asked = read_request(table, human, metrics, measure, level, average, phase, None)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
     whole, grouping = grouping.how, replace(grouping, how=grouping.how.by_itself)
     check_permutations(permutations)
@@ -103,22 +103,22 @@ def compare_metrics(
         raise InputError(f"comparing takes two metrics; there is only {asked.metrics[0]!r}")
 
     def compare_pair(grid: Grid, a: str, b: str) -> dict[str, Any]:
-        people = grid.column(asked.human)
-        known: NDArray[np.bool_] = np.isfinite(people + grid.column(a) + grid.column(b))
+        people = grid.judge_scores(asked.human)
+        known: NDArray[np.bool_] = np.isfinite(people + grid.judge_scores(a) + grid.judge_scores(b))
         n, names = int(known.sum()), {"measure": measure, "a": a, "b": b}
         row = dict.fromkeys(COLUMNS, np.nan) | names | {"criterion": grid.criterion, "level": level, "n": n}
         if n < 2:
             return row | {"note": f"undefined: {n} items were scored by {a!r}, {b!r} and people"}
         part = grid.keep(known)
-        x, y, z = part.column(a), part.column(b), people[known]
-        one, two = (coefficient(measure, part, each, z, grouping) for each in (x, y))
+        x, y, z = part.judge_scores(a), part.judge_scores(b), people[known]
+        one, two = (correlation_statistic(measure, part, each, z, grouping) for each in (x, y))
         how, groups = grouping.resampling(part)
         why = "one of the scores does not vary as the coefficient needs"
         swapped = swap_metrics(
             measure, part, x, y, z, level, average=average, permutations=permutations, seed=how.seed
         )
         tests = {"p_permutation": swapped, "p_williams": _williams_p_value(measure, part, x, y, z, level)}
-        return row | paired(one, two, how, why, groups) | tests
+        return row | paired_comparison(one, two, how, why, groups) | tests
 
     parts = [(grid, *pair) for grid in asked.grids for pair in combinations(asked.metrics, 2)]
     found = pd.DataFrame(whole.map(lambda part: compare_pair(*part), parts), columns=list(COLUMNS))
@@ -138,5 +138,5 @@ def _williams_p_value(
     if len(x) < 4:
         return float("nan")
     ones = np.ones(len(x))
-    r12, r13, r23 = (float(rowwise(name, *pair, ones)) for pair in ((x, z), (y, z), (x, y)))
+    r12, r13, r23 = (float(rowwise_coefficient(name, *pair, ones)) for pair in ((x, z), (y, z), (x, y)))
     return float("nan") if np.isnan([r12, r13, r23]).any() else williams_test(r12, r13, r23, len(x))[1]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
-from voirdire.infer.posterior import scores as integrated
+from voirdire.infer.posterior import integrated_scores as integrated
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
 
@@ -65,17 +65,17 @@ def read_draws(draws: object, scores: Scores) -> Draws:
     ('m',)
     """
     if isinstance(draws, Mapping):
-        return _of_fits(draws, scores)
+        return _draws_of_fits(draws, scores)
     if _is_fit(draws):
-        return _of_fits({FIT: cast("Fit", draws)}, scores)
-    return _of_table(draws, scores)
+        return _draws_of_fits({FIT: cast("Fit", draws)}, scores)
+    return _draws_of_table(draws, scores)
 
 
 def _is_fit(draws: object) -> bool:
     return hasattr(draws, "posterior") and hasattr(draws, "problem")
 
 
-def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
+def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
     problems = []
     for name, fit in fits.items():
         if not _is_fit(fit):
@@ -118,7 +118,7 @@ def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
     return Draws(tuple(fits), draws_for_grid)
 
 
-def _of_table(draws: object, scores: Scores) -> Draws:
+def _draws_of_table(draws: object, scores: Scores) -> Draws:
     drawn = read_scores(draws, name="draws")
     problems = []
     if drawn.run is None:

@@ -44,7 +44,7 @@ class Grid:
     criterion: str | None
     notes: dict[str, str]
 
-    def column(self, judge: str) -> FloatArray:
+    def judge_scores(self, judge: str) -> FloatArray:
         """One judge's scores, shape (items,)."""
         return self.values[:, self.judges.index(judge)]
 
@@ -105,7 +105,7 @@ class Grid:
         return self.system
 
 
-def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
+def score_grids(scores: Scores, phase: str | None = None) -> list[Grid]:
     """Arrange a table of scores, one grid per criterion.
 
     Parameters
@@ -131,7 +131,7 @@ def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> table = pd.DataFrame({"judge": ["a", "b", "b"], "item": "x", "score": [1, 2, 4]})
-    >>> grid = grids(read_scores(table))[0]
+    >>> grid = score_grids(read_scores(table))[0]
     >>> grid.values.tolist(), grid.notes
     ([[1.0, 3.0]], {'b': '1 item scored more than once, averaged'})
     """
@@ -197,11 +197,11 @@ def with_human(grid: Grid, human: str | Sequence[str], name: str) -> Grid:
     --------
     >>> grid = Grid(("p", "q"), np.array([[1.0, 3.0], [2.0, np.nan]]), ("x", "y"), None, None, None, {})
     >>> people = with_human(grid, ["p", "q"], "people")
-    >>> people.column("people").tolist(), people.notes
+    >>> people.judge_scores("people").tolist(), people.notes
     ([2.0, 2.0], {'people': '1 item scored by some annotators only'})
     """
     annotators = [human] if isinstance(human, str) else list(human)
-    scores = np.column_stack([grid.column(one) for one in annotators])
+    scores = np.column_stack([grid.judge_scores(one) for one in annotators])
     given = ~np.isnan(scores)
     number = given.sum(axis=1)
     mean = mean_scores(np.where(given, scores, 0.0).sum(axis=1), number.astype(float))

@@ -19,7 +19,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS, pairwise_accuracy
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.rowwise import rowwise
+from voirdire.agreement.correlation.rowwise import rowwise_coefficient
 from voirdire.agreement.engine.combine import CrossedStatistic, JointStatistic, TwoWayStatistic
 from voirdire.agreement.engine.resample import Replicates, bootstrap
 from voirdire.agreement.engine.resampling import Resampling, Settings, Unit
@@ -28,7 +28,7 @@ from voirdire.agreement.engine.statistic import (
     IntArray,
     PanelStatistic,
     Statistic,
-    ratio,
+    ratio_or_nan,
 )
 from voirdire.errors import InputError
 
@@ -105,7 +105,7 @@ class Grouping:
         return bootstrap(statistics, groups=groups, resampling=how)
 
 
-def coefficient(
+def correlation_statistic(
     name: str, grid: Grid, metric: FloatArray, human: FloatArray, grouping: Grouping
 ) -> Statistic | TwoWayStatistic:
     """A coefficient as a statistic to resample.
@@ -132,7 +132,7 @@ def coefficient(
     ...             None, {})
     >>> x, y = np.array([1.0, 2.0, 5.0, 4.0]), np.array([1.0, 2.0, 1.0, 2.0])
     >>> grouping = Grouping("context", "mean", Resampling(unit="context"))
-    >>> of_contexts = coefficient("pearson", grid, x, y, grouping).fixed()
+    >>> of_contexts = correlation_statistic("pearson", grid, x, y, grouping).fixed()
     >>> of_contexts.values(np.ones((1, 2))).tolist()
     [0.0]
     """
@@ -156,7 +156,7 @@ def _context_level(name: str, x: FloatArray, y: FloatArray, average: Average) ->
     """Features of a context: defined, its coefficient (or Fisher's z), and whether that is infinite."""
 
     def context_features(systems: FloatArray) -> FloatArray:
-        value = rowwise(name, x[None], y[None], systems[:, None, :])
+        value = rowwise_coefficient(name, x[None], y[None], systems[:, None, :])
         defined = ~np.isnan(value)
         filled = np.where(defined, value, 0.0)
         perfect = np.abs(filled) >= _PERFECT
@@ -165,7 +165,7 @@ def _context_level(name: str, x: FloatArray, y: FloatArray, average: Average) ->
         return np.stack([defined, filled, perfect], axis=-1, dtype=np.float64)
 
     def mean_correlation(t: FloatArray) -> FloatArray:
-        mean = ratio(t[..., 1], t[..., 0])
+        mean = ratio_or_nan(t[..., 1], t[..., 0])
         return np.where(t[..., 2] > 0, np.nan, np.tanh(mean)) if average == "fisher" else mean
 
     return PanelStatistic(x.shape[1], context_features, mean_correlation, work=x.shape[1] ** 2)
@@ -177,7 +177,7 @@ def _system_level(name: str, x: FloatArray, y: FloatArray) -> JointStatistic:
 
     def correlation_of_means(contexts: FloatArray, systems: FloatArray) -> FloatArray:
         number = contexts @ known
-        a, b = (ratio(contexts @ one, number) for one in filled)
-        return rowwise(name, a, b, systems)
+        a, b = (ratio_or_nan(contexts @ one, number) for one in filled)
+        return rowwise_coefficient(name, a, b, systems)
 
     return JointStatistic(len(x), x.shape[1], correlation_of_means, 4 * x.shape[1] ** 2)

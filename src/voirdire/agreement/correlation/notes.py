@@ -6,7 +6,7 @@ import numpy as np
 
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import Level
-from voirdire.agreement.correlation.rowwise import rowwise
+from voirdire.agreement.correlation.rowwise import rowwise_coefficient
 from voirdire.agreement.engine.resample import FEW
 from voirdire.agreement.engine.statistic import FloatArray
 
@@ -20,7 +20,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
     >>> undefined_note(grid, "m", "h", "pooled")
     "undefined: every score of 'm' is 1"
     """
-    x, y = grid.column(metric), grid.column(human)
+    x, y = grid.judge_scores(metric), grid.judge_scores(human)
     by = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
     for judge, scores in ((metric, x), (human, y)):
         if np.isnan(scores).all():
@@ -35,7 +35,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
             return f"undefined: every score of {judge!r} is {scores[0]:g}"
     if level == "context":
         a, b = grid.square(x), grid.square(y)
-        perfect = np.nanmax(np.abs(_of_contexts("spearman", a, b)), initial=0.0) >= 1 - 1e-12
+        perfect = np.nanmax(np.abs(_context_coefficients("spearman", a, b)), initial=0.0) >= 1 - 1e-12
         if perfect:
             return "undefined: a context has a correlation of exactly 1 or -1, whose Fisher z is infinite; use the mean"
         return "undefined: in every context one side is constant or has a single score"
@@ -46,13 +46,13 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
     )
 
 
-def few_note(grid: Grid, drawn: str | None) -> str:
+def small_sample_note(grid: Grid, drawn: str | None) -> str:
     """Warn where contexts or systems are too few for an interval to be trusted; empty otherwise.
 
     Examples
     --------
     >>> grid = Grid(("m",), np.empty((2, 1)), ("a", "b"), np.array([0, 1]), None, None, {})
-    >>> few_note(grid, "context")
+    >>> small_sample_note(grid, "context")
     'only 2 contexts to resample: the interval is likely too narrow'
     """
     counted = {
@@ -82,7 +82,7 @@ def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
     >>> context_note("pearson", np.array([[1.0, 2.0], [1.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 2.0]]))
     (1, '1 of 2 contexts undefined (one side constant, or fewer than two scores) and left out')
     """
-    defined = ~np.isnan(_of_contexts(name, x, y))
+    defined = ~np.isnan(_context_coefficients(name, x, y))
     lost = int(np.sum(~defined))
     what = (
         "fewer than two scores"
@@ -93,5 +93,5 @@ def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
     return int(defined.sum()), note
 
 
-def _of_contexts(name: str, x: FloatArray, y: FloatArray) -> FloatArray:
-    return rowwise(name, x, y, np.ones(x.shape))
+def _context_coefficients(name: str, x: FloatArray, y: FloatArray) -> FloatArray:
+    return rowwise_coefficient(name, x, y, np.ones(x.shape))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
-from voirdire.tables.chosen import chosen
+from voirdire.notices import give_notice
+from voirdire.tables.chosen import select_rows
 from voirdire.tables.encode import name_of
 from voirdire.tables.rated import known_names
 from voirdire.tables.run_folders import run_folder
@@ -71,7 +71,7 @@ def beside_people(
             frame["judge"] = [f"{name}/{judge}" for judge in frame["judge"]] if several else name
     if humans is None:
         return _fill_places(_with_criteria(frames)), []
-    people = chosen(humans, None, None, answer="score")
+    people = select_rows(humans, None, None, answer="score")
     people = people[[name for name in _KEPT if name in people]].copy()
     if "item" not in people:
         raise InputError("people's scores have no column 'item'; name the items as the metrics do")
@@ -88,12 +88,12 @@ def beside_people(
             f"and {known_names(sorted(set(metrics['item'].astype(str))), 3)}"
         )
     people = _place_people_scores(people, metrics)
-    metrics = _to_criteria(metrics, people)
+    metrics = _match_criteria(metrics, people)
     return pd.concat([metrics, people], ignore_index=True), names
 
 
 def _read_metric_scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
-    found = chosen(table, phase, where, answer="score")
+    found = select_rows(table, phase, where, answer="score")
     if "judge" not in found:
         raise InputError("a table of metrics has no column 'judge'; name who gave the scores")
     kept = found[[name for name in _KEPT if name in found]].copy()
@@ -114,7 +114,7 @@ def _fill_places(frame: pd.DataFrame) -> pd.DataFrame:
         of = frame.dropna(subset=[column]).drop_duplicates("item")
         filled = frame[column].fillna(frame["item"].map(dict(zip(of["item"], of[column], strict=True))))
         if filled.isna().any():
-            notice(f"Not all tables name the {column} of their items: it is left out.")
+            give_notice(f"Not all tables name the {column} of their items: it is left out.")
             frame = frame.drop(columns=column)
         else:
             frame = frame.assign(**{column: filled})
@@ -156,7 +156,7 @@ def _with_criteria(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _to_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
+def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
     """Metrics by people's criteria: those without any speak of each, those of others are left out."""
     if "criterion" not in people:
         return metrics
@@ -170,7 +170,7 @@ def _to_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
     if kept.empty:
         raise InputError(f"people's criteria are {known_names(known)}, the metrics' {known_names(strange)}")
     if strange:
-        notice(f"People do not score {known_names(strange)}: left out.")
+        give_notice(f"People do not score {known_names(strange)}: left out.")
     return kept
 
 

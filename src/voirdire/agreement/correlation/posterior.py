@@ -15,7 +15,7 @@ from voirdire.agreement.engine.combine import JointStatistic, TwoWayStatistic
 from voirdire.agreement.engine.statistic import FloatArray, Statistic, WeightedStatistic
 
 
-def over_draws(
+def statistic_over_draws(
     make: Callable[[int], Statistic | TwoWayStatistic], draws: int, resamples: int, seed: int
 ) -> Statistic | TwoWayStatistic:
     """A statistic that goes through posterior draws from one resample to the next.
@@ -40,7 +40,7 @@ def over_draws(
     --------
     >>> from voirdire.agreement.engine.statistic import CountStatistic
     >>> ones = np.ones((2, 1))
-    >>> two = over_draws(lambda d: CountStatistic(ones, lambda t: t[..., 0] * 10**d), 2, resamples=4, seed=0)
+    >>> two = statistic_over_draws(lambda d: CountStatistic(ones, lambda t: t[..., 0] * 10**d), 2, resamples=4, seed=0)
     >>> sorted(two.values(np.ones((4, 2))).tolist())
     [2.0, 2.0, 20.0, 20.0]
     """

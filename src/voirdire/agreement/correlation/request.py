@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.agreement.correlation.draws import read_draws
-from voirdire.agreement.correlation.grid import Grid, grids, with_human
+from voirdire.agreement.correlation.grid import Grid, score_grids, with_human
 from voirdire.agreement.correlation.levels import COEFFICIENTS
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
@@ -47,7 +47,7 @@ class Request:
     draws: list[dict[str, FloatArray]]
 
 
-def request(
+def read_request(
     table: object,
     human: str | Sequence[str],
     metrics: Sequence[str] | None,
@@ -77,8 +77,8 @@ def request(
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": ["p", "q", "m"], "item": "x", "score": [1, 3, 2]})
-    >>> asked = request(table, ["p", "q"], None, None, "pooled", "mean", None, None)
-    >>> asked.metrics, asked.grids[0].column(asked.human).tolist()
+    >>> asked = read_request(table, ["p", "q"], None, None, "pooled", "mean", None, None)
+    >>> asked.metrics, asked.grids[0].judge_scores(asked.human).tolist()
     (('m',), [2.0])
     """
     scores = read_scores(table)
@@ -121,7 +121,7 @@ def request(
     if problems:
         raise InputError(problems)
     name = people[0] if len(people) == 1 else PEOPLE
-    found = grids(scores, phase)
+    found = score_grids(scores, phase)
     if len(people) > 1:
         found = [with_human(grid, people, name) for grid in found]
     posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in found]

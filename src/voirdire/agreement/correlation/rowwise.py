@@ -11,12 +11,12 @@ from collections.abc import Callable
 import numpy as np
 
 from voirdire.agreement.coefficients.correlation import pearson_kernel
-from voirdire.agreement.engine.statistic import FloatArray, ratio
+from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
 
 _ROUNDING = 1e-12
 
 
-def rowwise(coefficient: str, x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+def rowwise_coefficient(coefficient: str, x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
     """One coefficient of each row.
 
     Parameters
@@ -37,7 +37,7 @@ def rowwise(coefficient: str, x: FloatArray, y: FloatArray, weights: FloatArray)
     Examples
     --------
     >>> x = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]])
-    >>> rowwise("spearman", x, np.array([1.0, 3.0, 2.0]), np.ones(3)).round(6).tolist()
+    >>> rowwise_coefficient("spearman", x, np.array([1.0, 3.0, 2.0]), np.ones(3)).round(6).tolist()
     [0.5, nan]
     """
     x, y, weights = np.broadcast_arrays(x, y, weights)
@@ -68,7 +68,7 @@ def _pearson_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
 def _spearman_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     a, b = _weighted_mid_ranks(x, w), _weighted_mid_ranks(y, w)
     spread = np.sqrt(np.sum(w * a * a, axis=-1) * np.sum(w * b * b, axis=-1))
-    return ratio(np.sum(w * a * b, axis=-1), spread)
+    return ratio_or_nan(np.sum(w * a * b, axis=-1), spread)
 
 
 def _weighted_mid_ranks(x: FloatArray, w: FloatArray) -> FloatArray:
@@ -86,13 +86,13 @@ def _pair_signs(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[FloatArray
 def _tau_b(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     dx, dy, pairs = _pair_signs(x, y, w)
     untied = np.sum(pairs * np.abs(dx), axis=-1) * np.sum(pairs * np.abs(dy), axis=-1)
-    return ratio(np.sum(pairs * dx * dy, axis=-1), np.sqrt(untied))
+    return ratio_or_nan(np.sum(pairs * dx * dy, axis=-1), np.sqrt(untied))
 
 
 def _tau_c(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     dx, dy, pairs = _pair_signs(x, y, w)
     m = np.minimum(_count_distinct(x, w), _count_distinct(y, w))
-    return ratio(2 * m * np.sum(pairs * dx * dy, axis=-1), np.sum(w, axis=-1) ** 2 * (m - 1))
+    return ratio_or_nan(2 * m * np.sum(pairs * dx * dy, axis=-1), np.sum(w, axis=-1) ** 2 * (m - 1))
 
 
 def _count_distinct(x: FloatArray, w: FloatArray) -> FloatArray:
@@ -105,13 +105,13 @@ def _count_distinct(x: FloatArray, w: FloatArray) -> FloatArray:
 
 def _concordance_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     dx, dy, pairs = _pair_signs(x, y, w)
-    return ratio(np.sum(pairs * (dx * dy > 0), axis=-1), np.sum(pairs * np.abs(dy), axis=-1))
+    return ratio_or_nan(np.sum(pairs * (dx * dy > 0), axis=-1), np.sum(pairs * np.abs(dy), axis=-1))
 
 
 def _pairwise_accuracy_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     """Pairwise accuracy without calibration: ties only where scores are equal."""
     dx, dy, pairs = _pair_signs(x, y, w)
-    return ratio(np.sum(pairs * (dx == dy), axis=-1), np.sum(pairs, axis=-1))
+    return ratio_or_nan(np.sum(pairs * (dx == dy), axis=-1), np.sum(pairs, axis=-1))
 
 
 _COEFFICIENTS: dict[str, Callable[[FloatArray, FloatArray, FloatArray], FloatArray]] = {

@@ -11,10 +11,10 @@ import numpy as np
 
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import Average, Level
-from voirdire.agreement.correlation.rowwise import rowwise
-from voirdire.agreement.engine.draws import chunks
+from voirdire.agreement.correlation.rowwise import rowwise_coefficient
+from voirdire.agreement.engine.draws import chunk_sizes
 from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, permutation_p
-from voirdire.agreement.engine.statistic import FloatArray, ratio
+from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
 
 
 def swap_metrics(
@@ -58,7 +58,7 @@ def swap_metrics(
     0.001
     """
     check_permutations(permutations)
-    both = np.stack([_standardise(a), _standardise(b)])
+    both = np.stack([_standard_scores(a), _standard_scores(b)])
     rng = np.random.default_rng(seed)
 
     def swapped_difference(swapped: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
@@ -71,13 +71,13 @@ def swap_metrics(
     width = len(a) if level == "pooled" else 4 * len(a)
     null = [
         swapped_difference(rng.integers(0, 2, (rows, len(a))).astype(bool))
-        for rows in chunks(permutations, 4 * width)
+        for rows in chunk_sizes(permutations, 4 * width)
     ]
     observed = float(swapped_difference(np.zeros((1, len(a)), bool))[0])
     return permutation_p(observed, np.concatenate(null))
 
 
-def _standardise(x: FloatArray) -> FloatArray:
+def _standard_scores(x: FloatArray) -> FloatArray:
     centred = x - x.mean()
     # scaled before they are squared, so that very large and small scores stay in range
     centred /= np.abs(centred).max(initial=0.0) or 1.0
@@ -94,8 +94,8 @@ def _coefficient_of_rows(
         if name == "spearman":
             from scipy.stats import rankdata
 
-            return rowwise("pearson", rankdata(x, axis=1), rankdata(human), np.ones(x.shape[1]))
-        return rowwise(name, x, human, np.ones(x.shape[1]))
+            return rowwise_coefficient("pearson", rankdata(x, axis=1), rankdata(human), np.ones(x.shape[1]))
+        return rowwise_coefficient(name, x, human, np.ones(x.shape[1]))
     assert grid.context is not None
     columns = grid.places()
     shape = (len(x), int(grid.context.max()) + 1, int(columns.max()) + 1)
@@ -105,17 +105,19 @@ def _coefficient_of_rows(
     if level == "system":
         known = ~np.isnan(people)
         number = known.sum(axis=0)
-        means = ratio(np.where(known, cells, 0.0).sum(axis=1), number)
-        return rowwise(
-            name, means, ratio(np.where(known, people, 0.0).sum(axis=0), number), np.ones(shape[2])
+        means = ratio_or_nan(np.where(known, cells, 0.0).sum(axis=1), number)
+        return rowwise_coefficient(
+            name, means, ratio_or_nan(np.where(known, people, 0.0).sum(axis=0), number), np.ones(shape[2])
         )
-    value = rowwise(name, cells, people, np.ones(shape[2]))
+    value = rowwise_coefficient(name, cells, people, np.ones(shape[2]))
     defined = ~np.isnan(value)
     filled = np.where(defined, value, 0.0)
     if average == "fisher":
         # A context that is perfect after a swap has no finite z: the mean is undefined there.
         perfect = (np.abs(filled) >= 1 - 1e-12).any(axis=1)
         z = np.arctanh(np.clip(filled, -1 + 1e-12, 1 - 1e-12))
-        fisher: FloatArray = np.where(perfect, np.nan, np.tanh(ratio(z.sum(axis=1), defined.sum(axis=1))))
+        fisher: FloatArray = np.where(
+            perfect, np.nan, np.tanh(ratio_or_nan(z.sum(axis=1), defined.sum(axis=1)))
+        )
         return fisher
-    return ratio(filled.sum(axis=1), defined.sum(axis=1))
+    return ratio_or_nan(filled.sum(axis=1), defined.sum(axis=1))

@@ -12,18 +12,18 @@ import numpy as np
 from voirdire.agreement.coefficients.pairwise import tie_threshold
 from voirdire.agreement.coefficients.rows import COLUMNS
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.levels import Average, Grouping, Level, coefficient
-from voirdire.agreement.correlation.notes import context_note, few_note, undefined_note
+from voirdire.agreement.correlation.levels import Average, Grouping, Level, correlation_statistic
+from voirdire.agreement.correlation.notes import context_note, small_sample_note, undefined_note
 from voirdire.agreement.correlation.people import beside_people
-from voirdire.agreement.correlation.posterior import over_draws
-from voirdire.agreement.correlation.request import Request, request
-from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
+from voirdire.agreement.correlation.posterior import statistic_over_draws
+from voirdire.agreement.correlation.request import Request, read_request
+from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import bootstrap_interval
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray, Statistic
 from voirdire.errors import InputError
-from voirdire.tables.given import as_given, library_of
+from voirdire.tables.given import convert_to_library, library_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ def metaeval(
         several = table if isinstance(table, list | tuple) else [table]
         table, named = beside_people(several, humans, phase=phase)
         human, phase = human or named, None
-    asked = request(table, human, metrics, measures, level, average, phase, draws)
+    asked = read_request(table, human, metrics, measures, level, average, phase, draws)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
     if draws is not None and grouping.how.interval not in ("percentile", "basic"):
         raise InputError(
@@ -122,14 +122,14 @@ def metaeval(
             for key in (*COLUMNS, *MORE)
         }
     )
-    return as_given(made, library)
+    return convert_to_library(made, library)
 
 
 def _compare_with_best(asked: Request, number: int, name: str, grouping: Grouping) -> list[dict[str, object]]:
     """The rows of one criterion and coefficient, with the metrics' places."""
     grid, draws = asked.grids[number], asked.draws[number]
-    human = grid.column(asked.human)
-    columns = {metric: grid.column(metric) for metric in asked.metrics}
+    human = grid.judge_scores(asked.human)
+    columns = {metric: grid.judge_scores(metric) for metric in asked.metrics}
     found = {
         metric: _resample_metric(name, grid, column, human, draws.get(metric), grouping)
         for metric, column in columns.items()
@@ -175,14 +175,16 @@ def _resample_metric(
     grouping: Grouping,
 ) -> Replicates:
     def statistic_of_scores(scores: FloatArray) -> Statistic | TwoWayStatistic:
-        return coefficient(name, grid, scores, human, grouping)
+        return correlation_statistic(name, grid, scores, human, grouping)
 
     point, how = statistic_of_scores(metric), grouping.how
     if draws is None:
         return grouping.bootstrap([point], grid)[0]
-    drawn = over_draws(lambda draw: statistic_of_scores(draws[draw]), len(draws), how.resamples, how.seed)
+    drawn = statistic_over_draws(
+        lambda draw: statistic_of_scores(draws[draw]), len(draws), how.resamples, how.seed
+    )
     found = grouping.bootstrap([drawn], grid)[0]
-    fixed = as_fixed(point)
+    fixed = with_fixed_judges(point)
     value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
     return Replicates(value, found.draws, bootstrap_interval(value, found.draws, how.prob, how.interval))
 
@@ -222,7 +224,7 @@ def _distance_behind_best(
 def _result_row(
     name: str, grid: Grid, metric: str, human: str, found: Replicates, grouping: Grouping
 ) -> dict[str, object]:
-    x, y = grid.column(metric), grid.column(human)
+    x, y = grid.judge_scores(metric), grid.judge_scores(human)
     both = ~(np.isnan(x) | np.isnan(y))
     n, notes = int(both.sum()), [found.interval.note]
     if np.isnan(found.estimate):
@@ -239,7 +241,7 @@ def _result_row(
     elif name == "pairwise_accuracy":
         notes.append(f"ties within {tie_threshold(x[None], y[None]):.3g}")
     if found.interval.low is not None:
-        notes.append(few_note(grid, grouping.how.unit))
+        notes.append(small_sample_note(grid, grouping.how.unit))
     notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
     low, high = found.interval.ends
     return {

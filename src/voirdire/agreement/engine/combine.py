@@ -18,7 +18,7 @@ from voirdire.agreement.engine.statistic import (
 )
 
 
-def mean_of(statistics: Sequence[Statistic]) -> Statistic:
+def mean_statistic(statistics: Sequence[Statistic]) -> Statistic:
     """The mean of several statistics on the same resample, such as one per left-out judge.
 
     Parameters
@@ -34,7 +34,7 @@ def mean_of(statistics: Sequence[Statistic]) -> Statistic:
     Examples
     --------
     >>> total = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
-    >>> mean_of([total, total]).values(np.ones((1, 2))).tolist()
+    >>> mean_statistic([total, total]).values(np.ones((1, 2))).tolist()
     [5.0]
     """
     counted = [one for one in statistics if isinstance(one, CountStatistic)]
@@ -90,7 +90,7 @@ class CrossedStatistic:
 
     def fixed(self) -> Statistic:
         """The statistic of the cells with rows to be resampled."""
-        return by_group(self.statistic, self.rows)
+        return group_statistic(self.statistic, self.rows)
 
     def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         """Values under weights of rows and of columns."""
@@ -139,7 +139,7 @@ class JointStatistic:
 TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic | JointStatistic
 
 
-def as_fixed(statistic: Statistic | TwoWayStatistic) -> Statistic:
+def with_fixed_judges(statistic: Statistic | TwoWayStatistic) -> Statistic:
     """The statistic with every judge taken once, where it has judges."""
     return statistic.fixed() if isinstance(statistic, TwoWayStatistic) else statistic
 
@@ -205,7 +205,7 @@ def _difference_of_panels(a: TwoWayStatistic, b: TwoWayStatistic) -> TwoWayStati
     )
 
 
-def by_group(statistic: Statistic, groups: IntArray) -> Statistic:
+def group_statistic(statistic: Statistic, groups: IntArray) -> Statistic:
     """The same statistic with whole groups as its units.
 
     Parameters
@@ -218,7 +218,7 @@ def by_group(statistic: Statistic, groups: IntArray) -> Statistic:
     Examples
     --------
     >>> total = CountStatistic(np.array([[1.0], [10.0], [100.0]]), lambda t: t[..., 0])
-    >>> by_group(total, np.array([0, 1, 1])).values(np.array([[0.0, 2.0]])).tolist()
+    >>> group_statistic(total, np.array([0, 1, 1])).values(np.array([[0.0, 2.0]])).tolist()
     [220.0]
     """
     if isinstance(statistic, CountStatistic):
@@ -230,13 +230,13 @@ def by_group(statistic: Statistic, groups: IntArray) -> Statistic:
     )
 
 
-def on_support(statistic: Statistic) -> Statistic:
+def restrict_to_support(statistic: Statistic) -> Statistic:
     """The same statistic with only the units that matter.
 
     Examples
     --------
     >>> mean = CountStatistic(np.array([[1.0, 4.0], [0.0, 0.0]]), lambda t: t[..., 1] / t[..., 0])
-    >>> on_support(mean).support.tolist()
+    >>> restrict_to_support(mean).support.tolist()
     [True]
     """
     used = statistic.support

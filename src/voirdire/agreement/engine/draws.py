@@ -35,7 +35,7 @@ def bootstrap_weights(units: int, resamples: int, rng: np.random.Generator) -> I
     >>> chunk.shape, chunk.sum(axis=1).tolist()
     ((2, 4), [4.0, 4.0])
     """
-    for rows in chunks(resamples, units):
+    for rows in chunk_sizes(resamples, units):
         drawn = rng.integers(0, units, (rows, units))
         drawn += units * np.arange(rows)[:, None]
         counts = np.bincount(drawn.ravel(), minlength=rows * units)
@@ -51,19 +51,19 @@ def leave_one_out_weights(units: int) -> Iterator[FloatArray]:
     [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
     start = 0
-    for rows in chunks(units, units):
+    for rows in chunk_sizes(units, units):
         weights = np.ones((rows, units))
         weights[np.arange(rows), start + np.arange(rows)] = 0.0
         start += rows
         yield weights
 
 
-def chunks(total: int, width: int) -> Iterator[int]:
+def chunk_sizes(total: int, width: int) -> Iterator[int]:
     """Split a number of rows of a given width into chunks that fit the cache.
 
     Examples
     --------
-    >>> list(chunks(100, 2**10)), list(chunks(100, 2**14))
+    >>> list(chunk_sizes(100, 2**10)), list(chunk_sizes(100, 2**14))
     ([64, 36], [64, 36])
     """
     width = max(1, width)

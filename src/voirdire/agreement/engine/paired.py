@@ -17,7 +17,7 @@ from voirdire.errors import InputError
 Adjustment: TypeAlias = Literal["holm", "bh"]
 
 
-def paired(
+def paired_comparison(
     a: Statistic | TwoWayStatistic,
     b: Statistic | TwoWayStatistic,
     how: Resampling,
@@ -43,10 +43,10 @@ def paired(
 
     Examples
     --------
-    >>> from voirdire.agreement.engine.statistic import share_of
+    >>> from voirdire.agreement.engine.statistic import share_statistic
     >>> units = np.arange(20)
-    >>> some, more = (share_of(units >= 0, units < n) for n in (5, 10))
-    >>> paired(more, some, Resampling(resamples=100), "")["difference"]
+    >>> some, more = (share_statistic(units >= 0, units < n) for n in (5, 10))
+    >>> paired_comparison(more, some, Resampling(resamples=100), "")["difference"]
     0.25
     """
     one, two, gap = bootstrap([a, b, difference(a, b)], groups=groups, resampling=how)

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from voirdire.agreement.engine.draws import chunks
+from voirdire.agreement.engine.draws import chunk_sizes
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray
 from voirdire.errors import InputError
 
@@ -108,7 +108,7 @@ def swap_test(
     rng = np.random.default_rng(seed)
     null = [
         difference_after_swap(rng.integers(0, 2, (rows, units)).astype(np.float64))
-        for rows in chunks(permutations, units)
+        for rows in chunk_sizes(permutations, units)
     ]
     return permutation_p(float(difference_after_swap(np.zeros((1, units)))[0]), np.concatenate(null))
 

@@ -14,7 +14,12 @@ from typing import Unpack, get_args
 
 import numpy as np
 
-from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed, by_group, on_support
+from voirdire.agreement.engine.combine import (
+    TwoWayStatistic,
+    group_statistic,
+    restrict_to_support,
+    with_fixed_judges,
+)
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval
 from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
@@ -118,18 +123,18 @@ def bootstrap(
             raise InputError(
                 f"unit {how.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return how.map(partial(_over_judges, how=how.by_itself), panels)
-    fixed = [as_fixed(one) for one in statistics]
+        return how.map(partial(_resample_judges, how=how.by_itself), panels)
+    fixed = [with_fixed_judges(one) for one in statistics]
     if how.unit == "context":
         if groups is None:
             raise InputError(
                 "unit 'context' needs a context for every item; the table has no column 'context'"
             )
-        fixed = [by_group(one, groups) for one in fixed]
-    sets = _by_support(fixed)
+        fixed = [group_statistic(one, groups) for one in fixed]
+    sets = _group_by_support(fixed)
     if how.client is not None:
-        sets = [part for places, alike in sets for part in _in_parts(places, alike)]
-    results = how.map(partial(_over_units, how=how.by_itself), [alike for _, alike in sets])
+        sets = [part for places, alike in sets for part in _split_into_tasks(places, alike)]
+    results = how.map(partial(_resample_units, how=how.by_itself), [alike for _, alike in sets])
     found = {
         place: one
         for (places, _), part in zip(sets, results, strict=True)
@@ -138,22 +143,24 @@ def bootstrap(
     return [found[place] for place in range(len(fixed))]
 
 
-def _by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], list[Statistic]]]:
+def _group_by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], list[Statistic]]]:
     sets: dict[bytes, tuple[list[int], list[Statistic]]] = {}
     for place, one in enumerate(statistics):
         places, alike = sets.setdefault(one.support.tobytes(), ([], []))
         places.append(place)
-        alike.append(on_support(one))
+        alike.append(restrict_to_support(one))
     return list(sets.values())
 
 
-def _in_parts(places: list[int], alike: list[Statistic]) -> Iterator[tuple[list[int], list[Statistic]]]:
+def _split_into_tasks(
+    places: list[int], alike: list[Statistic]
+) -> Iterator[tuple[list[int], list[Statistic]]]:
     """A set of statistics as several tasks, which all draw from the same stream."""
     for start in range(0, len(places), _TASK):
         yield places[start : start + _TASK], alike[start : start + _TASK]
 
 
-def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:
+def _resample_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:
     units = len(statistics[0].support)
     if units == 0:
         nothing = Replicates(float("nan"), np.full(how.resamples, np.nan), Interval(None, None))
@@ -161,7 +168,7 @@ def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replic
     whole, studentised = np.ones((1, units)), how.interval == "studentised"
     estimates = [float(_values_in_parts(one, whole)[0]) for one in statistics]
     if units == 1:
-        return [_of_one_unit(estimate, how) for estimate in estimates]
+        return [_one_unit_replicates(estimate, how) for estimate in estimates]
     if how.interval == ANALYTIC:
         # the variance of the units themselves, without the engine's n / (n - 1)
         spreads = [float(standard_errors(one, whole)[0]) * (1 - 1 / units) ** 0.5 for one in statistics]
@@ -201,13 +208,13 @@ def _values_in_parts(statistic: Statistic, weights: FloatArray) -> FloatArray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _over_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
+def _resample_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     fixed = panel.fixed()
     used = fixed.support
     units, judges, width = int(used.sum()), panel.judges, panel.row_size
     estimate = float(fixed.values(np.ones((1, len(used))))[0])
     if judges == 1 or (how.unit == "both" and units == 1):
-        return _of_one_unit(estimate, how)
+        return _one_unit_replicates(estimate, how)
 
     def values_both_ways(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         everywhere = np.zeros((len(weights), len(used)))
@@ -239,7 +246,7 @@ def _over_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     )
 
 
-def _of_one_unit(estimate: float, how: Resampling) -> Replicates:
+def _one_unit_replicates(estimate: float, how: Resampling) -> Replicates:
     interval = Interval(None, None) if np.isnan(estimate) else _SINGLE
     return Replicates(estimate, np.full(how.resamples, np.nan), interval)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.parallel import in_order
+from voirdire.parallel import run_in_order
 from voirdire.settings import PROB
 
 Unit: TypeAlias = Literal["item", "context", "judge", "system", "both"]
@@ -161,7 +161,7 @@ class Resampling:
         Of the settings a function may know those of :attr:`by_itself`: a client does not travel.
         """
         if self.client is not None:
-            return in_order(function, list(arguments), None, self.client)
+            return run_in_order(function, list(arguments), None, self.client)
         if self.jobs == 1:
             return list(map(function, arguments))
         from concurrent.futures import ThreadPoolExecutor

@@ -44,7 +44,7 @@ def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
     if isinstance(statistic, CountStatistic):
         influence = _kernel_gradient(statistic, weights) @ statistic.features.T
     else:
-        influence = _left_out(statistic, weights)
+        influence = _leave_out_values(statistic, weights)
     n = weights.sum(axis=1)
     # A unit that was not drawn has weight 0, and its influence may be undefined.
     influence = np.where(weights > 0, influence, 0.0)
@@ -67,7 +67,7 @@ def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArr
     return gradient
 
 
-def _left_out(statistic: Statistic, weights: FloatArray) -> FloatArray:
+def _leave_out_values(statistic: Statistic, weights: FloatArray) -> FloatArray:
     here = statistic.values(weights)
     influence = np.zeros_like(weights)
     for unit in range(weights.shape[1]):

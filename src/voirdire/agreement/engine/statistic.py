@@ -213,26 +213,28 @@ def _blocked_product(weights: FloatArray, features: FloatArray) -> FloatArray:
     return totals
 
 
-def share_of(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountStatistic:
+def share_statistic(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountStatistic:
     """The share of used units that are hits; undefined where none is used.
 
     Examples
     --------
-    >>> share = share_of(np.array([True, True, False]), np.array([True, False, True]))
+    >>> share = share_statistic(np.array([True, True, False]), np.array([True, False, True]))
     >>> share.values(np.ones((1, 3))).tolist()
     [0.5]
     """
     return CountStatistic(
-        np.column_stack([used, used & hit]).astype(float), lambda t: ratio(t[..., 1], t[..., 0])
+        np.column_stack([used, used & hit]).astype(float), lambda t: ratio_or_nan(t[..., 1], t[..., 0])
     )
 
 
-def ratio(numerator: FloatArray, denominator: FloatArray, scale: FloatArray | float = 1.0) -> FloatArray:
+def ratio_or_nan(
+    numerator: FloatArray, denominator: FloatArray, scale: FloatArray | float = 1.0
+) -> FloatArray:
     """Divide, with NaN where the denominator is zero or rounding error at the given scale.
 
     Examples
     --------
-    >>> ratio(np.array([1.0, 1.0]), np.array([4.0, 1e-17])).tolist()
+    >>> ratio_or_nan(np.array([1.0, 1.0]), np.array([4.0, 1e-17])).tolist()
     [0.25, nan]
     """
     defined = np.abs(denominator) > _ROUNDING * np.abs(scale)

@@ -7,11 +7,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from voirdire.agreement.coefficients.majority import with_reference
-from voirdire.agreement.coefficients.match import Orientation, Repeats, match
-from voirdire.agreement.coefficients.measures import find_measure, fits, statistic_of
-from voirdire.agreement.coefficients.ratings import others_than
-from voirdire.agreement.engine.combine import as_fixed
-from voirdire.agreement.engine.paired import Adjustment, adjust, paired
+from voirdire.agreement.coefficients.match import Orientation, Repeats, match_answers
+from voirdire.agreement.coefficients.measures import find_measure, misfit_reason, statistic_of
+from voirdire.agreement.coefficients.ratings import other_judges
+from voirdire.agreement.engine.combine import with_fixed_judges
+from voirdire.agreement.engine.paired import Adjustment, adjust, paired_comparison
 from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, swap_test
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import CountStatistic
@@ -92,12 +92,12 @@ def compare_judges(
     if made.of == "panel":
         raise InputError(f"{measure} is about a whole panel; give a measure of two judges")
     rows: list[dict[str, Any]] = []
-    for ratings in match(
+    for ratings in match_answers(
         read_table(table, levels=levels), repeats=repeats, levels=levels, orientation=orientation
     ):
         ratings, column, experts = with_reference(ratings, reference, REFERENCE)
-        others = others_than(ratings.judges, [*experts, column], "the reference", judges, least=2)
-        problem = fits(made, ratings)
+        others = other_judges(ratings.judges, [*experts, column], "the reference", judges, least=2)
+        problem = misfit_reason(made, ratings)
         if problem:
             raise InputError(problem)
         if how.unit == "context" and ratings.contexts is None:
@@ -107,14 +107,18 @@ def compare_judges(
         for a, b in combinations(others, 2):
             both = ratings.select([a, b, column])
             both = both.keep(both.complete)
-            one, two = (as_fixed(statistic_of(made, both.select([judge, column]))) for judge in (a, b))
+            one, two = (
+                with_fixed_judges(statistic_of(made, both.select([judge, column]))) for judge in (a, b)
+            )
             groups = both.contexts if how.unit == "context" else None
             why = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"
             p = float("nan")
             if isinstance(one, CountStatistic) and isinstance(two, CountStatistic) and len(both.codes):
                 p = swap_test(one, two, permutations=permutations, seed=how.seed, groups=groups)
             row: dict[str, Any] = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
-            rows.append(row | paired(one, two, how, why, groups) | {"p_value": p, "n": len(both.codes)})
+            rows.append(
+                row | paired_comparison(one, two, how, why, groups) | {"p_value": p, "n": len(both.codes)}
+            )
     for row, p in zip(rows, adjust([row["p_value"] for row in rows], adjustment), strict=True):
         row["p_adjusted"] = float(p)
     return pd.DataFrame(rows, columns=list(COLUMNS))

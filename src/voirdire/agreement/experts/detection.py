@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.match import match
-from voirdire.agreement.coefficients.ratings import Ratings, others_than
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
-from voirdire.agreement.engine.combine import mean_of
+from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.ratings import Ratings, other_judges
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic, ratio
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic, ratio_or_nan
 from voirdire.errors import InputError
 from voirdire.tables.labels import read_labels
 
@@ -93,10 +93,10 @@ def detection(
     if empty not in ("undefined", "zero"):
         raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
     rows: list[Row] = []
-    for ratings in match(read_labels(table, levels=levels)):
-        for judge in others_than(ratings.judges, [truth], "the truth", judges, least=1):
-            rows += rows_of(_detection_tasks(ratings.select([truth, judge]), zero=empty == "zero"), how)
-    return frame_of(rows)
+    for ratings in match_answers(read_labels(table, levels=levels)):
+        for judge in other_judges(ratings.judges, [truth], "the truth", judges, least=1):
+            rows += result_rows(_detection_tasks(ratings.select([truth, judge]), zero=empty == "zero"), how)
+    return result_frame(rows)
 
 
 def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
@@ -111,7 +111,7 @@ def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
     ) -> CountStatistic:
         def share_of_totals(t: FloatArray) -> FloatArray:
             hits, of = part(t.reshape(*t.shape[:-1], size, size), c)
-            value = ratio(hits, of)
+            value = ratio_or_nan(hits, of)
             # Only what is empty is zero; without items nothing is known at all.
             return np.where((of == 0) & (t.sum(axis=-1) > 0), 0.0, value) if zero else value
 
@@ -119,7 +119,7 @@ def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
 
     def accuracy_of_totals(t: FloatArray) -> FloatArray:
         n = t.reshape(*t.shape[:-1], size, size)
-        return ratio(np.trace(n, axis1=-2, axis2=-1), n.sum(axis=(-1, -2)))
+        return ratio_or_nan(np.trace(n, axis1=-2, axis2=-1), n.sum(axis=(-1, -2)))
 
     truth, judge = pair.judges
 
@@ -135,5 +135,5 @@ def _detection_tasks(pair: Ratings, zero: bool) -> list[Task]:
         tasks += [
             task_of_measure(measure, one, level) for level, one in zip(pair.levels, of_classes, strict=True)
         ]
-        tasks.append(task_of_measure(measure, mean_of(of_classes), MACRO))
+        tasks.append(task_of_measure(measure, mean_statistic(of_classes), MACRO))
     return tasks

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.majority import majority, share_agreeing, with_tie
-from voirdire.agreement.coefficients.match import Repeats, match
-from voirdire.agreement.coefficients.ratings import Ratings, others_than, unknown
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.coefficients.majority import majority_answer, share_agreeing, with_tie
+from voirdire.agreement.coefficients.match import Repeats, match_answers
+from voirdire.agreement.coefficients.ratings import Ratings, other_judges, unknown_names
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import share_of
+from voirdire.agreement.engine.statistic import share_statistic
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
 from voirdire.tables.rated import known_names
@@ -86,7 +86,7 @@ def expert_agreement(
     """
     how = Resampling.of(settings)
     rows: list[Row] = []
-    for ratings in match(read_table(table, levels=levels), repeats=repeats, levels=levels):
+    for ratings in match_answers(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = with_tie(ratings)
         panel, size = ratings.select(experts), len(experts)
@@ -101,8 +101,8 @@ def expert_agreement(
             )
             for m in range(size, max(size // 2, 1), -1)
         ]
-        rows += rows_of(tasks, how)
-    return frame_of(rows)
+        rows += result_rows(tasks, how)
+    return result_frame(rows)
 
 
 def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
@@ -119,24 +119,24 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     >>> expert_names(ratings_from_matrix([["a", "b", "c"]], judges=["e1", "e2", "gpt"]), ["e1", "e2"], None)
     ['gpt']
     """
-    if strange := unknown("judge", experts, ratings.judges):
+    if strange := unknown_names("judge", experts, ratings.judges):
         raise InputError(strange)
     if len(set(experts)) < max(2, len(experts)):
         raise InputError(
             f"experts {list(experts)!r} must be two or more different judges of {known_names(ratings.judges)}; "
             "against= (--against NAME) compares each judge with one"
         )
-    return others_than(ratings.judges, experts, "an expert", judges)
+    return other_judges(ratings.judges, experts, "an expert", judges)
 
 
 def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
     name, said = judge.judges[0], judge.codes[:, 0]
-    both = (said >= 0) & panel.rated.any(axis=1)
+    both = (said >= 0) & panel.is_rated.any(axis=1)
     like_any = both & (panel.codes == said[:, None]).any(axis=1)
-    with_majority = agreement_rate(judge.with_column(MAJORITY_OF_EXPERTS, majority(panel)))
+    with_majority = agreement_rate(judge.with_column(MAJORITY_OF_EXPERTS, majority_answer(panel)))
     work = [
         ("agreement_with_majority", MAJORITY_OF_EXPERTS, with_majority),
-        ("agreement_with_any", ANY_EXPERT, share_of(both, like_any)),
+        ("agreement_with_any", ANY_EXPERT, share_statistic(both, like_any)),
     ]
     if panel.tie is not None:
         tie, last = panel.levels.index(panel.tie), len(panel.levels) - 1
@@ -144,7 +144,8 @@ def _compare_with_experts(judge: Ratings, panel: Ratings) -> list[Task]:
         split = np.sum(panel.codes == 0, axis=1) == np.sum(panel.codes == last, axis=1)
         kinds = (missed & (said == tie) & split, missed & (said == tie) & ~split, missed & (said != tie))
         work += [
-            (measure, ANY_EXPERT, share_of(both, kind)) for measure, kind in zip(MISSES, kinds, strict=True)
+            (measure, ANY_EXPERT, share_statistic(both, kind))
+            for measure, kind in zip(MISSES, kinds, strict=True)
         ]
     why = f"undefined: no item was answered by {name!r} and has an answer of the"
     return [

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import CountStatistic, ratio
+from voirdire.agreement.engine.statistic import CountStatistic, ratio_or_nan
 from voirdire.agreement.experts.runs import NO_CODES, run_deviation
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
@@ -54,7 +54,7 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     if read.is_numeric:
         return run_deviation(read, **settings)
     how = Resampling.of(settings)
-    unit = read.groupings()
+    unit = read.unit_codes()
     judge, criterion = unit["judge"], unit["criterion"]
     _, cell = np.unique(np.column_stack([judge, *read.asked]), axis=0, return_inverse=True)
     cell = cell.ravel()
@@ -78,7 +78,7 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
             once = int((~several[mine]).sum())
             note = f"answered once only, not used: {once}" if once else ""
             why = f"undefined: {name!r} answered nothing more than once"
-            statistic = CountStatistic(features, lambda t: ratio(t[..., 1], t[..., 0]))
+            statistic = CountStatistic(features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
             tasks.append(Task("flip_rate", (name,), statistic, shown, None, why, note))
-        rows += rows_of(tasks, how)
-    return frame_of(rows)
+        rows += result_rows(tasks, how)
+    return result_frame(rows)

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voirdire.agreement.coefficients.match import match
-from voirdire.agreement.coefficients.ratings import unknown
-from voirdire.agreement.coefficients.rows import Row, frame_of
+from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.ratings import unknown_names
+from voirdire.agreement.coefficients.rows import Row, result_frame
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
@@ -97,14 +97,14 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
     """
     Resampling(prob=prob)
     scores = read_scores(table)
-    problems = unknown("criterion", thresholds, scores.criteria, "criteria")
+    problems = unknown_names("criterion", thresholds, scores.criteria, "criteria")
     if not thresholds:
         problems.append("thresholds is empty; give the least score that passes, by criterion")
     if scores.phase is not None:
         problems.append("a gate would mix phases; keep the rows of one phase and leave the column out")
     if problems:
         raise InputError(problems)
-    matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in match(scores)}
+    matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in match_answers(scores)}
     units = sorted({unit for name in thresholds for unit in matched[name].units})
     place = {unit: row for row, unit in enumerate(units)}
     rows: list[Row] = []
@@ -117,7 +117,7 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
             rows.append(_pass_rate_row(judge, name, passed[:, number], prob))
         if len(thresholds) > 1:
             rows.append(_pass_rate_row(judge, ALL, passed.min(axis=1), prob))
-    return frame_of(rows)
+    return result_frame(rows)
 
 
 def _pass_rate_row(judge: str, criterion: str, passed: FloatArray, prob: float) -> Row:
@@ -264,7 +264,7 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     from scipy.stats import t, ttest_ind
 
     Resampling(prob=prob)
-    x, y = numbers(a, "a"), numbers(b, "b")
+    x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
     var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
     difference, nan = mean_a - mean_b, float("nan")
@@ -294,7 +294,7 @@ def _check_counts(passes: int, n: int) -> None:
         )
 
 
-def numbers(values: ArrayLike, name: str) -> FloatArray:
+def finite_numbers(values: ArrayLike, name: str) -> FloatArray:
     """The values of a group as numbers.
 
     Raises
@@ -304,7 +304,7 @@ def numbers(values: ArrayLike, name: str) -> FloatArray:
 
     Examples
     --------
-    >>> numbers([1, 2], "a").tolist()
+    >>> finite_numbers([1, 2], "a").tolist()
     [1.0, 2.0]
     """
     try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from voirdire.agreement.coefficients.majority import majority, with_tie
-from voirdire.agreement.coefficients.match import Repeats, match
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.coefficients.majority import majority_answer, with_tie
+from voirdire.agreement.coefficients.match import Repeats, match_answers
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import OTHERS
 from voirdire.agreement.coefficients.two import agreement_rate
-from voirdire.agreement.engine.combine import difference, mean_of
+from voirdire.agreement.engine.combine import difference, mean_statistic
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import Statistic
@@ -75,31 +75,31 @@ def leave_one_expert_out(
     if len(experts) < 3:
         raise InputError(f"leaving one expert out needs three or more; there are {len(experts)}")
     rows: list[Row] = []
-    for ratings in match(read_table(table, levels=levels), repeats=repeats, levels=levels):
+    for ratings in match_answers(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
         ratings = with_tie(ratings)
         tasks: list[Task] = []
 
         def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
             why = f"undefined: no item was answered by {judge!r} and {other!r}"
-            note = _at_least if measure == "difference" else ""
+            note = _at_least_note if measure == "difference" else ""
             tasks.append(Task(measure, (judge, other), statistic, ratings, level, why, note))  # noqa: B023
 
         rates: dict[str, list[Statistic]] = {name: [] for name in (LEFT_OUT, *others)}
         for expert in experts:
-            codes = majority(ratings.select([one for one in experts if one != expert]))
+            codes = majority_answer(ratings.select([one for one in experts if one != expert]))
             for judge in (expert, *others):
                 rate = agreement_rate(ratings.select([judge]).with_column(OTHERS, codes))
                 rates[LEFT_OUT if judge == expert else judge].append(rate)
                 add_task("agreement_rate", judge, OTHERS, f"without {expert}", rate)
-        means = {name: mean_of(parts) for name, parts in rates.items()}
+        means = {name: mean_statistic(parts) for name, parts in rates.items()}
         for name, mean in means.items():
             add_task("agreement_rate", name, OTHERS, "mean", mean)
         for judge in others:
             add_task("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
-        rows += rows_of(tasks, how)
-    return frame_of(rows)
+        rows += result_rows(tasks, how)
+    return result_frame(rows)
 
 
-def _at_least(found: Replicates) -> str:
+def _at_least_note(found: Replicates) -> str:
     return f"P(at least 0) = {found.share_at_least_zero:.3f}"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.experts.gates import Comparison, numbers, pass_interval, ratio_interval
+from voirdire.agreement.experts.gates import Comparison, finite_numbers, pass_interval, ratio_interval
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 
@@ -54,7 +54,7 @@ def compare_paired_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> C
     from scipy.stats import t
 
     Resampling(prob=prob)
-    x, y = numbers(a, "a"), numbers(b, "b")
+    x, y = finite_numbers(a, "a"), finite_numbers(b, "b")
     if len(x) != len(y):
         raise InputError(f"a has {len(x)} values and b has {len(y)}; paired ones are as many, unit by unit")
     n, d, nan = len(x), x - y, float("nan")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.match import match
-from voirdire.agreement.coefficients.measures import find_measure, fits, statistic_of
-from voirdire.agreement.coefficients.ratings import Ratings, unknown
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
-from voirdire.agreement.engine.combine import as_fixed, difference
+from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.measures import find_measure, misfit_reason, statistic_of
+from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.engine.combine import difference, with_fixed_judges
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.errors import InputError
 from voirdire.tables.run_folders import run_folder
@@ -71,25 +71,25 @@ def phase_change(
     scores = read_scores(_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
-    problems = unknown("phase", [before, after], scores.phases)
+    problems = unknown_names("phase", [before, after], scores.phases)
     if problems:
         raise InputError(problems)
     panels: dict[str, Sequence[str] | None] = {"": judges}
     if judges is None and scores.groups:
         panels = dict(_groups_in_both(scores, (before, after)))
     made = find_measure(measure)
-    matched = match(scores)
+    matched = match_answers(scores)
     rows: list[Row] = []
     for criterion in dict.fromkeys(ratings.criterion for ratings in matched):
         phases = {ratings.phase: ratings for ratings in matched if ratings.criterion == criterion}
         for name, panel in panels.items():
             parts = _common_ratings(phases[before], phases[after], panel)
-            problem = fits(made, parts[0])
+            problem = misfit_reason(made, parts[0])
             if problem:
                 raise InputError(problem)
-            one, two = (as_fixed(statistic_of(made, part)) for part in parts)
+            one, two = (with_fixed_judges(statistic_of(made, part)) for part in parts)
             of = f"{name}: " if name else ""
-            rows += rows_of(
+            rows += result_rows(
                 [
                     Task(measure, parts[0].judges, one, parts[0], f"{of}{before}"),
                     Task(measure, parts[1].judges, two, parts[1], f"{of}{after}"),
@@ -97,7 +97,7 @@ def phase_change(
                 ],
                 how,
             )
-    return frame_of(rows)
+    return result_frame(rows)
 
 
 def _all_phases(table: object) -> object:

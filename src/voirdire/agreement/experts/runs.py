@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
-from voirdire.agreement.engine.combine import mean_of
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio_or_nan
 from voirdire.errors import InputError
 from voirdire.tables.scores import Scores, read_scores
 
@@ -83,9 +83,9 @@ def run_deviation(
             tasks.append(Task("run_deviation", (judge,), part, shown, None, why, note))
         if len(parts) > 1:
             shown = Ratings((judge,), NO_CODES, ())
-            tasks.append(Task("run_deviation", (judge,), mean_of(parts), shown, MEAN, why))
-        rows += rows_of(tasks, how)
-    return frame_of(rows)
+            tasks.append(Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN, why))
+        rows += result_rows(tasks, how)
+    return result_frame(rows)
 
 
 def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
@@ -113,4 +113,4 @@ def _count_single_runs(scores: Scores, judge: int, criterion: int) -> int:
 def _mean_of_known(values: FloatArray) -> CountStatistic:
     known = ~np.isnan(values)
     features = np.column_stack([known, np.where(known, values, 0.0)]).astype(float)
-    return CountStatistic(features, lambda t: ratio(t[..., 1], t[..., 0]))
+    return CountStatistic(features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]))

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.majority import with_reference, with_tie
-from voirdire.agreement.coefficients.match import match
-from voirdire.agreement.coefficients.ratings import Ratings, unknown
-from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
+from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import share_of
+from voirdire.agreement.engine.statistic import share_statistic
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.votes import read_votes
@@ -77,8 +77,8 @@ def swap_consistency(
     votes = read_votes(table)
     experts = [] if reference is None else [reference] if isinstance(reference, str) else list(reference)
     chosen = _choose_judges(votes, experts, judges)
-    combined = match(votes, repeats="majority", orientation="name")
-    shown = [_in_order(votes, alphabetical) for alphabetical in (True, False)]
+    combined = match_answers(votes, repeats="majority", orientation="name")
+    shown = [_ratings_in_order(votes, alphabetical) for alphabetical in (True, False)]
     rows: list[Row] = []
     for number, ratings in enumerate(combined):
         tasks: list[Task] = []
@@ -93,7 +93,15 @@ def swap_consistency(
             once = int(np.sum((a >= 0) ^ (b >= 0)))
             note = f"pairs shown in one order only, not used: {once}" if once else ""
             tasks.append(
-                Task("position_bias_rate", (judge,), share_of(both, changed), ratings, None, NO_PAIR, note)
+                Task(
+                    "position_bias_rate",
+                    (judge,),
+                    share_statistic(both, changed),
+                    ratings,
+                    None,
+                    NO_PAIR,
+                    note,
+                )
             )
             parts = (("all", both), ("answer changed", changed), ("answer kept", both & ~changed))
             for level, used in parts if experts else ():
@@ -103,14 +111,14 @@ def swap_consistency(
                 tasks.append(
                     Task("agreement_rate", (judge, column), agreement_rate(pair), ratings, level, NO_PAIR)
                 )
-        rows += rows_of(tasks, how)
-    return frame_of(rows)
+        rows += result_rows(tasks, how)
+    return result_frame(rows)
 
 
-def _in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
+def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     """Ratings from the votes that showed a pair in one of its two orders."""
     cell = votes.row_cell
-    return match(
+    return match_answers(
         votes.subset((votes.first[cell] < votes.second[cell]) == alphabetical),
         repeats="majority",
         orientation="name",
@@ -137,7 +145,7 @@ def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] |
         if judges is None
         else list(judges)
     )
-    problems = unknown("judge", [*experts, *chosen], votes.judges)
+    problems = unknown_names("judge", [*experts, *chosen], votes.judges)
     problems += [
         f"judge {one!r} saw no pair in both orders; collect its votes with the items swapped, too"
         for one in chosen

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Unpack, cast, get_args
 
 import numpy as np
 
-from voirdire.agreement.coefficients.ratings import unknown
+from voirdire.agreement.coefficients.ratings import unknown_names
 from voirdire.agreement.engine.paired import Adjustment, adjust
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Method, Resampling, Settings
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio_or_nan
 from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates
 from voirdire.agreement.experts.groups import Groups, Unit
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
@@ -95,12 +95,12 @@ def compare_systems(
 
     how = Resampling.of(settings, (None, "item", "context"), (None, *get_args(Method)))
     scores = read_scores(table)
-    problems = unknown("judge", judges or (), scores.judges)
-    problems += unknown("criterion", thresholds or (), scores.criteria, "criteria")
+    problems = unknown_names("judge", judges or (), scores.judges)
+    problems += unknown_names("criterion", thresholds or (), scores.criteria, "criteria")
     if scores.system is None:
         problems.append("comparing systems needs a column 'system'")
     else:
-        problems += unknown("system", (a, b), scores.systems)
+        problems += unknown_names("system", (a, b), scores.systems)
     if a == b:
         problems.append(f"{a!r} is compared with itself; name two systems")
     if scores.phase is not None:
@@ -164,7 +164,9 @@ def _resampled_interval(x: FloatArray, y: FloatArray, paired: bool, how: Resampl
     a, b = np.column_stack([np.ones(len(x)), x]), np.column_stack([np.ones(len(y)), y])
     apart = np.vstack([np.pad(a, ((0, 0), (0, 2))), np.pad(b, ((0, 0), (2, 0)))])
     features = np.hstack([a, b]) if paired else apart
-    means = CountStatistic(features, lambda t: ratio(t[..., 1], t[..., 0]) - ratio(t[..., 3], t[..., 2]))
+    means = CountStatistic(
+        features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]) - ratio_or_nan(t[..., 3], t[..., 2])
+    )
     interval = bootstrap([means], resampling=how, unit="item")[0].interval
     low, high = interval.ends
     return {"low": low, "high": high} | ({"note": interval.note} if interval.note else {})

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.agreement.engine.draws import bootstrap_weights
-from voirdire.agreement.engine.statistic import FloatArray, ratio
+from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
 from voirdire.agreement.ppi.sample import Sample
 
 # With fewer answers the tuned weight chases their noise, and its error cannot be estimated from them.
@@ -58,7 +58,7 @@ class Estimate:
     freedom: float
 
 
-def theta(totals: FloatArray, weight: float | None = None) -> tuple[FloatArray, FloatArray]:
+def value_and_weight(totals: FloatArray, weight: float | None = None) -> tuple[FloatArray, FloatArray]:
     """Value (less the centre) and weight from totals of features.
 
     A ratio's weight is tuned at the humans' own ratio.
@@ -80,28 +80,28 @@ def theta(totals: FloatArray, weight: float | None = None) -> tuple[FloatArray, 
     >>> said, predicted = np.ones((4, 2)), np.ones((4, 2))
     >>> said[:2, 0], predicted[:, 0] = [1, 3], [1, 3, 5, 5]
     >>> sample = Sample(said, predicted, np.arange(4) < 2)
-    >>> value, _ = theta(sample.features.sum(axis=0), 1.0)
+    >>> value, _ = value_and_weight(sample.features.sum(axis=0), 1.0)
     >>> float(value + sample.centre)
     5.0
     """
     n, y, d, f, e, yf, ff, others, f_, e_, ff_ = np.moveaxis(totals, -1, 0)
-    mean = ratio(f + f_, n + others)
+    mean = ratio_or_nan(f + f_, n + others)
     spread = ff + ff_ - (n + others) * mean**2
-    pooled = ratio(spread, n + others - 1)
-    y, d, f, e, yf = (ratio(total, n) for total in (y, d, f, e, yf))
-    f_, e_ = ratio(f_, others), ratio(e_, others)
+    pooled = ratio_or_nan(spread, n + others - 1)
+    y, d, f, e, yf = (ratio_or_nan(total, n) for total in (y, d, f, e, yf))
+    f_, e_ = ratio_or_nan(f_, others), ratio_or_nan(e_, others)
     if weight is None:
         # A spread that is rounding error is none: judges that predict one and the same have nothing to add.
-        even = np.where(spread > 1e-12 * (ff + ff_), (1 + ratio(n, others)) * pooled, 0.0)
-        w = np.clip(np.nan_to_num(ratio(yf - y * f, even)), 0.0, 1.0)
+        even = np.where(spread > 1e-12 * (ff + ff_), (1 + ratio_or_nan(n, others)) * pooled, 0.0)
+        w = np.clip(np.nan_to_num(ratio_or_nan(yf - y * f, even)), 0.0, 1.0)
     else:
         w = np.full(np.shape(n), float(weight))
     shift, shift_below = (np.where(w > 0, w * (b - a), 0.0) for a, b in ((f, f_), (e, e_)))
     below = d + shift_below
-    return np.where(below > 0, ratio(y + shift, below), np.nan), w
+    return np.where(below > 0, ratio_or_nan(y + shift, below), np.nan), w
 
 
-def estimate(sample: Sample, weight: float | None = None) -> Estimate:
+def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     """Prediction-powered estimate and its variance.
 
     Parameters
@@ -128,13 +128,15 @@ def estimate(sample: Sample, weight: float | None = None) -> Estimate:
     >>> y = f + 0.3 * rng.normal(size=200)
     >>> ones = np.ones(200)
     >>> sample = Sample(np.stack([y, ones], 1), np.stack([f, ones], 1), np.arange(200) < 40)
-    >>> alone, powered = estimate(sample, 0.0), estimate(sample)
+    >>> alone, powered = powered_estimate(sample, 0.0), powered_estimate(sample)
     >>> bool(powered.variance < 0.5 * alone.variance)
     True
     """
     n, others = sample.humans, sample.others
     tuned = weight is None
-    shifted, w = (float(one) for one in theta(sample.features.sum(axis=0), _weight_to_use(sample, weight)))
+    shifted, w = (
+        float(one) for one in value_and_weight(sample.features.sum(axis=0), _weight_to_use(sample, weight))
+    )
     value = shifted + sample.centre
     if np.isnan(value) or n == 0:
         return Estimate(float("nan"), w, *(float("nan"),) * 3)
@@ -204,7 +206,7 @@ def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, fl
     return (plain, plain * len(sums) / left, left) if left > 0 else (plain, float("nan"), float("nan"))
 
 
-def resample(sample: Sample, resamples: int, seed: int, weight: float | None = None) -> FloatArray:
+def resample_values(sample: Sample, resamples: int, seed: int, weight: float | None = None) -> FloatArray:
     """Values on bootstrap resamples.
 
     Units that humans answered and the others are drawn apart, so that n and N stay; with clusters, whole
@@ -219,7 +221,7 @@ def resample(sample: Sample, resamples: int, seed: int, weight: float | None = N
     Examples
     --------
     >>> ones = np.ones((30, 2))
-    >>> resample(Sample(ones, ones, np.arange(30) < 12), 3, seed=0).tolist()
+    >>> resample_values(Sample(ones, ones, np.arange(30) < 12), 3, seed=0).tolist()
     [1.0, 1.0, 1.0]
     """
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
@@ -236,4 +238,4 @@ def resample(sample: Sample, resamples: int, seed: int, weight: float | None = N
         for weights in bootstrap_weights(len(features), resamples, rng):
             totals[start : start + len(weights)] += weights @ features
             start += len(weights)
-    return theta(totals, weight)[0] + sample.centre
+    return value_and_weight(totals, weight)[0] + sample.centre

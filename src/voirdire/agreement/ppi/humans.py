@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voirdire.tables.counts import Votes
-from voirdire.tables.encode import encode, groups
-from voirdire.tables.joined import joined
+from voirdire.tables.encode import encode_column, rows_by_code
+from voirdire.tables.joined import joined_table
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import known_names
@@ -64,9 +64,9 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
         problems.table(
             f"{name!r} is a judge of the table, too; leave those rows out of the table, or rename one of them"
         )
-    read = matched(read, table, problems)
+    read = match_columns(read, table, problems)
     problems.raise_any()
-    both = together(table, read)
+    both = join_humans(table, read)
     _check_units(both, table.rows, problems)
     return both, name
 
@@ -84,7 +84,7 @@ def _read_answers(
         problems.stop(f"there is no column {table.answer!r}, and the table's answers are {what}")
     if not len(cells[table.answer]):
         problems.stop("there are no answers")
-    people = encode(cells["judge"], "judge", problems).levels if "judge" in cells else ()
+    people = encode_column(cells["judge"], "judge", problems).levels if "judge" in cells else ()
     problems.raise_any()
     name = _name_of_person(people, problems)
     readers: dict[str, Callable[..., Table]] = {
@@ -104,7 +104,7 @@ def _name_of_person(people: Sequence[str], problems: Problems) -> str:
     return people[0] if people else HUMAN
 
 
-def matched(humans: Any, table: Any, problems: Problems) -> Any:
+def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
     """The humans' table with the columns by which its answers are matched with the judges'; notes those that one lacks.
 
     Where it names no contexts and every item of the judges' table is in one alone, it is in that.
@@ -115,7 +115,7 @@ def matched(humans: Any, table: Any, problems: Problems) -> Any:
     >>> one = pd.DataFrame({"judge": "gpt", "context": ["p", "q"], "item": ["x", "y"], "label": ["a", "b"]})
     >>> judged = read_labels(one)
     >>> people = read_labels(pd.DataFrame({"item": ["y"], "label": ["a"]}), judge="human")
-    >>> found = matched(people, judged, Problems("humans"))
+    >>> found = match_columns(people, judged, Problems("humans"))
     >>> found.contexts[found.context[0]]
     'q'
     """
@@ -154,7 +154,7 @@ def same_column(column: str, table: bool, humans: bool, problems: Problems) -> N
         )
 
 
-def together(table: Table, humans: Table) -> Table:
+def join_humans(table: Table, humans: Table) -> Table:
     """Rows of both, without runs and groups; systems are known from the judges' rows, humans need not name them."""
     forgotten: dict[str, Any] = {"run": None, "runs": (), "group": None, "groups": ()}
     plain: list[Any] = []
@@ -164,7 +164,7 @@ def together(table: Table, humans: Table) -> Table:
     systems: tuple[str, ...] = getattr(table, "systems", ())
     if systems and not humans.systems:  # type: ignore[union-attr]
         plain[1] = replace(plain[1], systems=systems, system=np.full(humans.rows, -1))
-    both: Table = joined(*plain)
+    both: Table = joined_table(*plain)
     return both
 
 
@@ -179,7 +179,7 @@ def _check_units(both: Table, judged: int, problems: Problems) -> None:
             np.flatnonzero(unknown) + 1,
             "no judge answered this unit, so it tells nothing about them; leave it out, or have judges answer it",
         )
-    for _, rows in groups(asked):
+    for _, rows in rows_by_code(asked):
         if len(np.unique(answer[judged:][rows])) > 1:
             places = " and ".join(str(row + 1) for row in rows[:8])
             problems.rows(

@@ -21,7 +21,7 @@ import numpy as np
 
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.ppi.estimate import Estimate, resample
+from voirdire.agreement.ppi.estimate import Estimate, resample_values
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.errors import InputError
 
@@ -75,8 +75,8 @@ def powered_interval(
     >>> said = np.ones((20, 2))
     >>> said[:8, 0] = 0
     >>> sample = Sample(said, said, np.arange(20) < 20)
-    >>> from voirdire.agreement.ppi.estimate import estimate
-    >>> found = powered_interval(sample, estimate(sample, 0.0), "wilson", share=True)
+    >>> from voirdire.agreement.ppi.estimate import powered_estimate
+    >>> found = powered_interval(sample, powered_estimate(sample, 0.0), "wilson", share=True)
     >>> round(found.low, 3), round(found.high, 3)
     (0.405, 0.768)
     """
@@ -89,11 +89,13 @@ def powered_interval(
         return Interval(None, None)
     note = ""
     if method in ("percentile", "basic"):
-        draws = resample(sample, how.resamples, how.seed, weight)
+        draws = resample_values(sample, how.resamples, how.seed, weight)
         ends = bootstrap_interval(found.value, draws, prob, method)
         low, high, note = ends.low, ends.high, ends.note
     elif method == "wilson":
-        low, high = wilson(found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.clusters_seen)
+        low, high = wilson_interval(
+            found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.clusters_seen
+        )
     else:
         normal = method == "normal"
         reach = ndtri((1 + prob) / 2) if normal else stdtrit(found.freedom, (1 + prob) / 2)
@@ -108,7 +110,7 @@ def powered_interval(
     return Interval(low, high, note)
 
 
-def wilson(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
+def wilson_interval(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
     """Wilson's interval of a share among the number of answers that its variance is worth.
 
     Parameters
@@ -122,7 +124,7 @@ def wilson(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
 
     Examples
     --------
-    >>> ends = wilson(Estimate(1.0, 0.0, 0.0, 0.0, 19.0), 1.96, 20)
+    >>> ends = wilson_interval(Estimate(1.0, 0.0, 0.0, 0.0, 19.0), 1.96, 20)
     >>> [round(end, 3) for end in ends]
     [0.839, 1.0]
     """

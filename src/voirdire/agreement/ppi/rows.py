@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
-from voirdire.agreement.coefficients.match import Repeats, match
+from voirdire.agreement.coefficients.match import Repeats, match_answers
 from voirdire.agreement.coefficients.measures import WIN_RATES
-from voirdire.agreement.coefficients.ratings import Ratings, unknown
+from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import COLUMNS
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
-from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, estimate
+from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, powered_estimate
 from voirdire.agreement.ppi.humans import with_humans
 from voirdire.agreement.ppi.intervals import METHODS, PoweredMethod, powered_interval
 from voirdire.agreement.ppi.sample import Sample
@@ -109,7 +109,7 @@ def agreement_with_humans(
     how = Resampling.of(settings, ("item", "context"), (None, *METHODS))
     read = read_table(table, levels=levels)
     both, human = with_humans(read, humans, levels)
-    matched = match(both, repeats=repeats, levels=levels if both.answer == "score" else None)
+    matched = match_answers(both, repeats=repeats, levels=levels if both.answer == "score" else None)
     chosen = _check_judges(read.judges, judges)
     if how.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
@@ -137,7 +137,7 @@ def _check_judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[s
     )
     if not chosen:
         raise InputError("judges is empty; name one, or leave it out for all")
-    problems = unknown("judge", chosen, known)
+    problems = unknown_names("judge", chosen, known)
     if problems:
         raise InputError(problems)
     return tuple(chosen)
@@ -197,7 +197,7 @@ def _result_row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[st
     method = cast(PoweredMethod, how.interval or ("wilson" if task.share else "t"))
     found: dict[str, tuple[Estimate, Interval]] = {}
     for name, weight in (("human", 0.0), ("ppi", 1.0), ("tuned", None)):
-        one = estimate(sample, weight)
+        one = powered_estimate(sample, weight)
         # With weight 1 a share may come out beyond 0 or 1, of which no score interval can be told.
         kind: PoweredMethod = "t" if name == "ppi" and method == "wilson" else method
         ends = powered_interval(sample, one, kind, share=task.share, weight=weight, how=how)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio_or_nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Sample:
     def centre(self) -> float:
         """The humans' own ratio; taking it off the numerators keeps sums of squares exact."""
         total = self.human[self.labelled].sum(axis=0)
-        return float(ratio(total[:1], total[1:])[0])
+        return float(ratio_or_nan(total[:1], total[1:])[0])
 
     @cached_property
     def features(self) -> FloatArray:

@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.majority import majority, with_tie
+from voirdire.agreement.coefficients.majority import majority_answer, with_tie
 from voirdire.agreement.coefficients.measures import WIN_RATES
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio_or_nan
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.tables.encode import dense_codes
 
@@ -114,7 +114,9 @@ def _agreement_tasks(
             replace(panel, judges=(*panel.judges, human), codes=np.column_stack([panel.codes, said]))
         )
         judges = both.select(panel.judges)
-        yield _agreement_task((MAJORITY, human), majority(judges), judges.codes, both.codes[:, -1], groups)
+        yield _agreement_task(
+            (MAJORITY, human), majority_answer(judges), judges.codes, both.codes[:, -1], groups
+        )
 
 
 def _agreement_task(
@@ -124,7 +126,7 @@ def _agreement_task(
     used = own >= 0
     own, others, said = own[used], others[used], said[used]
     alike = np.sum(others == own[:, None], axis=1).astype(float)
-    predicted = ratio(alike, np.sum(others >= 0, axis=1).astype(float))
+    predicted = ratio_or_nan(alike, np.sum(others >= 0, axis=1).astype(float))
     lone = np.isnan(predicted)
     note = ""
     if lone.all():
@@ -142,8 +144,8 @@ def _mean_score_tasks(
     panel: Ratings, humans: Ratings, groups: IntArray | None, systems: tuple[tuple[str, ...], IntArray] | None
 ) -> Iterator[PoweredTask]:
     said = humans.numbers()[:, 0]
-    predicted = _mean_of_judges(panel.numbers(), panel.rated)
-    used: NDArray[np.bool_] = np.any(panel.rated, axis=1)
+    predicted = _mean_of_judges(panel.numbers(), panel.is_rated)
+    used: NDArray[np.bool_] = np.any(panel.is_rated, axis=1)
     parts: list[tuple[str | None, NDArray[np.bool_]]] = [(None, used)]
     if systems is not None:
         names, of_unit = systems
@@ -160,7 +162,7 @@ def _win_rates(
 ) -> Iterator[PoweredTask]:
     assert panel.pairs is not None
     ties = WIN_RATES[measure]
-    answered = panel.rated.any(axis=1)
+    answered = panel.is_rated.any(axis=1)
     for place, item in enumerate(panel.items):
         side = panel.pairs == place
         used = answered & side.any(axis=1)
@@ -174,11 +176,11 @@ def _win_rates(
             counted = won + tied / 2 if ties == "half won" else won
             parts.append((counted, decided))
         (said, said_below), (by_judge, by_judge_below) = parts
-        rated = panel.rated[used]
+        rated = panel.is_rated[used]
         sample = Sample(
             np.column_stack([said, said_below]),
             np.column_stack([_mean_of_judges(by_judge, rated), _mean_of_judges(by_judge_below, rated)]),
-            humans.rated[used, 0],
+            humans.is_rated[used, 0],
             _dense_groups(groups, used),
         )
         yield PoweredTask(measure, panel.judges, sample, share=True, level=item)
@@ -195,7 +197,7 @@ def _item_outcomes(
 
 def _mean_of_judges(values: FloatArray, rated: NDArray[np.bool_]) -> FloatArray:
     """Mean over the judges that answered; NaN where none did."""
-    return ratio(np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1).astype(float))
+    return ratio_or_nan(np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1).astype(float))
 
 
 def _build_sample(

@@ -51,7 +51,7 @@ class Mean:
     of_answers: float
 
 
-def mean(
+def estimate_mean(
     y: FloatArray,
     f: FloatArray | None,
     chance: FloatArray | None,
@@ -75,7 +75,7 @@ def mean(
 
     Examples
     --------
-    >>> found = mean(np.array([1.0, 0.0, 1.0, np.nan]), None, None, 0.95, 2.0)
+    >>> found = estimate_mean(np.array([1.0, 0.0, 1.0, np.nan]), None, None, 0.95, 2.0)
     >>> round(found.value, 3), found.n, found.units
     (0.667, 3, 4)
     """

@@ -32,7 +32,7 @@ class LeftOut:
     person: FloatArray
 
     @property
-    def of_judge(self) -> FloatArray:
+    def judge_agreement(self) -> FloatArray:
         """The judge's agreement with people by unit, the mean over people left out; NaN where there is none."""
         return _mean_over_people(self.judge)
 

@@ -28,7 +28,7 @@ class Likeness:
     reach: float = 1.0
 
     @property
-    def span(self) -> float:
+    def difference_span(self) -> float:
         """How far two differences of likeness may lie apart."""
         return self.reach if self.measure == "distance" else 2.0
 
@@ -67,7 +67,9 @@ class Coefficients:
     error: float
 
 
-def coefficients(answer: FloatArray, others: FloatArray, likeness: Likeness, ordered: bool) -> Coefficients:
+def pair_coefficients(
+    answer: FloatArray, others: FloatArray, likeness: Likeness, ordered: bool
+) -> Coefficients:
     """Coefficients over all pairs of an answer and another's to the same unit; NaN where undefined.
 
     Parameters
@@ -82,7 +84,7 @@ def coefficients(answer: FloatArray, others: FloatArray, likeness: Likeness, ord
     Examples
     --------
     >>> x = np.array([1.0, 2.0, 3.0, 4.0])
-    >>> coefficients(x, np.array([[1.0], [2.0], [3.0], [5.0]]), Likeness("weighted", 4.0), True).error
+    >>> pair_coefficients(x, np.array([[1.0], [2.0], [3.0], [5.0]]), Likeness("weighted", 4.0), True).error
     0.25
     """
     several = answer.ndim == 2

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.coefficients.majority import majority, with_tie
-from voirdire.agreement.coefficients.match import match
+from voirdire.agreement.coefficients.majority import majority_answer, with_tie
+from voirdire.agreement.coefficients.match import match_answers
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.ppi.humans import matched, together
+from voirdire.agreement.ppi.humans import join_humans, match_columns
 from voirdire.agreement.ppi.tasks import MAJORITY, MANY_LEVELS
 from voirdire.agreement.replace.alt_test import AltTest, alt_test
-from voirdire.agreement.replace.estimate import Mean, mean
+from voirdire.agreement.replace.estimate import Mean, estimate_mean
 from voirdire.agreement.replace.left_out import LeftOut, left_out
-from voirdire.agreement.replace.likeness import MEASURES, Likeness, Measure, coefficients
+from voirdire.agreement.replace.likeness import MEASURES, Likeness, Measure, pair_coefficients
 from voirdire.agreement.replace.needed import more_answers
 from voirdire.agreement.replace.people import read_people
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
-from voirdire.tables.people import apart, with_answers
+from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.problems import Problems
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def may_replace(
     _check_settings(margin, bar, epsilon, prob)
     if measure is not None and measure not in MEASURES:
         raise InputError(f"measure {measure!r} is none of {', '.join(MEASURES)}")
-    table, answers, levels = apart(table, people, levels)
-    given = with_answers(humans, answers)
+    table, answers, levels = split_people(table, people, levels)
+    given = join_people_answers(humans, answers)
     if given is None:
         raise InputError(
             "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
@@ -133,14 +133,14 @@ def may_replace(
         problems.stop(f"they have a column {persons.answer!r} and the judges' table has {read.answer!r}")
     for name in sorted(set(persons.judges) & set(read.judges)):
         problems.table(f"{name!r} is a judge of the table, too; rename one of them")
-    persons = matched(persons, read, problems)
+    persons = match_columns(persons, read, problems)
     problems.raise_any()
     strange = sorted(set(judges or ()) - set(read.judges))
     if strange:
         raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
     rows, of_people = [], []
-    for ratings in match(
-        together(read, persons), repeats=None, levels=levels if read.answer == "score" else None
+    for ratings in match_answers(
+        join_humans(read, persons), repeats=None, levels=levels if read.answer == "score" else None
     ):
         chance = chances.of(ratings) if chances is not None else None
         for judge, panel in _judges_and_majority(ratings, read.judges, judges, measure):
@@ -216,7 +216,7 @@ def _judges_and_majority(
             whole = likeness.measure == "weighted" and bool(np.all(worth == np.round(worth)))
             found.append((MEAN, np.asarray(np.round(average) if whole else average, dtype=float)))
         else:
-            most = majority(replace(ratings.select(known), values=None))
+            most = majority_answer(replace(ratings.select(known), values=None))
             levels = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
             found.append((MAJORITY, np.where(most >= 0, levels[most], np.nan)))
     return found
@@ -244,7 +244,7 @@ def _result_row(
     said = said[there]
     if bar is None:
         found = left_out(said, of_people, likeness)
-        with_people, among = found.of_judge, found.of_people
+        with_people, among = found.judge_agreement, found.of_people
         exact = Likeness("distance" if likeness.measure == "distance" else "equality")
         test = alt_test(left_out(said, of_people, exact), people, epsilon=epsilon)
     else:
@@ -252,14 +252,16 @@ def _result_row(
         test = AltTest(float("nan"), float("nan"), {})
     y = np.where(np.isnan(with_people), np.nan, with_people - among)
     drawn = None if chance is None else chance[there]
-    now = mean(y, _predicted_difference(said, rest, likeness, bar), drawn, prob, likeness.span)
+    now = estimate_mean(
+        y, _predicted_difference(said, rest, likeness, bar), drawn, prob, likeness.difference_span
+    )
     # shown beside each other: plain weighted means over the units that people answered
     of_judge, of_them = (
-        mean(np.where(np.isnan(y), np.nan, one), None, drawn, prob, likeness.span).value
+        estimate_mean(np.where(np.isnan(y), np.nan, one), None, drawn, prob, likeness.difference_span).value
         for one in (with_people, among)
     )
     verdict = _verdict_of_mean(now, margin)
-    pairs = coefficients(said, of_people, likeness, ratings.values is not None)
+    pairs = pair_coefficients(said, of_people, likeness, ratings.values is not None)
     return {
         "criterion": ratings.criterion,
         "judge": judge,
@@ -294,7 +296,7 @@ def _people_rows(ratings: Ratings, people: Sequence[str], measure: Measure | Non
         if not n:
             continue
         value = float(np.nanmean(alike))
-        pairs = coefficients(of_people[:, at], rest, likeness, ratings.values is not None)
+        pairs = pair_coefficients(of_people[:, at], rest, likeness, ratings.values is not None)
         row: dict[str, Any] = {"criterion": ratings.criterion, "judge": name, "agreement": value, "n": n}
         row |= {key: None if np.isnan(one) else one for key, one in asdict(pairs).items()}
         under = f" by {ratings.criterion}" if ratings.criterion else ""
@@ -343,7 +345,7 @@ def _predicted_difference(
         f = _agreement_with_people(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
     elif rest.shape[1] > 1:
         of: LeftOut = left_out(said, rest, likeness)
-        f = of.of_judge - of.of_people
+        f = of.judge_agreement - of.of_people
     else:
         return None
     there = ~np.isnan(f)

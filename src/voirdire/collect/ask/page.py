@@ -23,7 +23,7 @@ from voirdire.folders import write_file
 _ASKED = {"winner": "Which text is better?", "score": "How good is this text?", "label": "What is this text?"}
 
 
-def ask(
+def write_page(
     questions: object,
     items: object,
     out: str | Path,
@@ -60,11 +60,11 @@ def ask(
         raise InputError(f"{place} exists already; give the name of a new file")
     if place.suffix != ".html":
         raise InputError(f"{place.name!r} is to be a page; give a name that ends in .html")
-    write_file(place, page(read_questions(questions, items, levels), ties=ties, task=task, seed=seed))
+    write_file(place, page_text(read_questions(questions, items, levels), ties=ties, task=task, seed=seed))
     return place
 
 
-def page(
+def page_text(
     asked: Questions,
     *,
     ties: bool = True,
@@ -79,7 +79,7 @@ def page(
     ----------
     asked : Questions
     ties, task, seed
-        As of :func:`ask`.
+        As of :func:`write_page`.
     send, back : str, optional
         Of a page that a server of this machine shows to one person: the address that answers go to, as a form with the
         field ``csv``, and that of the page to go back to.
@@ -88,19 +88,19 @@ def page(
     --------
     >>> from voirdire.collect.protocol import Item
     >>> texts = {"x": Item("x", "</script><b>"), "y": Item("y", "Twice.")}
-    >>> made = page(Questions("winner", ({"first": "x", "second": "y"},), texts))
+    >>> made = page_text(Questions("winner", ({"first": "x", "second": "y"},), texts))
     >>> made.count("</script>"), "<b>" in made
     (2, False)
     """
-    data = _data(asked, ties, task, seed, send, back)
-    script, style = (_asset(name) for name in ("ask.js", "ask.css"))
-    shell = _asset("ask.html")
+    data = _page_data(asked, ties, task, seed, send, back)
+    script, style = (_read_asset(name) for name in ("ask.js", "ask.css"))
+    shell = _read_asset("ask.html")
     for name, text in {
         "POLICY": html.escape(page_policy(send is not None), quote=True),
         "TITLE": html.escape(data["task"]),
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": _safe(data),
+        "DATA": _safe_json(data),
     }.items():
         shell = shell.replace(f"<!--{name}-->", text)
     return shell
@@ -114,13 +114,12 @@ def page_policy(sends: bool) -> str:
     >>> page_policy(False).endswith("form-action 'none'"), page_policy(True).endswith("form-action 'self'")
     (True, True)
     """
-    allowed = (
-        f"default-src 'none'; script-src {_hash(_asset('ask.js'))}; style-src {_hash(_asset('ask.css'))}"
-    )
+    script, style = (_hash_source(_read_asset(name)) for name in ("ask.js", "ask.css"))
+    allowed = f"default-src 'none'; script-src {script}; style-src {style}"
     return f"{allowed}; base-uri 'none'; form-action '{'self' if sends else 'none'}'"
 
 
-def _data(
+def _page_data(
     asked: Questions, ties: bool, task: str | None, seed: int, send: str | None, back: str | None
 ) -> dict[str, Any]:
     about: dict[str, int] = {}
@@ -128,7 +127,7 @@ def _data(
     rows = []
     for row in asked.rows:
         named = [row[name] for name in ("first", "second", "item") if name in row]
-        shown = {text for text in (_about(asked, name) for name in named) if text}
+        shown = {text for text in (_item_context(asked, name) for name in named) if text}
         shown = shown or {row[name] for name in ("context",) if name in row}
         entry: dict[str, Any] = {"items": [place[name] for name in named]}
         entry |= {name: row[name] for name in ("criterion", "context") if name in row}
@@ -150,24 +149,24 @@ def _data(
     }
     data |= {name: address for name, address in (("send", send), ("back", back)) if address is not None}
     # where answers are kept in the browser: another page of other questions has a place of its own
-    data["id"] = hashlib.sha256(_safe(data).encode()).hexdigest()[:16]
+    data["id"] = hashlib.sha256(_safe_json(data).encode()).hexdigest()[:16]
     return data
 
 
-def _about(asked: Questions, name: str) -> str:
+def _item_context(asked: Questions, name: str) -> str:
     item = asked.items[name]
     return item.source or item.context or ""
 
 
-def _asset(name: str) -> str:
+def _read_asset(name: str) -> str:
     return resources.files("voirdire.collect.ask").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _safe(data: dict[str, Any]) -> str:
+def _safe_json(data: dict[str, Any]) -> str:
     """JSON that cannot end the element it stands in."""
     text = json.dumps(data, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

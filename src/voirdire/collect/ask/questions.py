@@ -9,10 +9,10 @@ from typing import Any
 from voirdire.collect.items import read_items
 from voirdire.collect.protocol import Item
 from voirdire.errors import InputError
-from voirdire.notices import notice
+from voirdire.notices import give_notice
 from voirdire.tables.encode import Refused, name_of
-from voirdire.tables.forms import unguard
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.forms import unguard_names
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among, read_columns
 
 _KEPT = ("criterion", "context")
@@ -74,12 +74,14 @@ def read_questions(table: object, items: object, levels: Sequence[object] | None
     problems.raise_any()
     pairs = {"first", "second"} <= set(present)
     about = ["first", "second"] if pairs else ["item"]
-    answer = "winner" if pairs else _rated(present, levels)
+    answer = "winner" if pairs else _answer_column(present, levels)
     cells = read_columns(table, about, [answer, *_KEPT], problems)
     problems.raise_any()
-    columns = {name: _names(cells[name], name, name in about, problems) for name in cells if name != answer}
+    columns = {
+        name: _read_names(cells[name], name, name in about, problems) for name in cells if name != answer
+    }
     for name in about:
-        columns[name] = _items(columns[name], name, known, problems)
+        columns[name] = _read_items(columns[name], name, known, problems)
     if pairs:
         same = [
             at
@@ -97,13 +99,13 @@ def read_questions(table: object, items: object, levels: Sequence[object] | None
     if not rows:
         raise InputError("questions: every row has an answer already; there is nothing to ask")
     if any(done):
-        notice(f"{sum(done)} questions have an answer already and are left out.")
+        give_notice(f"{sum(done)} questions have an answer already and are left out.")
     used = {row[name] for row in rows for name in about}
     chosen = {name: item for name, item in known.items() if name in used}
-    return Questions(answer, rows, chosen, () if pairs else _levels(answer, levels))
+    return Questions(answer, rows, chosen, () if pairs else _check_levels(answer, levels))
 
 
-def _rated(present: Sequence[str], levels: Sequence[object] | None) -> str:
+def _answer_column(present: Sequence[str], levels: Sequence[object] | None) -> str:
     found = [name for name in ("score", "label") if name in present]
     if len(found) != 1:
         raise InputError(
@@ -115,25 +117,25 @@ def _rated(present: Sequence[str], levels: Sequence[object] | None) -> str:
     return found[0]
 
 
-def _levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ...]:
+def _check_levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ...]:
     names = tuple(str(level).strip() for level in (levels or range(1, 6)))
     if len(set(names)) < max(len(names), 2) or not all(names) or len(names) > _MOST_LEVELS:
         raise InputError(f"levels {', '.join(names)!r} are not 2 to {_MOST_LEVELS} different answers")
     if answer == "score":
-        strange = [name for name in names if not _number(name)]
+        strange = [name for name in names if not _is_number(name)]
         if strange:
             raise InputError(f"level {strange[0]!r} of a score is no number")
     return names
 
 
-def _number(text: str) -> bool:
+def _is_number(text: str) -> bool:
     try:
         return abs(float(text)) < float("inf")
     except ValueError:
         return False
 
 
-def _names(cells: Sequence[Any], column: str, needed: bool, problems: Problems) -> list[str]:
+def _read_names(cells: Sequence[Any], column: str, needed: bool, problems: Problems) -> list[str]:
     found = []
     for row, cell in enumerate(cells, start=1):
         named = name_of(cell)
@@ -145,13 +147,13 @@ def _names(cells: Sequence[Any], column: str, needed: bool, problems: Problems) 
     return found
 
 
-def _items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:
+def _read_items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:
     """The names of items as the table of items has them: forms keep spreadsheets from taking them for formulas."""
-    plain = dict(zip(dict.fromkeys(names), unguard(dict.fromkeys(names), known), strict=True))
+    plain = dict(zip(dict.fromkeys(names), unguard_names(dict.fromkeys(names), known), strict=True))
     strange = list(dict.fromkeys(plain[name] for name in names if name and plain[name] not in known))
     for name in strange[:_LISTED]:
         rows = [row for row, one in enumerate(names, start=1) if one and plain[one] == name]
-        problems.rows(rows, f"{column} {name!r} is not among the items{nearest(name, tuple(known))}")
+        problems.rows(rows, f"{column} {name!r} is not among the items{nearest_name(name, tuple(known))}")
     if len(strange) > _LISTED:
         problems.table(
             f"{len(strange)} names in {column} are not among the items; the first {_LISTED} are named"

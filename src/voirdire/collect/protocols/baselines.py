@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.schemas import choice, prose, record, several
+from voirdire.collect.protocols.schemas import choice_schema, list_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
 from voirdire.settings import Count
 
@@ -39,8 +39,10 @@ class Cot(PerCase):
 
     async def score(self, case: Case) -> None:
         """One question: steps, reasoning, score."""
-        text = prose(case.options.longest)
-        schema = record(steps=several(text, 1, 6), reasoning=text, score=choice(case.options.levels()))
+        text = text_schema(case.options.longest)
+        schema = record_schema(
+            steps=list_schema(text, 1, 6), reasoning=text, score=choice_schema(case.options.levels())
+        )
         found = await case.content("cot/score", ("score",), schema)
         case.score(found["score"])
         case.text("reasoning", "\n".join([*found["steps"], found["reasoning"]]))
@@ -82,8 +84,10 @@ class SelfRefine(PerCase):
         """A score, and its revisions."""
         schema = case.score_schema("reasoning")
         current = await case.content("self-refine/score", ("score", 0), schema)
-        _evaluated(case, current, "initial")
-        verdict = record(feedback=prose(case.options.longest), change=choice(["yes", "no"]))
+        _add_evaluation(case, current, "initial")
+        verdict = record_schema(
+            feedback=text_schema(case.options.longest), change=choice_schema(["yes", "no"])
+        )
         for number in range(1, case.options.rounds + 1):
             phase = f"round-{number}"
             step = ("feedback", number)
@@ -93,11 +97,11 @@ class SelfRefine(PerCase):
                 break
             shown = {"evaluation": current, "feedback": found["feedback"]}
             current = await case.content("self-refine/revise", ("revise", number), schema, **shown)
-            _evaluated(case, current, phase)
+            _add_evaluation(case, current, phase)
         case.score(current["score"])
 
 
-def _evaluated(case: Case, found: Mapping[str, Any], phase: str) -> None:
+def _add_evaluation(case: Case, found: Mapping[str, Any], phase: str) -> None:
     case.score(found["score"], phase)
     case.text("evaluation", found["reasoning"], phase)
 
@@ -163,19 +167,19 @@ class ChatEval(PerCase):
                 answer = await case.ask(question)
                 who = {"judge": f"{case.judge}/{role}", "group": case.judge}
                 if answer.content is None:
-                    case.lost(question, answer.missing, phase, **who)
+                    case.add_missing(question, answer.missing, phase, **who)
                     continue
                 last[role] = answer.content["score"]
                 said.append({"speaker": role, **answer.content})
                 case.score(last[role], phase, **who)
                 case.text("comment", answer.content["comment"], phase, **who)
-        combined = self._combined(case.options, last)
+        combined = self._combine_scores(case.options, last)
         if isinstance(combined, str):
-            case.lost(question, combined)
+            case.add_missing(question, combined)
         else:
             case.score(combined)
 
-    def _combined(self, options: ChatEvalOptions, last: Mapping[str, int]) -> float | str:
+    def _combine_scores(self, options: ChatEvalOptions, last: Mapping[str, int]) -> float | str:
         absent = [role for role in options.cast() if role not in last]
         if absent:
             return f"no last score from {', '.join(absent)}"

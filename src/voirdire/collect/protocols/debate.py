@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.schemas import choice, prose, record
+from voirdire.collect.protocols.schemas import choice_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
 from voirdire.settings import Count
 
@@ -84,13 +84,15 @@ class Debate(PerCase):
         log: list[dict[str, Any]] = []
         shown: dict[str, Any] = {"steps": options.steps.get(case.criterion)}
         if options.commander == "model":
-            schema = record(brief=prose(options.longest))
+            schema = record_schema(brief=text_schema(options.longest))
             found = await case.content("debate/command", ("command",), schema, **shown)
             case.text("Commander", found["brief"], "initial")
         heard = shown | {"brief": found["brief"] if options.commander == "model" else None}
 
         scored = case.score_schema("reasoning")
-        verdict = record(feedback=prose(options.longest), verdict=choice(["ISSUE", NO_ISSUE]))
+        verdict = record_schema(
+            feedback=text_schema(options.longest), verdict=choice_schema(["ISSUE", NO_ISSUE])
+        )
         resolved = False
         for iteration in range(options.iterations + 1):
             phase = f"iteration-{iteration}" if iteration else "initial"

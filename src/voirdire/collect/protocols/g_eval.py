@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.roles import count_calls, takers
-from voirdire.collect.protocols.schemas import prose, record, several
+from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing_row
+from voirdire.collect.protocols.roles import count_calls, judges_with_part
+from voirdire.collect.protocols.schemas import list_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
@@ -70,18 +70,22 @@ class GEval(PerCase):
 
     def calls(self, setting: Setting) -> Calls:
         """The steps, and the answers that a score is made of."""
-        written = sum(name not in setting.options.steps for name in setting.options.aspects())
+        written = sum(name not in setting.options.steps for name in setting.options.named_criteria())
         each = super().calls(setting).least
         return count_calls(each, written + max(each.values(), default=0))
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """The steps of all judges, then all cases at once."""
         options: GEvalOptions = setting.options
-        wanted = [(judge, name) for judge in takers(setting, options.judges) for name in options.aspects()]
+        wanted = [
+            (judge, name)
+            for judge in judges_with_part(setting, options.judges)
+            for name in options.named_criteria()
+        ]
         found = await asyncio.gather(*(self._steps(options, ask, *place) for place in wanted))
         steps = {place: text for place, (text, _) in zip(wanted, found, strict=True)}
         ready = []
-        for case in self.cases(setting, ask):
+        for case in self.all_cases(setting, ask):
             text = steps[case.judge, case.criterion]
             if text is not None:
                 case.options = replace(options, steps={case.criterion: text})
@@ -99,16 +103,16 @@ class GEval(PerCase):
         shown = {
             "task": options.task,
             "criterion": criterion,
-            "description": options.aspects()[criterion],
+            "description": options.named_criteria()[criterion],
             "low": options.low,
             "high": options.high,
         }
-        schema = record(steps=several(prose(options.longest), 1, 8))
+        schema = record_schema(steps=list_schema(text_schema(options.longest), 1, 8))
         key = ("steps", criterion)
         answer = await ask(Question(judge, "g-eval/steps", shown, key, schema))
         what = {"judge": judge, "criterion": criterion, "kind": "steps"}
         if answer.content is None:
-            return None, [missing(key, answer, table="texts", **what)]
+            return None, [missing_row(key, answer, table="texts", **what)]
         text = "\n".join(f"{place}. {step}" for place, step in enumerate(answer.content["steps"], 1))
         return text, [Row("texts", {**what, "text": text})]
 
@@ -130,6 +134,6 @@ class GEval(PerCase):
         given = [answer.content["score"] for answer in answers if answer.content is not None]
         for question, answer in zip(questions, answers, strict=True):
             if answer.content is None:
-                case.lost(question, answer.missing, "sample")
+                case.add_missing(question, answer.missing, "sample")
         if given:
             case.score(sum(given) / len(given), answers=len(given))

@@ -32,21 +32,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting, missing
-from voirdire.collect.protocols.group_debate import Agents, GroupOptions, debates, group_calls
-from voirdire.collect.protocols.roles import count_calls, takers
-from voirdire.collect.protocols.schemas import Schema, prose, record
+from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting, missing_row
+from voirdire.collect.protocols.group_debate import Agents, GroupOptions, group_calls, run_debates
+from voirdire.collect.protocols.roles import count_calls, judges_with_part
+from voirdire.collect.protocols.schemas import Schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import ScoreProtocol
 from voirdire.collect.protocols.stakeholders import (
     Dimension,
     Group,
     Stakeholder,
     group_schema,
-    grouped,
     merge_schema,
-    merged,
-    read,
-    short,
+    read_dimensions,
+    read_groups,
+    read_stakeholders,
+    short_name,
     stakeholder_schema,
 )
 from voirdire.settings import Count
@@ -138,23 +138,23 @@ class MajEval(ScoreProtocol):
         if options.persona_texts:
             sizes = [len(agents) for agents in _given_cast(options).values()]
             return count_calls(
-                takers(setting, options.judges), *group_calls(options, len(setting.items), sizes)
+                judges_with_part(setting, options.judges), *group_calls(options, len(setting.items), sizes)
             )
         size, groups = len(options.documents), options.groups
         made = 1 + size * options.stakeholders + groups * options.personas
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
-        return count_calls(takers(setting, options.judges), size, size + made + most)
+        return count_calls(judges_with_part(setting, options.judges), size, size + made + most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Personas of each judge, then its groups' debates."""
 
-        async def rows(judge: str) -> list[Row]:
+        async def judge_rows(judge: str) -> list[Row]:
             makers = _Makers(judge, ask, setting.options)
             given = _given_cast(setting.options)
             cast = given or await makers.personas(await makers.groups())
-            return [*makers.rows, *await debates(ask, setting.options, judge, setting.items, cast)]
+            return [*makers.rows, *await run_debates(ask, setting.options, judge, setting.items, cast)]
 
-        parts = await asyncio.gather(*map(rows, takers(setting, setting.options.judges)))
+        parts = await asyncio.gather(*map(judge_rows, judges_with_part(setting, setting.options.judges)))
         return [row for part in parts for row in part]
 
 
@@ -162,7 +162,7 @@ def _given_cast(options: MajEvalOptions) -> dict[str, Agents]:
     """Agents by group, of the personas that are given."""
     cast: dict[str, dict[str, dict[str, str]]] = {}
     for name, text in options.persona_texts.items():
-        group, _, person = map(short, name.partition("/"))
+        group, _, person = map(short_name, name.partition("/"))
         cast.setdefault(group, {})[person] = {"Persona": text}
     return dict(cast)
 
@@ -170,7 +170,7 @@ def _given_cast(options: MajEvalOptions) -> dict[str, Agents]:
 def _persona_faults(options: MajEvalOptions) -> list[str]:
     found = ["options documents and persona_texts are both given; leave out one"] if options.documents else []
     for name, text in options.persona_texts.items():
-        group, _, person = map(short, name.partition("/"))
+        group, _, person = map(short_name, name.partition("/"))
         if not (group and person):
             found.append(f"option persona_texts: {name!r} is no group/name, such as teachers/Ann")
         elif not text.strip():
@@ -193,7 +193,7 @@ class SimpleRole(ScoreProtocol):
         """Evaluations, choices, speeches and syntheses."""
         options: SimpleRoleOptions = setting.options
         least, most = group_calls(options, len(setting.items), [options.agents] * len(options.roles))
-        return count_calls(takers(setting, options.judges), least, most)
+        return count_calls(judges_with_part(setting, options.judges), least, most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All groups of all judges at once."""
@@ -202,8 +202,10 @@ class SimpleRole(ScoreProtocol):
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}
             for group, sentence in options.roles.items()
         }
-        judges = takers(setting, options.judges)
-        parts = await asyncio.gather(*(debates(ask, options, judge, setting.items, cast) for judge in judges))
+        judges = judges_with_part(setting, options.judges)
+        parts = await asyncio.gather(
+            *(run_debates(ask, options, judge, setting.items, cast) for judge in judges)
+        )
         return [row for part in parts for row in part]
 
 
@@ -215,7 +217,7 @@ class _Makers:
         self.rows: list[Row] = []
 
     async def groups(self) -> list[Group]:
-        groups = await self._grouped(await self._everyone())
+        groups = await self._group_stakeholders(await self._find_stakeholders())
         for number, group in enumerate(groups, 1):
             names = [member.name for member in group.members]
             told = json.dumps({"description": group.description, "members": names})
@@ -225,7 +227,7 @@ class _Makers:
     async def personas(self, groups: list[Group]) -> dict[str, Agents]:
         """Agents by group; a group without any does not debate."""
         every = await asyncio.gather(
-            *(self._dimensions(number, group) for number, group in enumerate(groups, 1))
+            *(self._merge_dimensions(number, group) for number, group in enumerate(groups, 1))
         )
         cast: dict[str, Agents] = {}
         for number, (group, dimensions) in enumerate(zip(groups, every, strict=True), 1):
@@ -234,12 +236,12 @@ class _Makers:
                 told = {"dimension": dimension.text, "sources": list(map(asdict, dimension.sources))}
                 self._tell("dimension", told, group.name, used="yes" if place < len(used) else "no")
             found = await asyncio.gather(
-                *(self._persona(number, group, place, one) for place, one in enumerate(used, 1))
+                *(self._make_persona(number, group, place, one) for place, one in enumerate(used, 1))
             )
             agents: dict[str, dict[str, str]] = {}
             for one in found:
                 if one is not None:
-                    name = _free(short(one["name"]) or group.name, agents)
+                    name = _free_name(short_name(one["name"]) or group.name, agents)
                     agents[name] = {title: one[key] for key, title in ATTRIBUTES.items()}
                     self._tell("persona", {**one, "name": name}, group.name)
             if agents:
@@ -253,36 +255,36 @@ class _Makers:
         columns = {"judge": self.judge, "kind": kind, "text": text, "phase": "personas"}
         self.rows.append(Row("texts", {**columns, **({"group": group} if group else {}), **more}))
 
-    def _lost(self, key: Key, reason: str | None, kind: str) -> None:
+    def _add_missing(self, key: Key, reason: str | None, kind: str) -> None:
         what = {"table": "texts", "judge": self.judge, "kind": kind, "phase": "personas"}
-        self.rows.append(missing(key, Answer(None, reason), **what))
+        self.rows.append(missing_row(key, Answer(None, reason), **what))
 
-    def _question(self, step: str, shown: Mapping[str, Any], key: Key, schema: Schema) -> Question:
+    def _make_question(self, step: str, shown: Mapping[str, Any], key: Key, schema: Schema) -> Question:
         shown = {"task": self.options.task, **shown}
         return Question(self.judge, f"maj-eval/{step}", shown, (step, *key), schema)
 
-    async def _content(self, question: Question, kind: str) -> Any | None:
+    async def _answer_content(self, question: Question, kind: str) -> Any | None:
         answer = await self.ask(question)
         if answer.content is None:
-            self._lost(question.key, answer.missing, kind)
+            self._add_missing(question.key, answer.missing, kind)
         return answer.content
 
-    async def _everyone(self) -> list[Stakeholder]:
+    async def _find_stakeholders(self) -> list[Stakeholder]:
         options = self.options
         schema = stakeholder_schema(options.stakeholders, options.dimensions, options.longest)
         questions = [
-            self._question("extract", {"document": text}, (number,), schema)
+            self._make_question("extract", {"document": text}, (number,), schema)
             for number, text in enumerate(options.documents, 1)
         ]
         answers = await asyncio.gather(*map(self.ask, questions))
         everyone: list[Stakeholder] = []
         for number, (question, answer) in enumerate(zip(questions, answers, strict=True), 1):
             if answer.content is None:
-                self._lost(question.key, answer.missing, "stakeholder")
+                self._add_missing(question.key, answer.missing, "stakeholder")
                 continue
-            found = read(answer.content["stakeholders"], number, options.documents[number - 1])
+            found = read_stakeholders(answer.content["stakeholders"], number, options.documents[number - 1])
             if not found:
-                self._lost(question.key, "the document names no stakeholder", "stakeholder")
+                self._add_missing(question.key, "the document names no stakeholder", "stakeholder")
             everyone += found
         for one in everyone:
             pairs = [{"dimension": p.dimension, "evidence": p.evidence} for p in one.perspectives]
@@ -290,44 +292,48 @@ class _Makers:
             self._tell("stakeholder", told)
         return everyone
 
-    async def _grouped(self, everyone: list[Stakeholder]) -> list[Group]:
+    async def _group_stakeholders(self, everyone: list[Stakeholder]) -> list[Group]:
         if len(everyone) < 2:
-            return grouped(everyone, [])
+            return read_groups(everyone, [])
         listed = [
             {"number": number, "name": one.name, "description": one.description}
             for number, one in enumerate(everyone, 1)
         ]
         schema = group_schema(len(everyone), self.options.groups, self.options.longest)
         shown = {"stakeholders": listed, "most": self.options.groups}
-        found = await self._content(self._question("group", shown, (), schema), "group")
-        return [] if found is None else grouped(everyone, found["groups"])
+        found = await self._answer_content(self._make_question("group", shown, (), schema), "group")
+        return [] if found is None else read_groups(everyone, found["groups"])
 
-    async def _dimensions(self, number: int, group: Group) -> list[Dimension]:
+    async def _merge_dimensions(self, number: int, group: Group) -> list[Dimension]:
         said = group.perspectives
         if len(said) < 2:
-            return merged(said, [])
+            return read_dimensions(said, [])
         listed = [
             {"number": place, "dimension": one.dimension, "evidence": one.evidence}
             for place, one in enumerate(said, 1)
         ]
         shown = {"group": group.name, "perspectives": listed}
         schema = merge_schema(len(said), self.options.longest)
-        found = await self._content(self._question("merge", shown, (number,), schema), "dimension")
-        return [] if found is None else merged(said, found["dimensions"])
+        found = await self._answer_content(
+            self._make_question("merge", shown, (number,), schema), "dimension"
+        )
+        return [] if found is None else read_dimensions(said, found["dimensions"])
 
-    async def _persona(self, number: int, group: Group, place: int, dimension: Dimension) -> Any | None:
-        text, name = prose(self.options.longest), prose(60 if self.options.longest else 0)
+    async def _make_persona(self, number: int, group: Group, place: int, dimension: Dimension) -> Any | None:
+        text, name = text_schema(self.options.longest), text_schema(60 if self.options.longest else 0)
         shown = {
             "group": group.name,
             "description": group.description,
             "dimension": dimension.text,
             "evidence": [source.evidence for source in dimension.sources],
         }
-        schema = record(name=name, **dict.fromkeys(ATTRIBUTES, text))
-        return await self._content(self._question("persona", shown, (number, place), schema), "persona")
+        schema = record_schema(name=name, **dict.fromkeys(ATTRIBUTES, text))
+        return await self._answer_content(
+            self._make_question("persona", shown, (number, place), schema), "persona"
+        )
 
 
-def _free(name: str, taken: Mapping[str, Any]) -> str:
+def _free_name(name: str, taken: Mapping[str, Any]) -> str:
     """The name, with a number if it is taken."""
     number, free = 1, name
     while free in taken:

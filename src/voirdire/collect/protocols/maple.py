@@ -24,11 +24,17 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.pairing import OUTCOMES, PairOptions, asked, number_of_pairs, pair_problems
-from voirdire.collect.protocols.pairwise import compare, vote
-from voirdire.collect.protocols.roles import takers, uneven, unknown
-from voirdire.collect.protocols.schemas import Schema, prose, record, several
+from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing_row
+from voirdire.collect.protocols.pairing import (
+    OUTCOMES,
+    PairOptions,
+    count_questions,
+    order_pairs,
+    pair_problems,
+)
+from voirdire.collect.protocols.pairwise import ask_vote, compare_pairs
+from voirdire.collect.protocols.roles import judges_with_part, uneven_columns, unknown_judges
+from voirdire.collect.protocols.schemas import Schema, list_schema, record_schema, text_schema
 from voirdire.settings import Count, Size
 
 _WEIGH = ("Criterion A", "Criterion B")
@@ -80,79 +86,79 @@ class Maple:
         options: MapleOptions = setting.options
         writers = [options.generator] if options.generator else []
         found = [
-            *unknown(setting, {"evaluators": options.evaluators, "generator": writers}),
-            *uneven(setting.items, ["context"]),
+            *unknown_judges(setting, {"evaluators": options.evaluators, "generator": writers}),
+            *uneven_columns(setting.items, ["context"]),
             *pair_problems(setting, options),
         ]
         if not options.criteria and not options.rubric.strip():
             found.append("option rubric is empty; give a rubric to make criteria from, or give criteria")
-        wrong = unusable([{"name": name} for name in options.criteria])
+        wrong = criteria_fault([{"name": name} for name in options.criteria])
         if wrong:
             found.append(f"option criteria: {wrong}; rename it")
         if not 1 <= options.least <= options.most:
             found.append(
                 f"options least and most are {options.least} and {options.most}; give 1 <= least <= most"
             )
-        if not self._evaluators(setting):
+        if not self._evaluator_names(setting):
             found.append("no judge is left to compare; name evaluators, or add a judge to the panel")
         return found
 
     def calls(self, setting: Setting) -> Calls:
         """K (C N (N - 1) / 2 + C (C - 1) / 2) per order, and the generator's."""
         options: MapleOptions = setting.options
-        pairs = number_of_pairs(setting, options)
+        pairs = count_questions(setting, options)
         again = (2 if options.order == "swap" else 1) * options.repeats
 
-        def total(criteria: int, generated: int) -> dict[str, int]:
+        def total_calls(criteria: int, generated: int) -> dict[str, int]:
             each = criteria * pairs + criteria * (criteria - 1) // 2 * again
-            counts = dict.fromkeys(self._evaluators(setting), each)
+            counts = dict.fromkeys(self._evaluator_names(setting), each)
             if generated:
-                writer = self._generator(setting)
+                writer = self._generator_name(setting)
                 counts[writer] = counts.get(writer, 0) + generated
             return counts
 
         if options.criteria:
-            return Calls(total(len(options.criteria), 0), total(len(options.criteria), 0))
-        return Calls(total(options.least, 1), total(options.most, options.attempts))
+            return Calls(total_calls(len(options.criteria), 0), total_calls(len(options.criteria), 0))
+        return Calls(total_calls(options.least, 1), total_calls(options.most, options.attempts))
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Criteria, then all comparisons at once."""
         options: MapleOptions = setting.options
         criteria, rows = dict(options.criteria), list[Row]()
         if not criteria:
-            criteria, rows = await self._generate(setting, ask)
-        judges = self._evaluators(setting)
+            criteria, rows = await self._generate_criteria(setting, ask)
+        judges = self._evaluator_names(setting)
         questions = []
         for judge in judges:
             for name, text in criteria.items():
                 shown = {"task": options.task, "criterion": name, "description": text}
                 how: Any = {"template": "maple/compare", "variables": shown, "criterion": name, "ties": False}
-                questions.append(compare(setting, ask, judge, **how))
-        questions += [self._weigh(setting, ask, judge, criteria) for judge in judges]
+                questions.append(compare_pairs(setting, ask, judge, **how))
+        questions += [self._weigh_criteria(setting, ask, judge, criteria) for judge in judges]
         for part in await asyncio.gather(*questions):
             rows.extend(part)
         return rows
 
-    def _generator(self, setting: Setting) -> str:
+    def _generator_name(self, setting: Setting) -> str:
         return setting.options.generator or setting.judges[0].name
 
-    def _evaluators(self, setting: Setting) -> tuple[str, ...]:
+    def _evaluator_names(self, setting: Setting) -> tuple[str, ...]:
         options: MapleOptions = setting.options
-        return takers(setting, options.evaluators, without=[options.generator])
+        return judges_with_part(setting, options.evaluators, without=[options.generator])
 
-    async def _generate(self, setting: Setting, ask: Ask) -> tuple[dict[str, str], list[Row]]:
+    async def _generate_criteria(self, setting: Setting, ask: Ask) -> tuple[dict[str, str], list[Row]]:
         options: MapleOptions = setting.options
-        writer, rows = self._generator(setting), list[Row]()
+        writer, rows = self._generator_name(setting), list[Row]()
         shown = ("rubric", "task", "audience", "constraints", "least", "most", "levels")
         variables = {name: getattr(options, name) for name in shown}
         schema = criteria_schema(options.least, options.most, options.levels, options.longest)
         for attempt in range(1, options.attempts + 1):
             key = ("criteria", attempt)
             answer = await ask(Question(writer, "maple/criteria", variables, key, schema))
-            wrong = None if answer.content is None else unusable(answer.content["criteria"])
+            wrong = None if answer.content is None else criteria_fault(answer.content["criteria"])
             if answer.content is None or wrong:
                 what = {"table": "texts", "judge": writer, "kind": "criteria", "run": attempt}
-                rows.append(missing(key, Answer(None, wrong) if wrong else answer, **what))
+                rows.append(missing_row(key, Answer(None, wrong) if wrong else answer, **what))
                 if wrong:
                     continue
                 break
@@ -165,16 +171,18 @@ class Maple:
             if guide:
                 text = json.dumps(guide, ensure_ascii=False)
                 rows.append(Row("texts", {"kind": "guardrails", "judge": writer, "text": text}))
-            return {name: described(one) for name, one in written.items()}, rows
+            return {name: criterion_text(one) for name, one in written.items()}, rows
         return {}, rows
 
-    async def _weigh(self, setting: Setting, ask: Ask, judge: str, criteria: Mapping[str, str]) -> list[Row]:
+    async def _weigh_criteria(
+        self, setting: Setting, ask: Ask, judge: str, criteria: Mapping[str, str]
+    ) -> list[Row]:
         options: MapleOptions = setting.options
         names = list(criteria)
         every = list(combinations(range(len(names)), 2))
         questions = []
         # a judge meets the pair of criteria in the orders that the design has for pairs of texts
-        for pair in asked(options, every, setting.seed, judge, "criteria", "criteria"):
+        for pair in order_pairs(options, every, setting.seed, judge, "criteria", "criteria"):
             first, second = names[pair.first], names[pair.second]
             shown = {
                 "task": options.task,
@@ -185,7 +193,7 @@ class Maple:
             columns = {"judge": judge, "first": first, "second": second, "run": pair.run}
             key = ("weigh", first, second, pair.run)
             questions.append(
-                vote(ask, judge, "maple/weigh", shown, key, _WEIGH, "criteria", columns, "priority")
+                ask_vote(ask, judge, "maple/weigh", shown, key, _WEIGH, "criteria", columns, "priority")
             )
         return list(await asyncio.gather(*questions))
 
@@ -198,27 +206,27 @@ def criteria_schema(least: int, most: int, levels: int, longest: int = 0) -> Sch
     >>> list(criteria_schema(4, 6, 0)["properties"]["criteria"]["items"]["properties"])
     ['name', 'definition']
     """
-    text = prose(longest)
-    fields: dict[str, Schema] = {"name": prose(60 if longest else 0), "definition": text}
+    text = text_schema(longest)
+    fields: dict[str, Schema] = {"name": text_schema(60 if longest else 0), "definition": text}
     if levels:
         fields |= {
-            "look_for": several(text, 3, 7),
-            "levels": record(**{str(level): text for level in range(1, levels + 1)}),
-            "pitfalls": several(text, 2, 5),
-            "borderline": several(text, 1, 3),
+            "look_for": list_schema(text, 3, 7),
+            "levels": record_schema(**{str(level): text for level in range(1, levels + 1)}),
+            "pitfalls": list_schema(text, 2, 5),
+            "borderline": list_schema(text, 1, 3),
         }
-    whole: dict[str, Schema] = {"criteria": several(record(**fields), least, most)}
+    whole: dict[str, Schema] = {"criteria": list_schema(record_schema(**fields), least, most)}
     if levels:
-        whole |= {"edge_cases": several(text, 1, 6), "fairness": several(text, 1, 6)}
-    return record(**whole)
+        whole |= {"edge_cases": list_schema(text, 1, 6), "fairness": list_schema(text, 1, 6)}
+    return record_schema(**whole)
 
 
-def unusable(criteria: Sequence[Mapping[str, Any]]) -> str | None:
+def criteria_fault(criteria: Sequence[Mapping[str, Any]]) -> str | None:
     """Why these criteria cannot name the rows of a table, if they cannot.
 
     Examples
     --------
-    >>> unusable([{"name": "Style"}, {"name": " style"}])
+    >>> criteria_fault([{"name": "Style"}, {"name": " style"}])
     "two criteria are called 'style'"
     """
     seen = set()
@@ -234,12 +242,12 @@ def unusable(criteria: Sequence[Mapping[str, Any]]) -> str | None:
     return None
 
 
-def described(one: Mapping[str, Any]) -> str:
+def criterion_text(one: Mapping[str, Any]) -> str:
     """A generated criterion as the text that judges are shown.
 
     Examples
     --------
-    >>> print(described({"name": "Style", "definition": "How it reads.", "levels": {"1": "dull", "2": "vivid"}}))
+    >>> print(criterion_text({"name": "Style", "definition": "How it reads.", "levels": {"1": "dull", "2": "vivid"}}))
     How it reads.
     Levels:
     1: dull

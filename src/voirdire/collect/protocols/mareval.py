@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Row, Setting, missing
-from voirdire.collect.protocols.schemas import prose, record, several
+from voirdire.collect.protocol import Answer, Ask, Row, Setting, missing_row
+from voirdire.collect.protocols.schemas import list_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import FINAL, Case, Lost, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
@@ -86,7 +86,7 @@ class Mareval(PerCase):
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All runs at once; the rounds of one follow each other."""
-        every = self.cases(setting, ask)
+        every = self.all_cases(setting, ask)
         await asyncio.gather(*map(self.carry_out, every))
         for _, group in groupby(every, lambda case: (case.judge, case.item.id, case.criterion)):
             runs = list(group)
@@ -98,26 +98,26 @@ class Mareval(PerCase):
             else:
                 lost = Answer(None, f"none of {len(runs)} runs came to a score")
                 columns = last.columns(table="scores", run="all", phase=FINAL)
-                last.rows.append(missing(("mean", last.item.id, last.criterion), lost, **columns))
+                last.rows.append(missing_row(("mean", last.item.id, last.criterion), lost, **columns))
         return [row for case in every for row in case.rows]
 
     async def score(self, case: Case) -> None:
         """One run of planner, evaluators, moderator and arbitrator."""
         options = case.options
-        plans = await self._plan(case) if options.plan else None
+        plans = await self._plan_debate(case) if options.plan else None
         summaries: list[str] = []
         rounds: list[Evaluations] = []
         for number in range(1, options.rounds + 1):
             plan = plans["evaluator"][number - 1] if plans else []
             heard = [] if options.moderate else list(rounds)
             rounds.append(
-                await self._evaluate(case, number, plan=plan, summaries=list(summaries), rounds=heard)
+                await self._run_evaluations(case, number, plan=plan, summaries=list(summaries), rounds=heard)
             )
             if options.moderate:
                 found = await case.content(
                     "mareval/moderate",
                     ("moderate", number),
-                    record(summary=prose(options.longest)),
+                    record_schema(summary=text_schema(options.longest)),
                     plan=plans["moderator"][number - 1] if plans else None,
                     evaluations=rounds[-1],
                     previous=summaries[-1] if summaries else None,
@@ -139,11 +139,11 @@ class Mareval(PerCase):
             case.score(found["score"], self.phase)
             case.text("decision", found["reasoning"], self.phase)
 
-    async def _plan(self, case: Case) -> Any:
-        rounds, text = case.options.rounds, prose(case.options.longest)
-        schema = record(
-            evaluator=several(several(text, 1, 8), rounds, rounds),
-            moderator=several(text, rounds, rounds),
+    async def _plan_debate(self, case: Case) -> Any:
+        rounds, text = case.options.rounds, text_schema(case.options.longest)
+        schema = record_schema(
+            evaluator=list_schema(list_schema(text, 1, 8), rounds, rounds),
+            moderator=list_schema(text, rounds, rounds),
             arbitrator=text,
         )
         flow = {name: getattr(case.options, name) for name in ("evaluators", "rounds", "moderate")}
@@ -151,7 +151,7 @@ class Mareval(PerCase):
         case.text("plan", json.dumps(found, ensure_ascii=False), self.phase)
         return found
 
-    async def _evaluate(self, case: Case, number: int, **shown: Any) -> Evaluations:
+    async def _run_evaluations(self, case: Case, number: int, **shown: Any) -> Evaluations:
         """The evaluations of a round; raises `Lost` where there are none."""
         schema = case.score_schema("reasoning")
         questions = [
@@ -166,7 +166,7 @@ class Mareval(PerCase):
                 {"judge": f"{case.judge}/evaluator-{place}", "group": case.judge},
             )
             if answer.content is None:
-                case.lost(question, answer.missing, phase, **agent)
+                case.add_missing(question, answer.missing, phase, **agent)
                 continue
             evaluations.append({"evaluator": place, **answer.content})
             case.score(answer.content["score"], phase, **agent)

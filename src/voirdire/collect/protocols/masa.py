@@ -31,11 +31,11 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
-from voirdire.collect.protocols.masa_setting import MasaOptions, evaluators, masa_problems
+from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing_row
+from voirdire.collect.protocols.masa_setting import MasaOptions, masa_evaluators, masa_problems
 from voirdire.collect.protocols.pairing import OUTCOMES
 from voirdire.collect.protocols.pairwise import ANSWERS
-from voirdire.collect.protocols.schemas import choice, prose, record
+from voirdire.collect.protocols.schemas import choice_schema, record_schema, text_schema
 
 CRITERION, TIE = "factual-error", "tie"
 
@@ -68,35 +68,35 @@ class Masa:
                 counts[name] += len(setting.items)
             sizes = [len(options.summarizers) + 1] * len(setting.items)
         pairs = sum(size - 1 if options.against == "reference" else size * (size - 1) // 2 for size in sizes)
-        for name in evaluators(setting):
+        for name in masa_evaluators(setting):
             counts[name] += 2 * options.runs * pairs + options.errors * sum(sizes)
         return Calls(counts, counts)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Summaries, then all comparisons and errors at once."""
         options: MasaOptions = setting.options
-        summaries, rows = await self._summaries(setting, ask)
+        summaries, rows = await self._make_summaries(setting, ask)
         contexts: dict[str, list[_Summary]] = {}
         for summary in summaries:
             contexts.setdefault(summary.context, []).append(summary)
         reference = options.reference if options.against == "reference" else None
-        pairs = [pair for group in contexts.values() for pair in _pairs(group, reference)]
-        judges = evaluators(setting)
+        pairs = [pair for group in contexts.values() for pair in _summary_pairs(group, reference)]
+        judges = masa_evaluators(setting)
         looked = summaries if options.errors else []
         parts = await asyncio.gather(
-            *(self._compare(options, ask, judge, *pair) for judge in judges for pair in pairs),
-            *(self._error(options, ask, judge, summary) for judge in judges for summary in looked),
+            *(self._compare_both_ways(options, ask, judge, *pair) for judge in judges for pair in pairs),
+            *(self._standard_error(options, ask, judge, summary) for judge in judges for summary in looked),
         )
         return [*rows, *(row for part in parts for row in part)]
 
-    async def _summaries(self, setting: Setting, ask: Ask) -> tuple[list[_Summary], list[Row]]:
+    async def _make_summaries(self, setting: Setting, ask: Ask) -> tuple[list[_Summary], list[Row]]:
         options: MasaOptions = setting.options
         if options.given:
             return [
                 _Summary(str(item.context), str(item.system), str(item.source), item.text)
                 for item in setting.items
             ], []
-        schema = record(summary=prose(options.longest))
+        schema = record_schema(summary=text_schema(options.longest))
         questions = []
         for item in setting.items:
             shown = {"task": options.task, "source": item.text, "question": item.context}
@@ -108,53 +108,55 @@ class Masa:
             context = str(question.key[1])
             what = {"judge": question.judge, "context": context, "system": question.judge, "kind": "summary"}
             if answer.content is None:
-                rows.append(missing(question.key, answer, table="texts", **what))
+                rows.append(missing_row(question.key, answer, table="texts", **what))
                 continue
             text = str(answer.content["summary"])
             rows.append(Row("texts", {**what, "text": text}))
             found.append(_Summary(context, question.judge, str(question.variables["source"]), text))
         return found, rows
 
-    async def _compare(
+    async def _compare_both_ways(
         self, options: MasaOptions, ask: Ask, judge: str, one: _Summary, other: _Summary
     ) -> list[Row]:
         runs = range(1, options.runs + 1)
         shown = [(first, second, run) for first, second in ((one, other), (other, one)) for run in runs]
-        answers = await asyncio.gather(*(self._vote(options, ask, judge, *place) for place in shown))
+        answers = await asyncio.gather(*(self._ask_vote(options, ask, judge, *place) for place in shown))
         rows = [row for row, _ in answers]
         winners = [winner for _, winner in answers]
-        orders = majority(winners[: options.runs]), majority(winners[options.runs :])
-        decision = swapped(*orders)
+        orders = majority_of_runs(winners[: options.runs]), majority_of_runs(winners[options.runs :])
+        decision = winner_of_both_orders(*orders)
         columns = {"judge": judge, "first": one.system, "second": other.system, "context": one.context}
         if decision is None:
             key = ("decide", one.context, one.system, other.system)
             lost = Answer(None, "the decision hangs on missing answers")
-            return [*rows, missing(key, lost, table="decisions", **columns)]
+            return [*rows, missing_row(key, lost, table="decisions", **columns)]
         told = {"shown_first": orders[0] or "", "shown_second": orders[1] or ""}
         return [*rows, Row("decisions", {**columns, "winner": decision, **told})]
 
-    async def _vote(
+    async def _ask_vote(
         self, options: MasaOptions, ask: Ask, judge: str, first: _Summary, second: _Summary, run: int
     ) -> tuple[Row, str | None]:
         enhanced = options.guidance == "enhanced"
-        fields: dict[str, Mapping[str, Any]] = {"reasoning": prose(options.longest)} if enhanced else {}
-        fields["winner"] = choice(ANSWERS)
+        fields: dict[str, Mapping[str, Any]] = {"reasoning": text_schema(options.longest)} if enhanced else {}
+        fields["winner"] = choice_schema(ANSWERS)
         if enhanced:
-            fields["confidence"] = choice(["low", "medium", "high"])
+            fields["confidence"] = choice_schema(["low", "medium", "high"])
         shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
         key = ("compare", first.context, first.system, second.system, run)
-        answer = await ask(Question(judge, f"masa/{options.guidance}", shown, key, record(**fields)))
+        answer = await ask(Question(judge, f"masa/{options.guidance}", shown, key, record_schema(**fields)))
         columns = {"judge": judge, "first": first.system, "second": second.system}
         columns |= {"context": first.context}
         if answer.content is None:
-            return missing(key, answer, table="votes", **columns, run=run), None
+            return missing_row(key, answer, table="votes", **columns, run=run), None
         outcome = OUTCOMES[ANSWERS.index(answer.content["winner"])]
         more = {name: answer.content[name] for name in ("confidence", "reasoning") if enhanced}
         winner = {"first": first.system, "second": second.system}.get(outcome, outcome)
         return Row("votes", {**columns, "winner": outcome, "run": run, **more}), winner
 
-    async def _error(self, options: MasaOptions, ask: Ask, judge: str, summary: _Summary) -> list[Row]:
-        schema = record(reasoning=prose(options.longest), error=choice(["yes", "no"]))
+    async def _standard_error(
+        self, options: MasaOptions, ask: Ask, judge: str, summary: _Summary
+    ) -> list[Row]:
+        schema = record_schema(reasoning=text_schema(options.longest), error=choice_schema(["yes", "no"]))
         shown = {"task": options.task, "source": summary.source, "summary": summary.text}
         key = ("error", summary.context, summary.system)
         answer = await ask(Question(judge, "masa/error", shown, key, schema))
@@ -165,12 +167,12 @@ class Masa:
         }
         columns |= {"context": summary.context, "system": summary.system, "run": 1}
         if answer.content is None:
-            return [missing(key, answer, table="labels", **columns)]
+            return [missing_row(key, answer, table="labels", **columns)]
         found = {"label": answer.content["error"], "reasoning": answer.content["reasoning"]}
         return [Row("labels", {**columns, **found})]
 
 
-def _pairs(group: list[_Summary], reference: str | None) -> list[tuple[_Summary, _Summary]]:
+def _summary_pairs(group: list[_Summary], reference: str | None) -> list[tuple[_Summary, _Summary]]:
     """The pairs of one source: each with the reference, or all; none with a summary that is missing."""
     if reference is None:
         return list(combinations(group, 2))
@@ -178,14 +180,14 @@ def _pairs(group: list[_Summary], reference: str | None) -> list[tuple[_Summary,
     return [(summary, base[0]) for summary in group if base and summary.system != reference]
 
 
-def majority(answers: Sequence[str | None]) -> str | None:
+def majority_of_runs(answers: Sequence[str | None]) -> str | None:
     """The answer of more than half of the runs, "tie" without one, None if that hangs on a missing answer.
 
     Examples
     --------
-    >>> majority(["a", "b", "a"]), majority(["a", "b", "tie"])
+    >>> majority_of_runs(["a", "b", "a"]), majority_of_runs(["a", "b", "tie"])
     ('a', 'tie')
-    >>> majority(["a", "a", None]), majority(["a", "b", None])
+    >>> majority_of_runs(["a", "a", None]), majority_of_runs(["a", "b", None])
     ('a', None)
     """
     given = Counter(answer for answer in answers if answer is not None)
@@ -198,13 +200,13 @@ def majority(answers: Sequence[str | None]) -> str | None:
     return TIE if 2 * (best + gaps) <= len(answers) else None
 
 
-def swapped(one: str | None, other: str | None) -> str | None:
+def winner_of_both_orders(one: str | None, other: str | None) -> str | None:
     """The winner in both orders (named by item, not by position), "tie" if they differ, None if unknown.
 
     Examples
     --------
-    >>> swapped("a", "a"), swapped("a", "b"), swapped("tie", None), swapped("a", None)
-    ('a', 'tie', 'tie', None)
+    >>> [winner_of_both_orders(*one) for one in (("a", "a"), ("a", "b"), ("tie", None), ("a", None))]
+    ['a', 'tie', 'tie', None]
     """
     if one is None or other is None:
         return TIE if TIE in (one, other) else None

@@ -7,7 +7,7 @@ from typing import Literal
 
 from voirdire.collect.protocol import Setting
 from voirdire.collect.protocols.pairing import OUTCOMES
-from voirdire.collect.protocols.roles import takers, unknown
+from voirdire.collect.protocols.roles import judges_with_part, unknown_judges
 from voirdire.settings import Count, Size
 
 
@@ -56,19 +56,19 @@ class MasaOptions:
     longest: Size = 0
 
 
-def evaluators(setting: Setting) -> tuple[str, ...]:
+def masa_evaluators(setting: Setting) -> tuple[str, ...]:
     """Judges that compare: those named, or all that do not summarise.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
     >>> panel = Judge("ann", "m"), Judge("bob", "m"), Judge("cay", "m")
-    >>> evaluators(Setting(panel, (), MasaOptions(summarizers=("ann",), reference="bob")))
+    >>> masa_evaluators(Setting(panel, (), MasaOptions(summarizers=("ann",), reference="bob")))
     ('cay',)
     """
     options: MasaOptions = setting.options
     writers = () if options.given else (*options.summarizers, options.reference)
-    return takers(setting, options.evaluators, without=writers)
+    return judges_with_part(setting, options.evaluators, without=writers)
 
 
 def masa_problems(setting: Setting) -> list[str]:
@@ -84,8 +84,8 @@ def masa_problems(setting: Setting) -> list[str]:
     option reference is empty; name the judge whose summaries are the reference
     """
     options: MasaOptions = setting.options
-    found = unknown(setting, {"evaluators": options.evaluators})
-    if not evaluators(setting):
+    found = unknown_judges(setting, {"evaluators": options.evaluators})
+    if not masa_evaluators(setting):
         found.append("no judge is left to evaluate; name evaluators, or add a judge to the panel")
     if options.given:
         return found + _given_problems(setting)
@@ -93,7 +93,7 @@ def masa_problems(setting: Setting) -> list[str]:
         "summarizers": options.summarizers,
         "reference": [options.reference] if options.reference else [],
     }
-    found += unknown(setting, named)
+    found += unknown_judges(setting, named)
     if not options.summarizers:
         found.append("option summarizers is empty; name judges that summarise, or set given = true")
     if not options.reference:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Item, Row, Setting, missing
-from voirdire.collect.protocols.roles import belongs, uneven
+from voirdire.collect.protocol import Answer, Ask, Calls, Item, Row, Setting, missing_row
+from voirdire.collect.protocols.roles import context_and_system, uneven_columns
 
 MODEL = "VOIRDIRE_BERTSCORE_MODEL"
 
@@ -84,7 +84,7 @@ class Metric:
 
     def problems(self, setting: Setting) -> list[str]:
         """Items without a reference, faults of the options, a package that is not there."""
-        found = uneven(setting.items)
+        found = uneven_columns(setting.items)
         lacking = [item.id for item in setting.items if not item.reference]
         if lacking:
             shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
@@ -108,11 +108,17 @@ class Metric:
 
     def row(self, item: Item, value: float | None) -> Row:
         """The row of an item's score, or of none."""
-        columns = {"judge": self.name, "item": item.id, **belongs(item), "run": 1, "phase": "final"}
+        columns = {
+            "judge": self.name,
+            "item": item.id,
+            **context_and_system(item),
+            "run": 1,
+            "phase": "final",
+        }
         if value is not None:
             return Row("scores", {**columns, "score": float(value)})
         reason = "text or reference has no word that ROUGE knows (of the letters a-z and digits)"
-        return missing(("score", item.id), Answer(None, reason), table="scores", **columns)
+        return missing_row(("score", item.id), Answer(None, reason), table="scores", **columns)
 
 
 class RougeL(Metric):

@@ -73,12 +73,12 @@ class Pair(NamedTuple):
     place: int
 
 
-def generator(seed: int, *key: str | int) -> np.random.Generator:
+def keyed_generator(seed: int, *key: str | int) -> np.random.Generator:
     """Random numbers that depend on the seed and the key alone.
 
     Examples
     --------
-    >>> float(generator(1, "a").random()) == float(generator(1, "a").random())
+    >>> float(keyed_generator(1, "a").random()) == float(keyed_generator(1, "a").random())
     True
     """
     digest = hashlib.sha256(repr(key).encode()).digest()
@@ -86,12 +86,12 @@ def generator(seed: int, *key: str | int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64([seed, *words]))
 
 
-def by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
+def items_by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
     """Items that may be compared with each other: those of one context.
 
     Examples
     --------
-    >>> list(by_context([Item("a", "x"), Item("b", "y")]))
+    >>> list(items_by_context([Item("a", "x"), Item("b", "y")]))
     [None]
     """
     groups: dict[str | None, list[Item]] = {}
@@ -100,7 +100,7 @@ def by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
     return groups
 
 
-def drawn(options: PairOptions, names: Sequence[str], seed: int, group: str) -> list[tuple[int, int]]:
+def draw_pairs(options: PairOptions, names: Sequence[str], seed: int, group: str) -> list[tuple[int, int]]:
     """The pairs (i, j) that all judges compare, the lower index first.
 
     Raises
@@ -110,7 +110,7 @@ def drawn(options: PairOptions, names: Sequence[str], seed: int, group: str) -> 
 
     Examples
     --------
-    >>> drawn(PairOptions(design="referenced", reference="b"), ["a", "b", "c"], 0, "")
+    >>> draw_pairs(PairOptions(design="referenced", reference="b"), ["a", "b", "c"], 0, "")
     [(0, 1), (1, 2)]
     """
     spec: dict[str, object] = {"kind": options.design}
@@ -126,21 +126,23 @@ def drawn(options: PairOptions, names: Sequence[str], seed: int, group: str) -> 
     found = design.design_problems(len(names))
     if found:
         raise InputError(found)
-    return [(int(i), int(j)) for i, j in design.compared_pairs(len(names), generator(seed, "pairs", group))]
+    return [
+        (int(i), int(j)) for i, j in design.compared_pairs(len(names), keyed_generator(seed, "pairs", group))
+    ]
 
 
-def asked(
+def order_pairs(
     options: PairOptions, pairs: Sequence[tuple[int, int]], seed: int, judge: str, criterion: str, group: str
 ) -> list[Pair]:
     """One judge's questions by one criterion: runs x pairs x orders.
 
     Examples
     --------
-    >>> [pair[:2] for pair in asked(PairOptions(order="swap"), [(0, 1)], 0, "ann", "style", "")]
+    >>> [pair[:2] for pair in order_pairs(PairOptions(order="swap"), [(0, 1)], 0, "ann", "style", "")]
     [(0, 1), (1, 0)]
     """
     key = (criterion,) if options.order == "random-by-criterion" else ()
-    coins = generator(seed, "order", judge, group, *key).random((options.repeats, len(pairs))) < 0.5
+    coins = keyed_generator(seed, "order", judge, group, *key).random((options.repeats, len(pairs))) < 0.5
     found: list[Pair] = []
     for run in range(1, options.repeats + 1):
         for place, (i, j) in enumerate(pairs):
@@ -163,30 +165,30 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
         for item in setting.items
         if item.id in OUTCOMES
     ]
-    for context, items in by_context(setting.items).items():
+    for context, items in items_by_context(setting.items).items():
         where = "items" if context is None else f"context {context!r}"
         if len(items) < 2:
             found.append(f"{where}: there is one item; give at least two to compare")
             continue
         try:
-            drawn(options, [item.id for item in items], setting.seed, context or "")
+            draw_pairs(options, [item.id for item in items], setting.seed, context or "")
         except InputError as error:
             found.extend(f"{where}: {problem}" for problem in error.problems)
     return list(dict.fromkeys(found))
 
 
-def number_of_pairs(setting: Setting, options: PairOptions) -> int:
+def count_questions(setting: Setting, options: PairOptions) -> int:
     """Questions of one judge by one criterion.
 
     Examples
     --------
-    >>> number_of_pairs(Setting((), (Item("a", "x"), Item("b", "y"), Item("c", "z"))), PairOptions())
+    >>> count_questions(Setting((), (Item("a", "x"), Item("b", "y"), Item("c", "z"))), PairOptions())
     3
     """
     orders = 2 if options.order == "swap" else 1
     return sum(
-        len(drawn(options, [item.id for item in items], setting.seed, context or ""))
+        len(draw_pairs(options, [item.id for item in items], setting.seed, context or ""))
         * orders
         * options.repeats
-        for context, items in by_context(setting.items).items()
+        for context, items in items_by_context(setting.items).items()
     )

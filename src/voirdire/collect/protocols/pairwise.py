@@ -14,18 +14,18 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Ask, Calls, Item, Key, Question, Row, Setting, missing
+from voirdire.collect.protocol import Ask, Calls, Item, Key, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.pairing import (
     OUTCOMES,
     PairOptions,
-    asked,
-    by_context,
-    drawn,
-    number_of_pairs,
+    count_questions,
+    draw_pairs,
+    items_by_context,
+    order_pairs,
     pair_problems,
 )
-from voirdire.collect.protocols.roles import count_calls, takers, uneven, unknown
-from voirdire.collect.protocols.schemas import choice, record
+from voirdire.collect.protocols.roles import count_calls, judges_with_part, uneven_columns, unknown_judges
+from voirdire.collect.protocols.schemas import choice_schema, record_schema
 
 #: What the two texts are called when shown, and the answer that neither is better.
 ANSWERS = ("Text 1", "Text 2", "tie")
@@ -33,7 +33,7 @@ ANSWERS = ("Text 1", "Text 2", "tie")
 COMPARE = "compare"
 
 
-async def compare(
+async def compare_pairs(
     setting: Setting,
     ask: Ask,
     judge: str,
@@ -73,14 +73,14 @@ async def compare(
     ...     return Answer({"winner": "Text 2"})
     >>> setting = Setting((), (Item("a", "x"), Item("b", "y")), PairOptions(order="fixed"))
     >>> shown = dict(template="pairwise/compare", variables={}, criterion=None, ties=False)
-    >>> [row.values["winner"] for row in asyncio.run(compare(setting, ask, "ann", **shown))]
+    >>> [row.values["winner"] for row in asyncio.run(compare_pairs(setting, ask, "ann", **shown))]
     ['second']
     """
     options: PairOptions = setting.options
     own = {} if criterion is None else {"criterion": criterion}
     answers = ANSWERS if ties else ANSWERS[:2]
 
-    def one(first: Item, second: Item, run: int) -> Awaitable[Row]:
+    def compare_once(first: Item, second: Item, run: int) -> Awaitable[Row]:
         shown = {
             **variables,
             "source": first.source if first.source == second.source else None,
@@ -93,18 +93,18 @@ async def compare(
         context = {} if first.context is None else {"context": first.context}
         values = {"judge": judge, "first": first.id, "second": second.id, **own, **context, "run": run}
         key = (COMPARE, criterion or "", first.id, second.id, run)
-        return vote(ask, judge, template, shown, key, answers, "votes", values)
+        return ask_vote(ask, judge, template, shown, key, answers, "votes", values)
 
     questions = []
-    for context, items in by_context(setting.items).items():
+    for context, items in items_by_context(setting.items).items():
         group = context or ""
-        pairs = drawn(options, [item.id for item in items], setting.seed, group)
-        for pair in asked(options, pairs, setting.seed, judge, criterion or "", group):
-            questions.append(one(items[pair.first], items[pair.second], pair.run))
+        pairs = draw_pairs(options, [item.id for item in items], setting.seed, group)
+        for pair in order_pairs(options, pairs, setting.seed, judge, criterion or "", group):
+            questions.append(compare_once(items[pair.first], items[pair.second], pair.run))
     return list(await asyncio.gather(*questions))
 
 
-async def vote(
+async def ask_vote(
     ask: Ask,
     judge: str,
     template: str,
@@ -116,9 +116,11 @@ async def vote(
     field: str = "winner",
 ) -> Row:
     """One comparison: its row of the table, or of ``missing``; the winner is told by the place among the answers."""
-    answer = await ask(Question(judge, template, variables, key, record(**{field: choice(answers)})))
+    answer = await ask(
+        Question(judge, template, variables, key, record_schema(**{field: choice_schema(answers)}))
+    )
     if answer.content is None:
-        return missing(key, answer, table=table, **columns)
+        return missing_row(key, answer, table=table, **columns)
     return Row(table, {**columns, "winner": OUTCOMES[answers.index(answer.content[field])]})
 
 
@@ -148,13 +150,13 @@ class Pairwise:
 
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an unsuitable design."""
-        named = unknown(setting, {"evaluators": setting.options.evaluators})
-        return [*named, *uneven(setting.items, ["context"]), *pair_problems(setting, setting.options)]
+        named = unknown_judges(setting, {"evaluators": setting.options.evaluators})
+        return [*named, *uneven_columns(setting.items, ["context"]), *pair_problems(setting, setting.options)]
 
     def calls(self, setting: Setting) -> Calls:
         """The pairs of the design, for each judge."""
-        each = number_of_pairs(setting, setting.options)
-        return count_calls(takers(setting, setting.options.evaluators), each)
+        each = count_questions(setting, setting.options)
+        return count_calls(judges_with_part(setting, setting.options.evaluators), each)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All comparisons at once."""
@@ -166,6 +168,6 @@ class Pairwise:
             "criterion": None,
             "ties": options.ties,
         }
-        judges = takers(setting, options.evaluators)
-        parts = await asyncio.gather(*(compare(setting, ask, judge, **how) for judge in judges))
+        judges = judges_with_part(setting, options.evaluators)
+        parts = await asyncio.gather(*(compare_pairs(setting, ask, judge, **how) for judge in judges))
         return [row for part in parts for row in part]

@@ -18,10 +18,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing
-from voirdire.collect.protocols.pairing import by_context, generator
-from voirdire.collect.protocols.roles import takers, uneven, unknown
-from voirdire.collect.protocols.schemas import Schema, choice, record, several
+from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing_row
+from voirdire.collect.protocols.pairing import items_by_context, keyed_generator
+from voirdire.collect.protocols.roles import judges_with_part, uneven_columns, unknown_judges
+from voirdire.collect.protocols.schemas import Schema, choice_schema, list_schema, record_schema
 from voirdire.settings import Count
 
 LARGEST, SMALLEST = 10, 3  # texts of a list
@@ -69,10 +69,13 @@ class Ranking:
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, lists that are too long or too short."""
         options: RankingOptions = setting.options
-        found = [*unknown(setting, {"judges": options.judges}), *uneven(setting.items, ["context"])]
+        found = [
+            *unknown_judges(setting, {"judges": options.judges}),
+            *uneven_columns(setting.items, ["context"]),
+        ]
         if not SMALLEST <= options.size <= LARGEST:
             found.append(f"option size is {options.size}; give a whole number from {SMALLEST} to {LARGEST}")
-        for context, items in by_context(setting.items).items():
+        for context, items in items_by_context(setting.items).items():
             if len(items) < 2:
                 where = "items" if context is None else f"context {context!r}"
                 found.append(f"{where}: there is one item; give at least two to rank")
@@ -81,33 +84,33 @@ class Ranking:
     def calls(self, setting: Setting) -> Calls:
         """The lists of each judge."""
         options: RankingOptions = setting.options
-        lists = sum(-(-len(items) // options.size) for items in by_context(setting.items).values())
-        counts = dict.fromkeys(takers(setting, options.judges), lists * options.rounds)
+        lists = sum(-(-len(items) // options.size) for items in items_by_context(setting.items).values())
+        counts = dict.fromkeys(judges_with_part(setting, options.judges), lists * options.rounds)
         return Calls(counts, counts)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All lists at once."""
         questions = [
-            _ranked(setting, ask, judge, shown, run)
-            for judge in takers(setting, setting.options.judges)
-            for context, items in by_context(setting.items).items()
-            for run, shown in enumerate(lists(setting, judge, context or "", items), start=1)
+            _rank_list(setting, ask, judge, shown, run)
+            for judge in judges_with_part(setting, setting.options.judges)
+            for context, items in items_by_context(setting.items).items()
+            for run, shown in enumerate(ranking_lists(setting, judge, context or "", items), start=1)
         ]
         return [row for part in await asyncio.gather(*questions) for row in part]
 
 
-def lists(setting: Setting, judge: str, context: str, items: Sequence[Item]) -> list[list[Item]]:
+def ranking_lists(setting: Setting, judge: str, context: str, items: Sequence[Item]) -> list[list[Item]]:
     """The lists that one judge ranks in one context, in the order in which their texts are shown.
 
     Examples
     --------
     >>> items = [Item(name, "text") for name in "abcdefg"]
-    >>> found = lists(Setting((), (), RankingOptions(size=3)), "ann", "", items)
+    >>> found = ranking_lists(Setting((), (), RankingOptions(size=3)), "ann", "", items)
     >>> [len(one) for one in found], sorted(item.id for one in found for item in one) == list("abcdefg")
     ([3, 2, 2], True)
     """
     options: RankingOptions = setting.options
-    rng = generator(setting.seed, "ranking", judge, context)
+    rng = keyed_generator(setting.seed, "ranking", judge, context)
     parts = -(-len(items) // options.size)
     return [
         [items[place] for place in part]
@@ -116,7 +119,7 @@ def lists(setting: Setting, judge: str, context: str, items: Sequence[Item]) -> 
     ]
 
 
-async def _ranked(setting: Setting, ask: Ask, judge: str, items: Sequence[Item], run: int) -> list[Row]:
+async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Item], run: int) -> list[Row]:
     """The rows of one list."""
     options: RankingOptions = setting.options
     names = [f"Text {place + 1}" for place in range(len(items))]
@@ -131,25 +134,25 @@ async def _ranked(setting: Setting, ask: Ask, judge: str, items: Sequence[Item],
         "texts": [item.text for item in items],
     }
     key: Key = ("rank", context or "", *(item.id for item in items), run)
-    answer = await ask(Question(judge, "ranking/rank", shown, key, _schema(options, names)))
+    answer = await ask(Question(judge, "ranking/rank", shown, key, _ranking_schema(options, names)))
     own: dict[str, Any] = {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
-    ranks = {} if answer.content is None else _ranks(answer.content, names)
+    ranks = {} if answer.content is None else _read_ranks(answer.content, names)
     if len(ranks) < len(names):
         lost = answer if answer.content is None else Answer(None, "not every text is named once")
-        return [missing(key, lost, table="rankings", **own)]
+        return [missing_row(key, lost, table="rankings", **own)]
     return [
         Row("rankings", {**own, "item": item.id, "rank": ranks[name]})
         for name, item in zip(names, items, strict=True)
     ]
 
 
-def _schema(options: RankingOptions, names: Sequence[str]) -> Schema:
+def _ranking_schema(options: RankingOptions, names: Sequence[str]) -> Schema:
     if options.wanted == "ranking":
-        return record(ranking=several(choice(names), len(names), len(names)))
-    return record(best=choice(names), worst=choice(names))
+        return record_schema(ranking=list_schema(choice_schema(names), len(names), len(names)))
+    return record_schema(best=choice_schema(names), worst=choice_schema(names))
 
 
-def _ranks(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:
+def _read_ranks(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:
     """Ranks by name; fewer than there are names where the answer is no order."""
     if "ranking" in content:
         return {name: place for place, name in enumerate(content["ranking"], start=1)}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from voirdire.collect.options import near
+from voirdire.collect.options import nearest_or_all
 from voirdire.collect.protocol import Calls, Item, Setting
 
 
-def takers(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) -> tuple[str, ...]:
+def judges_with_part(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) -> tuple[str, ...]:
     """The named judges, or all of the panel but those that have another part.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
-    >>> takers(Setting((Judge("a", "m"), Judge("b", "m")), ()), (), without=["a"])
+    >>> judges_with_part(Setting((Judge("a", "m"), Judge("b", "m")), ()), (), without=["a"])
     ('b',)
     """
     return tuple(named) or tuple(judge.name for judge in setting.judges if judge.name not in without)
@@ -32,13 +32,13 @@ def count_calls(judges: Iterable[str], least: int, most: int | None = None) -> C
     return Calls(dict.fromkeys(names, least), dict.fromkeys(names, least if most is None else most))
 
 
-def unknown(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]:
+def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]:
     """Sentences on judges that options name and the panel does not have, or that an option names twice.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
-    >>> unknown(Setting((Judge("gemma", "m"),), ()), {"generator": ["gema"]})
+    >>> unknown_judges(Setting((Judge("gemma", "m"),), ()), {"generator": ["gema"]})
     ["option generator: 'gema' is no judge of the panel; did you mean 'gemma'?"]
     """
     panel = [judge.name for judge in setting.judges]
@@ -46,18 +46,20 @@ def unknown(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]
     for option, names in options.items():
         for name in dict.fromkeys(names):
             if name not in panel:
-                found.append(f"option {option}: {name!r} is no judge of the panel{near(name, panel)}")
+                found.append(
+                    f"option {option}: {name!r} is no judge of the panel{nearest_or_all(name, panel)}"
+                )
             if list(names).count(name) > 1:
                 found.append(f"option {option}: {name!r} is named twice; name it once")
     return found
 
 
-def uneven(items: Sequence[Item], columns: Sequence[str] = ("context", "system")) -> list[str]:
+def uneven_columns(items: Sequence[Item], columns: Sequence[str] = ("context", "system")) -> list[str]:
     """Sentences on columns that some items have and others lack: tables made of them could not be read.
 
     Examples
     --------
-    >>> uneven([Item("a", "x", context="q"), Item("b", "y")])
+    >>> uneven_columns([Item("a", "x", context="q"), Item("b", "y")])
     ["items: context is given for 'a' and not for 'b'; give it for all items or for none"]
     """
     found = []
@@ -72,23 +74,23 @@ def uneven(items: Sequence[Item], columns: Sequence[str] = ("context", "system")
     return found
 
 
-def background(item: Item) -> str | None:
+def shown_background(item: Item) -> str | None:
     """Text that a judge is shown beside the one to judge: the source, or what it answers where there is no source.
 
     Examples
     --------
-    >>> background(Item("a", "x", context="Why?"))
+    >>> shown_background(Item("a", "x", context="Why?"))
     'Why?'
     """
     return item.source if item.source is not None else item.context
 
 
-def belongs(item: Item) -> dict[str, str]:
+def context_and_system(item: Item) -> dict[str, str]:
     """The columns context and system of an item's rows, as far as it has them.
 
     Examples
     --------
-    >>> belongs(Item("a", "x", system="s1"))
+    >>> context_and_system(Item("a", "x", system="s1"))
     {'system': 's1'}
     """
     columns = {"context": item.context, "system": item.system}

@@ -9,9 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing
-from voirdire.collect.protocols.roles import background, belongs, count_calls, takers, uneven, unknown
-from voirdire.collect.protocols.schemas import Schema, choice, prose, record
+from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing_row
+from voirdire.collect.protocols.roles import (
+    context_and_system,
+    count_calls,
+    judges_with_part,
+    shown_background,
+    uneven_columns,
+    unknown_judges,
+)
+from voirdire.collect.protocols.schemas import Schema, choice_schema, record_schema, text_schema
 from voirdire.collect.protocols.weighted import Weighted, expected_score
 from voirdire.settings import Count, Size
 
@@ -46,7 +53,7 @@ class ScoreOptions:
 
     Examples
     --------
-    >>> list(ScoreOptions(rubric="Is it clear?").aspects().items())
+    >>> list(ScoreOptions(rubric="Is it clear?").named_criteria().items())
     [('overall', 'Is it clear?')]
     """
 
@@ -60,7 +67,7 @@ class ScoreOptions:
     longest: Size = 0
     show_reference: bool = False
 
-    def aspects(self) -> dict[str, str]:
+    def named_criteria(self) -> dict[str, str]:
         """The criteria and their descriptions, or the rubric as the one criterion."""
         return dict(self.criteria) or {OVERALL: self.rubric}
 
@@ -97,8 +104,8 @@ class Case:
 
     def score_schema(self, text: str = "") -> Schema:
         """An answer with a score, after a text of that name if there is one."""
-        fields = {text: prose(self.options.longest)} if text else {}
-        return record(**fields, score=choice(self.options.levels()))
+        fields = {text: text_schema(self.options.longest)} if text else {}
+        return record_schema(**fields, score=choice_schema(self.options.levels()))
 
     def question(
         self, template: str, step: Key, schema: Schema, *, logprobs: bool = False, **variables: Any
@@ -107,10 +114,10 @@ class Case:
         shown = {
             "task": self.options.task,
             "criterion": self.criterion,
-            "description": self.options.aspects()[self.criterion],
+            "description": self.options.named_criteria()[self.criterion],
             "low": self.options.low,
             "high": self.options.high,
-            **shown_of(self.item, self.options),
+            **shown_parts(self.item, self.options),
         }
         key = (*step, self.item.id, self.criterion, self.run)
         return Question(self.judge, template, {**shown, **variables}, key, schema, logprobs)
@@ -129,7 +136,7 @@ class Case:
     def given(self, question: Question, answer: Answer) -> Any:
         """The content of an answer; raises `Lost` where it has none."""
         if answer.content is None:
-            self.lost(question, answer.missing)
+            self.add_missing(question, answer.missing)
             raise Lost
         return answer.content
 
@@ -141,13 +148,13 @@ class Case:
         found = expected_score(answer.logprobs, self.options.low, self.options.high)
         if isinstance(found, Weighted):
             return found
-        self.lost(question, f"{found}; use weighting = {otherwise!r}")
+        self.add_missing(question, f"{found}; use weighting = {otherwise!r}")
         raise Lost
 
     def columns(self, **more: Any) -> dict[str, Any]:
         """The columns of the case's rows; ``more`` comes last and may replace them."""
         own = {"judge": self.judge, "item": self.item.id, "criterion": self.criterion}
-        return {**own, **belongs(self.item), "run": self.run, **more}
+        return {**own, **context_and_system(self.item), "run": self.run, **more}
 
     def score(self, value: float, phase: str = FINAL, **more: Any) -> None:
         """Note a row of ``scores``."""
@@ -157,25 +164,25 @@ class Case:
         """Note a row of ``texts``."""
         self.rows.append(Row("texts", self.columns(phase=phase, kind=kind, text=text, **more)))
 
-    def lost(self, question: Question, reason: str | None, phase: str = "", **more: Any) -> None:
+    def add_missing(self, question: Question, reason: str | None, phase: str = "", **more: Any) -> None:
         """Note a row of ``missing``: the score that there would have been."""
         columns = self.columns(table="scores", phase=phase or self.phase, **more)
-        self.rows.append(missing(question.key, Answer(None, reason), **columns))
+        self.rows.append(missing_row(question.key, Answer(None, reason), **columns))
 
 
-def shown_of(item: Item, options: ScoreOptions) -> dict[str, str | None]:
+def shown_parts(item: Item, options: ScoreOptions) -> dict[str, str | None]:
     """Parts of an item that every prompt shows: the text, what it is based on, what to compare it with.
 
     Examples
     --------
     >>> item = Item("a", "x", source="s", reference="r")
-    >>> shown_of(item, ScoreOptions())
+    >>> shown_parts(item, ScoreOptions())
     {'background': 's', 'reference': None, 'text': 'x'}
-    >>> shown_of(item, ScoreOptions(show_reference=True))["reference"]
+    >>> shown_parts(item, ScoreOptions(show_reference=True))["reference"]
     'r'
     """
     reference = item.reference if options.show_reference else None
-    return {"background": background(item), "reference": reference, "text": item.text}
+    return {"background": shown_background(item), "reference": reference, "text": item.text}
 
 
 def unknown_steps(options: Any) -> list[str]:
@@ -183,7 +190,7 @@ def unknown_steps(options: Any) -> list[str]:
     return [
         f"option steps: there is no criterion {name!r}; name one of the criteria"
         for name in options.steps
-        if name not in options.aspects()
+        if name not in options.named_criteria()
     ]
 
 
@@ -195,7 +202,7 @@ class ScoreProtocol:
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an impossible scale, items without what is to be shown."""
         options = setting.options
-        found = [*unknown(setting, {"judges": options.judges}), *uneven(setting.items)]
+        found = [*unknown_judges(setting, {"judges": options.judges}), *uneven_columns(setting.items)]
         if not 0 < options.high - options.low <= 100:
             found.append(
                 f"options low and high are {options.low} and {options.high}; give low < high, at most 100 apart"
@@ -239,24 +246,24 @@ class PerCase(ScoreProtocol, ABC):
     def calls(self, setting: Setting) -> Calls:
         """So many questions for each case."""
         options = setting.options
-        size = len(setting.items) * len(options.aspects()) * options.runs
+        size = len(setting.items) * len(options.named_criteria()) * options.runs
         least, most = self.questions(options)
-        return count_calls(takers(setting, options.judges), size * least, size * most)
+        return count_calls(judges_with_part(setting, options.judges), size * least, size * most)
 
-    def cases(self, setting: Setting, ask: Ask) -> list[Case]:
+    def all_cases(self, setting: Setting, ask: Ask) -> list[Case]:
         """All cases: judges x items x criteria x runs."""
         options = setting.options
         return [
             Case(judge, item, criterion, run, options, ask, self.phase)
-            for judge in takers(setting, options.judges)
+            for judge in judges_with_part(setting, options.judges)
             for item in setting.items
-            for criterion in options.aspects()
+            for criterion in options.named_criteria()
             for run in range(1, options.runs + 1)
         ]
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All cases at once; their rows in the order of the cases."""
-        cases = self.cases(setting, ask)
+        cases = self.all_cases(setting, ask)
         await asyncio.gather(*map(self.carry_out, cases))
         return [row for case in cases for row in case.rows]
 

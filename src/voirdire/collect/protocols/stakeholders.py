@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from voirdire.collect.protocols.schemas import Schema, choice, prose, record, several
+from voirdire.collect.protocols.schemas import Schema, choice_schema, list_schema, record_schema, text_schema
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,12 @@ def stakeholder_schema(most: int, dimensions: int, longest: int = 0) -> Schema:
     >>> list(stakeholder_schema(5, 3)["properties"])
     ['stakeholders']
     """
-    pair = record(dimension=prose(longest), evidence=prose(longest))
-    name = prose(60 if longest else 0)
-    each = record(name=name, description=prose(longest), perspectives=several(pair, 1, dimensions))
-    return record(stakeholders=several(each, 0, most))
+    pair = record_schema(dimension=text_schema(longest), evidence=text_schema(longest))
+    name = text_schema(60 if longest else 0)
+    each = record_schema(
+        name=name, description=text_schema(longest), perspectives=list_schema(pair, 1, dimensions)
+    )
+    return record_schema(stakeholders=list_schema(each, 0, most))
 
 
 def group_schema(number: int, most: int, longest: int = 0) -> Schema:
@@ -76,9 +78,11 @@ def group_schema(number: int, most: int, longest: int = 0) -> Schema:
     >>> group_schema(3, 2)["properties"]["groups"]["maxItems"]
     2
     """
-    members = several(choice(range(1, number + 1)), 1, number)
-    each = record(name=prose(60 if longest else 0), description=prose(longest), members=members)
-    return record(groups=several(each, 1, min(most, number)))
+    members = list_schema(choice_schema(range(1, number + 1)), 1, number)
+    each = record_schema(
+        name=text_schema(60 if longest else 0), description=text_schema(longest), members=members
+    )
+    return record_schema(groups=list_schema(each, 1, min(most, number)))
 
 
 def merge_schema(number: int, longest: int = 0) -> Schema:
@@ -89,35 +93,41 @@ def merge_schema(number: int, longest: int = 0) -> Schema:
     >>> merge_schema(3)["properties"]["dimensions"]["maxItems"]
     3
     """
-    each = record(dimension=prose(longest), members=several(choice(range(1, number + 1)), 1, number))
-    return record(dimensions=several(each, 1, number))
+    each = record_schema(
+        dimension=text_schema(longest), members=list_schema(choice_schema(range(1, number + 1)), 1, number)
+    )
+    return record_schema(dimensions=list_schema(each, 1, number))
 
 
-def read(found: Iterable[Mapping[str, Any]], number: int, document: str) -> list[Stakeholder]:
+def read_stakeholders(found: Iterable[Mapping[str, Any]], number: int, document: str) -> list[Stakeholder]:
     """The stakeholders of one document, by an answer that fits the schema.
 
     Examples
     --------
-    >>> (one,) = read([{"name": " parents ", "description": "", "perspectives":
+    >>> (one,) = read_stakeholders([{"name": " parents ", "description": "", "perspectives":
     ...     [{"dimension": "fun", "evidence": "They  want fun"}]}], 1, "They want\\nfun above all.")
     >>> one.name, one.perspectives[0].verbatim
     ('parents', True)
     """
-    said = _plain(document).casefold()
+    said = _single_line(document).casefold()
 
-    def perspective(pair: Mapping[str, Any]) -> Perspective:
+    def read_perspective(pair: Mapping[str, Any]) -> Perspective:
         dimension, evidence = str(pair["dimension"]), str(pair["evidence"])
-        verbatim = bool(evidence.strip()) and _plain(evidence).casefold() in said
+        verbatim = bool(evidence.strip()) and _single_line(evidence).casefold() in said
         return Perspective(dimension, evidence, number, verbatim)
 
     return [
-        Stakeholder(short(one["name"]), str(one["description"]), tuple(map(perspective, one["perspectives"])))
+        Stakeholder(
+            short_name(one["name"]),
+            str(one["description"]),
+            tuple(map(read_perspective, one["perspectives"])),
+        )
         for one in found
-        if short(one["name"])
+        if short_name(one["name"])
     ]
 
 
-def grouped(everyone: Sequence[Stakeholder], groups: Iterable[Mapping[str, Any]]) -> list[Group]:
+def read_groups(everyone: Sequence[Stakeholder], groups: Iterable[Mapping[str, Any]]) -> list[Group]:
     """Groups by an answer that fits the schema.
 
     A stakeholder named in two groups is in the first; one named in none forms a group of its own; groups of one
@@ -126,37 +136,39 @@ def grouped(everyone: Sequence[Stakeholder], groups: Iterable[Mapping[str, Any]]
     Examples
     --------
     >>> people = [Stakeholder(name, "", ()) for name in ("parents", "mothers", "teachers")]
-    >>> found = grouped(people, [{"name": "Parents", "description": "", "members": [1, 2]}])
+    >>> found = read_groups(people, [{"name": "Parents", "description": "", "members": [1, 2]}])
     >>> [(group.name, len(group.members)) for group in found]
     [('Parents', 2), ('teachers', 1)]
     """
     joined: dict[str, tuple[str, str, list[Stakeholder]]] = {}
-    for group, numbers in _claimed(groups, len(everyone)):
+    for group, numbers in _claim_members(groups, len(everyone)):
         own = [everyone[number - 1] for number in numbers]
-        name = (short(group["name"]) if group else "") or own[0].name
+        name = (short_name(group["name"]) if group else "") or own[0].name
         description = str(group["description"]) if group else own[0].description
         joined.setdefault(name.casefold(), (name, description, []))[2].extend(own)
     return [Group(name, description, tuple(members)) for name, description, members in joined.values()]
 
 
-def merged(perspectives: Sequence[Perspective], dimensions: Iterable[Mapping[str, Any]]) -> list[Dimension]:
+def read_dimensions(
+    perspectives: Sequence[Perspective], dimensions: Iterable[Mapping[str, Any]]
+) -> list[Dimension]:
     """Dimensions by an answer that fits the schema; a perspective named in none stays as it is.
 
     Examples
     --------
     >>> said = [Perspective(text, "", 1, False) for text in ("fun", "joy", "grammar")]
-    >>> [one.text for one in merged(said, [{"dimension": "enjoyment", "members": [1, 2]}])]
+    >>> [one.text for one in read_dimensions(said, [{"dimension": "enjoyment", "members": [1, 2]}])]
     ['enjoyment', 'grammar']
     """
     made = []
-    for dimension, numbers in _claimed(dimensions, len(perspectives)):
+    for dimension, numbers in _claim_members(dimensions, len(perspectives)):
         sources = tuple(perspectives[number - 1] for number in numbers)
-        text = _plain(dimension["dimension"]) if dimension else ""
+        text = _single_line(dimension["dimension"]) if dimension else ""
         made.append(Dimension(text or sources[0].dimension, sources))
     return made
 
 
-def _claimed(
+def _claim_members(
     groups: Iterable[Mapping[str, Any]], count: int
 ) -> Iterator[tuple[Mapping[str, Any] | None, list[int]]]:
     """Each group with the numbers that no group before has; then those from 1 to ``count`` that are in none."""
@@ -169,16 +181,16 @@ def _claimed(
     yield from ((None, [number]) for number in range(1, count + 1) if number not in placed)
 
 
-def short(name: object) -> str:
+def short_name(name: object) -> str:
     """A name on one line, of at most 80 characters: it stands in prompts outside any marks.
 
     Examples
     --------
-    >>> short(" Ann\\nLee ")
+    >>> short_name(" Ann\\nLee ")
     'Ann Lee'
     """
-    return _plain(name)[:80].strip()
+    return _single_line(name)[:80].strip()
 
 
-def _plain(text: object) -> str:
+def _single_line(text: object) -> str:
     return " ".join(str(text).split())

@@ -48,7 +48,7 @@ class Unknowns:
     starts: Ints
 
 
-def unknowns(codes: Ints) -> Unknowns:
+def unknowns_from_codes(codes: Ints) -> Unknowns:
     """Quantities from codes; one that is the same in all draws is left out.
 
     Parameters
@@ -58,7 +58,7 @@ def unknowns(codes: Ints) -> Unknowns:
 
     Examples
     --------
-    >>> unknowns(np.array([[0, 1, 0], [1, 1, 2]])).hot.tolist()
+    >>> unknowns_from_codes(np.array([[0, 1, 0], [1, 1, 2]])).hot.tolist()
     [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]]
     """
     codes = codes[:, codes.min(axis=0) < codes.max(axis=0)]
@@ -69,7 +69,7 @@ def unknowns(codes: Ints) -> Unknowns:
     return Unknowns((codes[:, owner] == level).astype(float), starts.astype(np.int64))
 
 
-def entropy(about: Unknowns, weights: Floats) -> float:
+def total_entropy(about: Unknowns, weights: Floats) -> float:
     """Summed entropy of the quantities, in bits.
 
     Parameters
@@ -79,14 +79,14 @@ def entropy(about: Unknowns, weights: Floats) -> float:
 
     Examples
     --------
-    >>> entropy(unknowns(np.array([[0], [1]])), np.array([0.5, 0.5]))
+    >>> total_entropy(unknowns_from_codes(np.array([[0], [1]])), np.array([0.5, 0.5]))
     1.0
     """
-    inner, outer = _marginals(about, weights)
-    return float(-(_plogp(inner).sum() + _plogp(outer).sum()))
+    inner, outer = _level_probabilities(about, weights)
+    return float(-(_p_log_p(inner).sum() + _p_log_p(outer).sum()))
 
 
-def information(answers: Floats, about: Unknowns, weights: Floats) -> Floats:
+def expected_information(answers: Floats, about: Unknowns, weights: Floats) -> Floats:
     """U(q) of each question, in bits.
 
     Parameters
@@ -106,15 +106,15 @@ def information(answers: Floats, about: Unknowns, weights: Floats) -> Floats:
     A question that is answered by the level itself, and a coin:
 
     >>> answers = np.array([[[1.0, 0.0], [0.5, 0.5]], [[0.0, 1.0], [0.5, 0.5]]])
-    >>> information(answers, unknowns(np.array([[0], [1]])), np.array([0.5, 0.5])).tolist()
+    >>> expected_information(answers, unknowns_from_codes(np.array([[0], [1]])), np.array([0.5, 0.5])).tolist()
     [1.0, 0.0]
     """
     draws, questions, kinds = answers.shape
     columns = about.hot.shape[1]
     if not columns:
         return np.zeros(questions)
-    inner, outer = _marginals(about, weights)
-    prior = _plogp(inner).sum() + _plogp(outer).sum()
+    inner, outer = _level_probabilities(about, weights)
+    prior = _p_log_p(inner).sum() + _p_log_p(outer).sum()
     found = np.empty(questions)
     step = max(1, _NUMBERS // (kinds * max(columns, draws)))
     weighted = about.hot * weights[:, None]
@@ -123,7 +123,7 @@ def information(answers: Floats, about: Unknowns, weights: Floats) -> Floats:
         joint = part.T @ weighted
         total = weights @ part
         rest = np.maximum(total[:, None] - np.add.reduceat(joint, about.starts, axis=1), 0.0)
-        terms = _plogp(joint).sum(axis=1) + _plogp(rest).sum(axis=1) - len(about.starts) * _plogp(total)
+        terms = _p_log_p(joint).sum(axis=1) + _p_log_p(rest).sum(axis=1) - len(about.starts) * _p_log_p(total)
         found[start : start + step] = terms.reshape(-1, kinds).sum(axis=1) - prior
     return np.maximum(found, 0.0)
 
@@ -146,7 +146,7 @@ class Batch:
     left: float
 
 
-def choose(
+def choose_by_entropy(
     answers: Floats,
     about: Unknowns,
     weights: Floats,
@@ -162,7 +162,7 @@ def choose(
     Parameters
     ----------
     answers, about, weights
-        As in `information`.
+        As in `expected_information`.
     count : int
         How many questions; fewer are chosen if there are fewer.
     rng : numpy.random.Generator
@@ -181,13 +181,14 @@ def choose(
     >>> codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     >>> yes = np.stack([codes[:, 0], codes[:, 0], 0.1 + 0.8 * codes[:, 1]], axis=1)
     >>> answers = np.stack([yes, 1 - yes], axis=2)
-    >>> choose(answers, unknowns(codes), np.full(4, 0.25), 2, np.random.default_rng(0)).chosen.tolist()
+    >>> unknowns, weights = unknowns_from_codes(codes), np.full(4, 0.25)
+    >>> choose_by_entropy(answers, unknowns, weights, 2, np.random.default_rng(0)).chosen.tolist()
     [0, 2]
     """
     draws, questions, _ = answers.shape
     same = np.arange(questions) if same is None else same
     cost = np.ones(questions) if cost is None else cost
-    alone = information(answers, about, weights) / cost
+    alone = expected_information(answers, about, weights) / cost
     bound = alone.copy()
     open_ = np.ones(questions, bool)
     truth = rng.choice(draws, worlds, p=weights)
@@ -195,7 +196,11 @@ def choose(
     chosen: list[int] = []
     gains: list[float] = []
     while open_.any() and len(chosen) < count:
-        best = _best(answers, about, by_world, bound, open_, cost) if chosen else _largest(alone, open_)
+        best = (
+            _best_question(answers, about, by_world, bound, open_, cost)
+            if chosen
+            else _largest_among(alone, open_)
+        )
         chosen.append(best)
         gains.append(float(bound[best] * cost[best]))
         open_ &= same != same[best]
@@ -203,11 +208,11 @@ def choose(
         said = (rng.random(worlds)[:, None] * given[:, -1:] > given[:, :-1]).sum(axis=1)
         by_world = by_world * answers[:, best, :].T[said]
         by_world /= by_world.sum(axis=1, keepdims=True)
-    left = float(np.mean([entropy(about, row) for row in by_world]))
+    left = float(np.mean([total_entropy(about, row) for row in by_world]))
     return Batch(np.array(chosen, np.int64), np.array(gains), left)
 
 
-def _best(
+def _best_question(
     answers: Floats,
     about: Unknowns,
     by_world: Floats,
@@ -223,18 +228,20 @@ def _best(
         part = order[start : start + _AT_ONCE]
         if bound[part[0]] <= best:
             break
-        gain = np.mean([information(answers[:, part], about, weights) for weights in by_world], axis=0)
+        gain = np.mean(
+            [expected_information(answers[:, part], about, weights) for weights in by_world], axis=0
+        )
         bound[part] = gain / cost[part]
         fresh[part] = True
         best = bound[part].max(initial=best)
-    return _largest(bound, fresh)
+    return _largest_among(bound, fresh)
 
 
-def _largest(values: Floats, among: npt.NDArray[np.bool_]) -> int:
+def _largest_among(values: Floats, among: npt.NDArray[np.bool_]) -> int:
     return int(np.argmax(np.where(among, values, -np.inf)))
 
 
-def _marginals(about: Unknowns, weights: Floats) -> tuple[Floats, Floats]:
+def _level_probabilities(about: Unknowns, weights: Floats) -> tuple[Floats, Floats]:
     """Probability of every level but the first, and of the first levels."""
     inner = weights @ about.hot
     if not len(about.starts):
@@ -242,7 +249,7 @@ def _marginals(about: Unknowns, weights: Floats) -> tuple[Floats, Floats]:
     return inner, np.maximum(1.0 - np.add.reduceat(inner, about.starts), 0.0)
 
 
-def _plogp(p: Floats) -> Floats:
+def _p_log_p(p: Floats) -> Floats:
     from scipy.special import xlogy
 
     return np.asarray(xlogy(p, p) / np.log(2.0))

@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import scores
-from voirdire.kinds.votes.chances import chances
-from voirdire.kinds.votes.contexts import by_context, context_of
+from voirdire.infer.posterior import integrated_scores
+from voirdire.kinds.votes.chances import vote_probabilities
+from voirdire.kinds.votes.contexts import by_context, cell_contexts
 from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
-from voirdire.tables.encode import positions
+from voirdire.tables.encode import level_positions
 from voirdire.tables.pairs import pair_keys
 from voirdire.typing import Floats, Ints
 
@@ -60,7 +60,7 @@ class Questions:
     cost: Floats
     row: Ints
 
-    def pick(self, chosen: Ints) -> Questions:
+    def select_questions(self, chosen: Ints) -> Questions:
         """Some of them."""
         return Questions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
@@ -72,7 +72,7 @@ class Questions:
         return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
 
 
-def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) -> Questions:
+def list_questions(problem: VotesProblem, values: Values, who: str, repeats: bool) -> Questions:
     """List what may be asked.
 
     All pairs of items under all criteria, of a model with contexts in each context that both were met in; of a table of
@@ -99,10 +99,10 @@ def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) ->
     criteria = np.arange(len(problem.criteria))
     if who == PERSON and separate and problem.anchors is not None and problem.anchors.overall:
         criteria = np.array([len(problem.criteria)])
-    alike = _alike(problem)
+    alike = _judges_alike(problem)
     judges = np.array([-1]) if who == PERSON or alike else np.arange(len(problem.judges))
     both = who != PERSON and problem.model.position_aware
-    met = _met(problem)
+    met = _items_met(problem)
     context, pair = np.nonzero(met[:, one] & met[:, other])
     least = max(1, MANY // (len(criteria) * len(judges) * (1 + both)))
     if len(pair) > least:
@@ -120,7 +120,9 @@ def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) ->
     )
     first, second, context = one[pair[where]], other[pair[where]], context[where]
     if not repeats:
-        new = ~np.isin(_keys(problem, judge, criterion, first, second, context), _asked(problem, who))
+        new = ~np.isin(
+            _question_keys(problem, judge, criterion, first, second, context), _answered_keys(problem, who)
+        )
         judge, criterion, first, second, context = (
             column[new] for column in (judge, criterion, first, second, context)
         )
@@ -138,7 +140,7 @@ def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) ->
     )
 
 
-def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
+def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
     """The questions of a table, each to be asked once, in the order that it says; of many the least sure pairs.
 
     Parameters
@@ -154,13 +156,13 @@ def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Quest
     """
     separate, count = problem.model.criteria == "separate", len(table)
     known = {"first": problem.items, "second": problem.items}
-    known |= {} if _alike(problem) else {"judge": problem.judges}
+    known |= {} if _judges_alike(problem) else {"judge": problem.judges}
     known |= {"criterion": problem.criteria} if separate and problem.votes.has_criteria else {}
     problems = [f"among has no column {name!r}" for name in known if name not in table]
     codes = {"judge": np.full(count, -1), "criterion": np.zeros(count, np.int64)}
     for name in [name for name in known if name in table]:
         given = [str(value) for value in table[name]]
-        codes[name] = np.asarray(positions(given, known[name]), np.int64)
+        codes[name] = np.asarray(level_positions(given, known[name]), np.int64)
         strange = sorted({value for value, code in zip(given, codes[name], strict=True) if code < 0})
         problems += [
             f"among: {name} {value!r} has no vote so far; ask it in another way first" for value in strange
@@ -177,20 +179,20 @@ def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Quest
     context = np.full(count, -1)
     if problem.density.contexts and "context" in table:
         named = [str(value) for value in table["context"]]
-        context = np.asarray(positions(named, problem.votes.contexts), np.int64)
+        context = np.asarray(level_positions(named, problem.votes.contexts), np.int64)
     columns = (codes["judge"], codes["criterion"], codes["first"], codes["second"], context)
     found = Questions(*columns, np.arange(count), cost, np.arange(count))
     if count <= MANY or len(kinds := found.kinds()) <= MANY:
         return found
-    some = found.pick(np.array([those[0] for those in kinds]))
+    some = found.select_questions(np.array([those[0] for those in kinds]))
     kept = _least_sure(problem, values, some.first, some.second)[:MANY]
-    return found.pick(np.sort(np.concatenate([kinds[one] for one in kept])))
+    return found.select_questions(np.sort(np.concatenate([kinds[one] for one in kept])))
 
 
-def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:
+def answer_probabilities(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:
     """Probability of first, second (and tie) in every draw, shape (draws, questions, 2 or 3)."""
     if who == PERSON:
-        return _by_person(problem, values, asked)
+        return _person_probabilities(problem, values, asked)
     judge = np.maximum(asked.judge, 0)
     of: tuple[Ints, ...] = (judge, asked.criterion, asked.first, asked.second)
     of += (asked.context,) if problem.density.contexts else ()
@@ -199,11 +201,11 @@ def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -
     step = max(1, AT_ONCE // max(1, len(judge)))
     for start in range(0, draws, step):
         part = {name: value[start : start + step] for name, value in values.items()}
-        found[start : start + step] = chances(problem, part, of)[..., :kinds]
+        found[start : start + step] = vote_probabilities(problem, part, of)[..., :kinds]
     return found
 
 
-def _by_person(problem: VotesProblem, values: Values, asked: Questions) -> Floats:
+def _person_probabilities(problem: VotesProblem, values: Values, asked: Questions) -> Floats:
     model, ties = problem.model, problem.density.ties and problem.model.ties is not None
     assert model.anchors is not None
     if "anchor" not in values:
@@ -226,16 +228,16 @@ def _by_person(problem: VotesProblem, values: Values, asked: Questions) -> Float
 
 def _least_sure(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
     """Places of pairs by how unsure their order is, the least sure first."""
-    theta = scores(problem.density, values)
+    theta = integrated_scores(problem.density, values)
     mean, spread = theta.mean(axis=0), np.atleast_2d(np.cov(theta.T))
     variance = np.diag(spread)[one] + np.diag(spread)[other] - 2 * spread[one, other]
     sureness = np.abs(mean[one] - mean[other]) / np.sqrt(np.maximum(variance, 1e-300))
     return np.argsort(sureness, kind="stable")
 
 
-def _met(problem: VotesProblem) -> npt.NDArray[np.bool_]:
+def _items_met(problem: VotesProblem) -> npt.NDArray[np.bool_]:
     """Mask of the items met in each context, shape (contexts, items); of a model without contexts one of all items."""
-    votes, context = problem.votes, context_of(problem.votes)
+    votes, context = problem.votes, cell_contexts(problem.votes)
     if not problem.density.contexts or context is None:
         return np.ones((1, len(problem.items)), dtype=bool)
     met = np.zeros((problem.density.contexts, len(problem.items)), dtype=bool)
@@ -244,7 +246,7 @@ def _met(problem: VotesProblem) -> npt.NDArray[np.bool_]:
     return met
 
 
-def _keys(
+def _question_keys(
     problem: VotesProblem, judge: Ints, criterion: Ints, first: Ints, second: Ints, context: Ints
 ) -> Ints:
     items, contexts = len(problem.items), max(problem.density.contexts, 1)
@@ -253,14 +255,14 @@ def _keys(
     return keys * contexts + context
 
 
-def _alike(problem: VotesProblem) -> bool:
+def _judges_alike(problem: VotesProblem) -> bool:
     """True if all judges answer alike, so that it does not matter who is asked."""
     model = problem.model
     habits = problem.density.ties and model.ties is not None and TIES[model.ties.kind].by_judge
     return not RELIABILITY[model.reliability.kind].keys and not habits
 
 
-def _asked(problem: VotesProblem, who: str) -> Ints:
+def _answered_keys(problem: VotesProblem, who: str) -> Ints:
     """Keys of what has been answered already."""
     separate = problem.model.criteria == "separate"
     if who == PERSON:
@@ -274,19 +276,26 @@ def _asked(problem: VotesProblem, who: str) -> Ints:
         criterion = people.criterion if separate else people.criterion * 0
         if separate and problem.anchors.overall:
             criterion = np.full_like(criterion, len(problem.criteria))
-        return _keys(
-            problem, people.judge * 0 - 1, criterion, people.first, people.second, _context(problem, people)
+        return _question_keys(
+            problem,
+            people.judge * 0 - 1,
+            criterion,
+            people.first,
+            people.second,
+            _context_codes(problem, people),
         )
     votes = problem.coded_votes
-    if _alike(problem):
+    if _judges_alike(problem):
         return np.empty(0, np.int64)
     criterion = votes.criterion if separate else votes.criterion * 0
-    return _keys(problem, votes.judge, criterion, votes.first, votes.second, _context(problem, votes))
+    return _question_keys(
+        problem, votes.judge, criterion, votes.first, votes.second, _context_codes(problem, votes)
+    )
 
 
-def _context(problem: VotesProblem, votes: Votes) -> Ints:
+def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:
     """Of each cell; 0 where the model has none."""
-    context = context_of(votes) if problem.density.contexts else None
+    context = cell_contexts(votes) if problem.density.contexts else None
     return np.zeros_like(votes.first) if context is None else context
 
 
@@ -294,7 +303,7 @@ def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
     """Count the panel's answers to each comparison (in its context) so far: first, second, ties; (questions, 3)."""
     votes, separate = problem.votes, problem.model.criteria == "separate"
     found = np.zeros((len(asked.first), 3), np.int64)
-    known, of = pair_keys(votes, criteria=separate), _context(problem, votes)
+    known, of = pair_keys(votes, criteria=separate), _context_codes(problem, votes)
     size = len(problem.items)
     for row, (criterion, first, second, context) in enumerate(
         zip(asked.criterion, asked.first, asked.second, asked.context, strict=True)

@@ -22,7 +22,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.next.sets import Search, best_set
-from voirdire.infer.posterior import scores
+from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.kinds.registry import kind_of
 from voirdire.settings import is_whole
@@ -91,24 +91,26 @@ def next_rankings(
     """
     import pandas as pd
 
-    problem = _checked(fit, count, size, who, about, seed)
+    problem = _checked_problem(fit, count, size, who, about, seed)
     rng = np.random.default_rng(seed)
     size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
     state = _State.of(problem, fit, about, rng)
-    wheres = _wheres(problem, state, who)
-    start, rows, now = state, [], state.entropy()
+    wheres = _possible_places(problem, state, who)
+    start, rows, now = state, [], state.order_entropy()
     for place in range(count):
-        where, items = _chosen(state, wheres, size)
-        gain = state.entropy() - state.entropy(state.search(where).lowered(items))
-        own = now - start.entropy(start.search(where).lowered(items))
+        where, items = _choose_ranking(state, wheres, size)
+        gain = state.order_entropy() - state.order_entropy(state.search(where).variance_reduction(items))
+        own = now - start.order_entropy(start.search(where).variance_reduction(items))
         state = state.given(where, items)
-        rows.append(_row(problem, place, where, items, own, gain))
+        rows.append(_ranking_row(problem, place, where, items, own, gain))
     frame = pd.DataFrame(rows)
     frame.attrs |= {"about": about, "entropy": now, "left": max(now - float(frame["gain"].sum()), 0.0)}
     return frame
 
 
-def _checked(fit: Fit, count: int, size: int | None, who: str, about: str, seed: int) -> RankingsProblem:
+def _checked_problem(
+    fit: Fit, count: int, size: int | None, who: str, about: str, seed: int
+) -> RankingsProblem:
     problem = fit.problem
     if not isinstance(problem, RankingsProblem):
         raise InputError(
@@ -148,7 +150,7 @@ class _Where(NamedTuple):
     noise: float  # variance that a new context adds
 
 
-def _wheres(problem: RankingsProblem, state: _State, who: str) -> list[_Where]:
+def _possible_places(problem: RankingsProblem, state: _State, who: str) -> list[_Where]:
     values, found = state.values, []
     judges = range(len(problem.judges)) if "taste" in values and who == "judge" else [-1]
     contexts = [-1, *range(len(problem.table.contexts))] if "context_strength" in values else [-1]
@@ -207,7 +209,7 @@ class _State:
         density = problem.density
         x = fit.posterior.draws.reshape(-1, density.size)
         drawn = density.values(x[np.sort(rng.permutation(len(x))[:DRAWS])], np)
-        theta = scores(density, drawn)
+        theta = integrated_scores(density, drawn)
         one, other = np.triu_indices(theta.shape[1], 1)
         gaps = theta[:, one] - theta[:, other]
         matters = np.ones(len(one))
@@ -255,7 +257,7 @@ class _State:
         """Deviations of what items are worth there, shape (draws, items)."""
         return np.asarray(sum(self.values[name][(slice(None), *at)] for name, *at in where.parts))
 
-    def entropy(self, told: Floats | float = 0.0) -> float:
+    def order_entropy(self, told: Floats | float = 0.0) -> float:
         """Of the order of pairs that matter, each by how much it does, in bits, once chosen rankings are known.
 
         It is the mean over what the mean of each difference may become, as far as its variance was lowered; ``told`` is
@@ -264,7 +266,7 @@ class _State:
         left = np.maximum(self.variance - told, 1e-9 * self.before)
         node, weight = np.polynomial.hermite_e.hermegauss(NODES)
         moved = np.sqrt(np.maximum(self.before - left, 0.0))[:, None] * node
-        then = _bits((self.middle[:, None] + moved) / np.sqrt(left)[:, None])
+        then = _order_entropy((self.middle[:, None] + moved) / np.sqrt(left)[:, None])
         return float(self.matters @ (then @ weight) / weight.sum())
 
     def given(self, where: _Where, items: tuple[int, ...]) -> _State:
@@ -274,15 +276,15 @@ class _State:
         left, size, _ = np.linalg.svd(seen, full_matrices=False)
         shrink = 1.0 / np.sqrt(1.0 + size**2) - 1.0
 
-        def given(of: Floats) -> Floats:
+        def condition_deviations(of: Floats) -> Floats:
             flat = of.reshape(len(of), -1)
             return np.asarray((flat + left @ (shrink[:, None] * (left.T @ flat))).reshape(of.shape))
 
-        values = {name: given(value) for name, value in self.values.items()}
-        return replace(self, values=values, gaps=given(self.gaps))
+        values = {name: condition_deviations(value) for name, value in self.values.items()}
+        return replace(self, values=values, gaps=condition_deviations(self.gaps))
 
 
-def _bits(z: Floats) -> Floats:
+def _order_entropy(z: Floats) -> Floats:
     """Entropy of an order that is one way with probability Phi(z)."""
     from scipy.special import ndtr, xlogy
 
@@ -290,7 +292,7 @@ def _bits(z: Floats) -> Floats:
     return np.asarray(-(xlogy(p, p) + xlogy(1 - p, 1 - p)) / np.log(2.0))
 
 
-def _chosen(state: _State, wheres: list[_Where], size: int) -> tuple[_Where, tuple[int, ...]]:
+def _choose_ranking(state: _State, wheres: list[_Where], size: int) -> tuple[_Where, tuple[int, ...]]:
     """The place to ask and the items that tell most."""
     searches = [state.search(where) for where in wheres]
     first = best_set(searches[0], size)
@@ -304,7 +306,7 @@ def _chosen(state: _State, wheres: list[_Where], size: int) -> tuple[_Where, tup
     return wheres[best[1]], best[2]
 
 
-def _row(
+def _ranking_row(
     problem: RankingsProblem, place: int, where: _Where, items: tuple[int, ...], alone: float, gain: float
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"place": place + 1, "judge": None, "criterion": None}

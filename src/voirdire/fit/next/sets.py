@@ -59,13 +59,13 @@ class Search:
         >>> int(search.worth(np.array([[0, 1], [0, 2], [1, 2]])).argmax())
         0
         """
-        root = self.roots(sets)
+        root = self.information_roots(sets)
         within = root @ self.covariance[sets[:, :, None], sets[:, None, :]] @ root
         seen = root @ self.shared[sets]
         solved = np.linalg.solve(np.eye(sets.shape[1]) + within, seen)
         return np.asarray(np.einsum("nmt,nmt,t->n", seen, solved, self.near))
 
-    def lowered(self, items: tuple[int, ...]) -> Floats:
+    def variance_reduction(self, items: tuple[int, ...]) -> Floats:
         """By how much a ranking lowers the variance of each difference, shape (pairs,)."""
         root, some = self.root(items), list(items)
         seen = root @ self.shared[some]
@@ -73,19 +73,19 @@ class Search:
         return np.asarray((seen * np.linalg.solve(within, seen)).sum(axis=0))
 
     def root(self, items: tuple[int, ...]) -> Floats:
-        """As :meth:`roots`, of one set, shape (size, size)."""
-        return np.asarray(self.roots(np.array([items]))[0])
+        """As :meth:`information_roots`, of one set, shape (size, size)."""
+        return np.asarray(self.information_roots(np.array([items]))[0])
 
-    def roots(self, sets: Ints) -> Floats:
+    def information_roots(self, sets: Ints) -> Floats:
         """Root of the expected information of a ranking of each set, shape (sets, size, size)."""
         step = max(1, AT_ONCE // (INFORMED * sets.shape[1] ** 2))
-        parts = [self._information(sets[start : start + step]) for start in range(0, len(sets), step)]
+        parts = [self._ranking_information(sets[start : start + step]) for start in range(0, len(sets), step)]
         size, axes = np.linalg.eigh(np.concatenate(parts))
         size = np.maximum(size, 0.0)
         size = size / (1.0 + self.unseen * size)
         return np.asarray((axes * np.sqrt(size)[:, None, :]) @ np.swapaxes(axes, 1, 2))
 
-    def _information(self, sets: Ints) -> Floats:
+    def _ranking_information(self, sets: Ints) -> Floats:
         some = np.unique(np.linspace(0, len(self.noise) - 1, INFORMED).astype(int))
         eta = self.worth_drawn[some][:, sets]  # (draws, sets, size)
         order = np.argsort(-(eta + self.noise[some][:, sets]), axis=-1)
@@ -106,10 +106,10 @@ def best_set(search: Search, size: int) -> tuple[int, ...]:
     """The set of so many items whose ranking is worth most, of all sets, or of those near one that is built up."""
     items = len(search.covariance)
     if math.comb(items, size) <= ALL:
-        return _best(search, [*combinations(range(items), size)])
-    found = _best(search, [*combinations(range(items), 2)])
+        return _best_of_sets(search, [*combinations(range(items), size)])
+    found = _best_of_sets(search, [*combinations(range(items), 2)])
     while len(found) < size:
-        found = _best(search, [(*found, item) for item in range(items) if item not in found])
+        found = _best_of_sets(search, [(*found, item) for item in range(items) if item not in found])
     for _ in range(PASSES):
         others = [item for item in range(items) if item not in found]
         swapped = [
@@ -117,11 +117,11 @@ def best_set(search: Search, size: int) -> tuple[int, ...]:
             for place in range(size)
             for item in others
         ]
-        if (better := _best(search, [found, *swapped])) == found:
+        if (better := _best_of_sets(search, [found, *swapped])) == found:
             break
         found = better
     return tuple(sorted(found))
 
 
-def _best(search: Search, sets: list[tuple[int, ...]]) -> tuple[int, ...]:
+def _best_of_sets(search: Search, sets: list[tuple[int, ...]]) -> tuple[int, ...]:
     return sets[int(search.worth(np.array(sets)).argmax())]

@@ -51,7 +51,7 @@ class Moments:
     noise: Floats
     means: Floats
 
-    def pick(self, chosen: Ints) -> Moments:
+    def select_questions(self, chosen: Ints) -> Moments:
         """Of some questions."""
         return replace(
             self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen]
@@ -61,10 +61,12 @@ class Moments:
     def worth(self) -> Floats:
         """G of each question by itself, shape (questions,)."""
         total = self.noise + (self.means**2).sum(axis=0)
-        return _worth(self.near, self.spread, self.shared, total)
+        return _question_gain(self.near, self.spread, self.shared, total)
 
 
-def moments(answers: Floats, gaps: Floats, weights: Floats, matters: Floats | None = None) -> Moments:
+def weighted_moments(
+    answers: Floats, gaps: Floats, weights: Floats, matters: Floats | None = None
+) -> Moments:
     """Moments of weighted draws.
 
     Parameters
@@ -83,7 +85,7 @@ def moments(answers: Floats, gaps: Floats, weights: Floats, matters: Floats | No
     The answer is the order itself, a coin, and a weak hint:
 
     >>> yes = np.array([[1.0, 0.5, 0.6], [0.0, 0.5, 0.4]])
-    >>> found = moments(np.stack([yes, 1 - yes], axis=2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
+    >>> found = weighted_moments(np.stack([yes, 1 - yes], axis=2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
     >>> found.worth.round(3).tolist()
     [0.399, 0.0, 0.016]
     """
@@ -102,7 +104,7 @@ def moments(answers: Floats, gaps: Floats, weights: Floats, matters: Floats | No
     return Moments(near, np.maximum(spread, _LEAST), apart.T @ means, np.maximum(noise, 0.0), means)
 
 
-def choose(
+def choose_by_moments(
     found: Moments,
     count: int,
     *,
@@ -136,7 +138,7 @@ def choose(
 
     >>> gaps = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
     >>> yes = np.stack([gaps[:, 0] > 0, gaps[:, 0] > 0, 0.5 + 0.4 * gaps[:, 1]], axis=1)
-    >>> chosen, share = choose(moments(np.stack([yes, 1 - yes], axis=2), gaps, np.full(4, 0.25)), 3)
+    >>> chosen, share = choose_by_moments(weighted_moments(np.stack([yes, 1 - yes], axis=2), gaps, np.full(4, 0.25)), 3)
     >>> chosen.tolist(), share.round(3).tolist()
     ([0, 2, 1], [1.0, 1.0, 0.0])
     """
@@ -149,7 +151,7 @@ def choose(
     share: list[float] = []
     while left.any() and len(chosen) < count:
         total = np.maximum(found.noise + np.diag(between), _LEAST)
-        worth = _worth(found.near, spread, shared, total)
+        worth = _question_gain(found.near, spread, shared, total)
         best = int(np.argmax(np.where(left > 0, worth / cost, -np.inf)))
         chosen.append(best)
         share.append(float(min(worth[best] / alone[best], 1.0)) if alone[best] > 0 else 0.0)
@@ -161,6 +163,6 @@ def choose(
     return np.array(chosen, np.int64), np.array(share)
 
 
-def _worth(near: Floats, spread: Floats, shared: Floats, total: Floats) -> Floats:
+def _question_gain(near: Floats, spread: Floats, shared: Floats, total: Floats) -> Floats:
     found: Floats = (near / spread) @ shared**2 / np.maximum(total, _LEAST)
     return found

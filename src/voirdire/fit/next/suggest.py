@@ -9,10 +9,23 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.next import spread
-from voirdire.fit.next.information import Unknowns, choose, entropy, information, unknowns
-from voirdire.fit.next.questions import PERSON, Questions, answers, offered, panel_votes, questions
-from voirdire.fit.next.unconnected import evidence_of, stacked
-from voirdire.infer.posterior import scores
+from voirdire.fit.next.information import (
+    Unknowns,
+    choose_by_entropy,
+    expected_information,
+    total_entropy,
+    unknowns_from_codes,
+)
+from voirdire.fit.next.questions import (
+    PERSON,
+    Questions,
+    answer_probabilities,
+    list_questions,
+    offered_questions,
+    panel_votes,
+)
+from voirdire.fit.next.unconnected import stacked_questions, stacking_evidence
+from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.registry import votes_of
 from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
@@ -105,45 +118,52 @@ def next_comparisons(
     [['y', 'z']]
     """
     about = about if about is not None else "judges" if who == PERSON else "ranking"
-    _check(fit, count, who, about, seed)
+    _check_request(fit, count, who, about, seed)
     if among is not None and who == PERSON:
         raise InputError("among is for questions to judges; pass who='judge' with it")
     problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
-    values, weights = _draws(fit, about, rng)
+    values, weights = _weighted_draws(fit, about, rng)
     again = bool(problem.votes.contexts) and not problem.density.contexts if repeats is None else repeats
-    asked = questions(problem, values, who, again) if among is None else offered(problem, values, among)
-    evidence = evidence_of(problem) if (who, about) == (PERSON, "ranking") else None
+    asked = (
+        list_questions(problem, values, who, again)
+        if among is None
+        else offered_questions(problem, values, among)
+    )
+    evidence = stacking_evidence(problem) if (who, about) == (PERSON, "ranking") else None
     if evidence is None and about != "judges":
-        targets = _targets(problem, values, weights, about, linked=among is not None)
+        targets = _target_pairs(problem, values, weights, about, linked=among is not None)
         asked, expected, share = _by_moments(problem, values, weights, asked, targets, who, count)
         chosen = np.arange(len(share))
         alone, now = (
-            information(expected[:, chosen], targets.unsure, weights),
-            entropy(targets.unsure, weights),
+            expected_information(expected[:, chosen], targets.unsure, weights),
+            total_entropy(targets.unsure, weights),
         )
         gain = alone * share
         left = max(now - float(gain.sum()), 0.0)
     else:
         if evidence is not None:
-            found = stacked(evidence, asked, rng)
+            found = stacked_questions(evidence, asked, rng)
             asked, expected, unsure = found.asked, found.expected, found.unsure
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
-            unsure = unknowns(np.searchsorted(CLASSES, _reliability(problem, values)))
-            asked = _narrowed(problem, values, weights, asked, unsure, who)
-            expected = answers(problem, values, asked, who)
-        batch = choose(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
+            unsure = unknowns_from_codes(np.searchsorted(CLASSES, _judge_reliability(problem, values)))
+            asked = _narrow_questions(problem, values, weights, asked, unsure, who)
+            expected = answer_probabilities(problem, values, asked, who)
+        batch = choose_by_entropy(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
         chosen, gain, left = batch.chosen, batch.gain, batch.left
-        alone, now = information(expected[:, chosen], unsure, weights), entropy(unsure, weights)
+        alone, now = (
+            expected_information(expected[:, chosen], unsure, weights),
+            total_entropy(unsure, weights),
+        )
     mean = np.einsum("s,sqy->qy", weights, expected[:, chosen])
-    frame = _frame(problem, asked.pick(chosen), who, alone, gain, mean)
+    frame = _questions_frame(problem, asked.select_questions(chosen), who, alone, gain, mean)
     frame.attrs |= {"about": about, "entropy": now, "left": left}
     if among is not None:
         frame.attrs["rows"] = asked.row[chosen].tolist()
     return frame
 
 
-def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
+def _check_request(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
     problem = votes_of(fit.problem, "next_comparisons")
     problems = []
     if not isinstance(count, int | np.integer) or count < 1:
@@ -159,7 +179,7 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
             f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
             "with 'laplace' or 'nuts'"
         )
-    elif about == "judges" and np.isnan(_reliability(problem, fit.posterior.central_values)).all():
+    elif about == "judges" and np.isnan(_judge_reliability(problem, fit.posterior.central_values)).all():
         problems.append(
             f"model {fit.model.name} takes all judges alike; ask about the ranking, or take another model"
         )
@@ -167,7 +187,7 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
         raise InputError(problems)
 
 
-def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
+def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
     """Draws and their weights: for judges in both orientations, for rankings as the posterior has them."""
     assert fit.posterior.draws is not None
     problem, density = votes_of(fit.problem, "next_comparisons"), fit.problem.density
@@ -175,9 +195,9 @@ def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floa
     x = x[np.sort(rng.permutation(len(x))[:DRAWS])]
     log = np.zeros(len(x))
     if density.has_mirror and not (fit.anchored is not None and fit.anchored.mode == "cut"):
-        x = density.fold(x, problem.data)[0]
-        twin = np.asarray(density.mirror(x, np))
-        ahead = _oriented(problem, twin, about) - _oriented(problem, x, about)
+        x = density.fold_orientations(x, problem.data)[0]
+        twin = np.asarray(density.mirror_values(x, np))
+        ahead = _log_orientation(problem, twin, about) - _log_orientation(problem, x, about)
         # Folded draws weigh as they are, and their twins by what tells the orientations apart.
         if about == "judges" or np.exp(ahead).mean() > _FAINT:
             x, log = np.concatenate([x, twin]), np.concatenate([log, ahead])
@@ -185,7 +205,7 @@ def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floa
     return density.values(x, np), weights / weights.sum()
 
 
-def _oriented(problem: VotesProblem, x: Floats, about: str) -> Floats:
+def _log_orientation(problem: VotesProblem, x: Floats, about: str) -> Floats:
     if about != "judges":
         return np.asarray(problem.density.log_oriented(x, problem.data, np))
     people = problem.density.log_people(problem.density.values(x, np), problem.data, np)
@@ -209,16 +229,18 @@ class _Targets:
     matters: Floats
 
 
-def _targets(problem: VotesProblem, values: Values, weights: Floats, about: str, linked: bool) -> _Targets:
+def _target_pairs(
+    problem: VotesProblem, values: Values, weights: Floats, about: str, linked: bool
+) -> _Targets:
     """The order of all pairs of items (where `linked`, of those that votes link), or of the pairs that may be the best.
 
     Of more than PAIRS pairs these are the least sure, or those that matter most.
     """
-    theta, groups = scores(problem.density, values), _linked(problem)
+    theta, groups = integrated_scores(problem.density, values), _linked_groups(problem)
     items = theta.shape[1]
     one, other = np.triu_indices(items, 1)
     if about == "best":
-        best = unknowns(np.stack([theta[:, group].argmax(axis=1) for group in groups], axis=1))
+        best = unknowns_from_codes(np.stack([theta[:, group].argmax(axis=1) for group in groups], axis=1))
         often = np.zeros((items, items))
         for group in groups:
             if len(group) > 1:
@@ -244,10 +266,10 @@ def _targets(problem: VotesProblem, values: Values, weights: Floats, about: str,
         kept = np.argsort(np.abs(ahead - 0.5), kind="stable")[:PAIRS]
         one, other = one[kept], other[kept]
     gaps = theta[:, one] - theta[:, other]
-    return _Targets(unknowns((gaps > 0).astype(np.int64)), gaps, np.ones(len(one)))
+    return _Targets(unknowns_from_codes((gaps > 0).astype(np.int64)), gaps, np.ones(len(one)))
 
 
-def _linked(problem: VotesProblem) -> list[Ints]:
+def _linked_groups(problem: VotesProblem) -> list[Ints]:
     """Items that votes link, group by group."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -258,11 +280,11 @@ def _linked(problem: VotesProblem) -> list[Ints]:
     return [np.flatnonzero(group == number) for number in range(group.max() + 1)]
 
 
-def _reliability(problem: VotesProblem, values: Values) -> Floats:
+def _judge_reliability(problem: VotesProblem, values: Values) -> Floats:
     return judge_values(problem, values)["reliability"]
 
 
-def _narrowed(
+def _narrow_questions(
     problem: VotesProblem, values: Values, weights: Floats, asked: Questions, unsure: Unknowns, who: str
 ) -> Questions:
     """The questions that tell most by a first look, with fewer draws."""
@@ -274,9 +296,11 @@ def _narrowed(
     look = Unknowns(unsure.hot[every], unsure.starts)
     found: list[Floats] = []
     for start in range(0, len(asked.first), 4 * KEEP):
-        part = asked.pick(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
-        found.append(information(answers(problem, some, part, who), look, share) / part.cost)
-    return asked.pick(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
+        part = asked.select_questions(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
+        found.append(
+            expected_information(answer_probabilities(problem, some, part, who), look, share) / part.cost
+        )
+    return asked.select_questions(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
 
 
 def _by_moments(
@@ -290,23 +314,23 @@ def _by_moments(
 ) -> tuple[Questions, Floats, Floats]:
     """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
     kinds = asked.kinds()
-    one = asked.pick(np.array([those[0] for those in kinds]))
+    one = asked.select_questions(np.array([those[0] for those in kinds]))
     if len(kinds) > KEEP:
         every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
         some = {name: value[every] for name, value in values.items()}
         part_of = weights[every] / weights[every].sum()
         found: list[Floats] = []
         for start in range(0, len(kinds), 4 * KEEP):
-            part = one.pick(np.arange(start, min(start + 4 * KEEP, len(kinds))))
-            expected = answers(problem, some, part, who)
-            look = spread.moments(expected, targets.gaps[every], part_of, targets.matters)
+            part = one.select_questions(np.arange(start, min(start + 4 * KEEP, len(kinds))))
+            expected = answer_probabilities(problem, some, part, who)
+            look = spread.weighted_moments(expected, targets.gaps[every], part_of, targets.matters)
             found.append(look.worth / part.cost)
         kept = np.sort(np.argsort(-np.concatenate(found), kind="stable")[: max(KEEP, 2 * count)])
-        one, kinds = one.pick(kept), [kinds[place] for place in kept]
-    expected = answers(problem, values, one, who)
+        one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
+    expected = answer_probabilities(problem, values, one, who)
     copies = np.array([len(those) for those in kinds])
-    chosen, share = spread.choose(
-        spread.moments(expected, targets.gaps, weights, targets.matters),
+    chosen, share = spread.choose_by_moments(
+        spread.weighted_moments(expected, targets.gaps, weights, targets.matters),
         count,
         same=one.same,
         cost=one.cost,
@@ -316,10 +340,10 @@ def _by_moments(
     for kind in chosen:
         places.append(kinds[kind][taken[kind]])
         taken[kind] += 1
-    return asked.pick(np.array(places, np.int64)), expected[:, chosen], share
+    return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
 
 
-def _frame(
+def _questions_frame(
     problem: VotesProblem, asked: Questions, who: str, alone: Floats, gain: Floats, mean: Floats
 ) -> pd.DataFrame:
     import pandas as pd

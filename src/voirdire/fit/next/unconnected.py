@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from voirdire.fit.next.information import Unknowns, information
+from voirdire.fit.next.information import Unknowns, expected_information
 from voirdire.fit.next.questions import Questions
-from voirdire.kinds.votes.human.candidates import Evidence, regression
+from voirdire.kinds.votes.human.candidates import Evidence, stacking_regression
 from voirdire.kinds.votes.human.comparisons import unconnected_pairs
-from voirdire.kinds.votes.human.votes import gather
+from voirdire.kinds.votes.human.votes import gather_evidence
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.typing import Floats, Ints
 
@@ -50,15 +50,15 @@ class Stacked:
     unsure: Unknowns
 
 
-def evidence_of(problem: VotesProblem) -> Evidence | None:
+def stacking_evidence(problem: VotesProblem) -> Evidence | None:
     """Evidence that stacking learns from; None where items are linked, or the model's judges are no coins."""
     if problem.model.criteria == "separate" or not unconnected_pairs(problem):
         return None
-    found = gather(problem)
+    found = gather_evidence(problem)
     return found if found.prior else None
 
 
-def stacked(evidence: Evidence, asked: Questions, rng: np.random.Generator) -> Stacked:
+def stacked_questions(evidence: Evidence, asked: Questions, rng: np.random.Generator) -> Stacked:
     """Draw what people would say, and keep the questions that tell most.
 
     Parameters
@@ -66,21 +66,21 @@ def stacked(evidence: Evidence, asked: Questions, rng: np.random.Generator) -> S
     asked : Questions
         Of a person, about pairs of ``evidence``.
     """
-    p = expit(regression(evidence).draws(DRAWS, rng))
-    place = _places(evidence, asked)
+    p = expit(stacking_regression(evidence).draws(DRAWS, rng))
+    place = _pair_places(evidence, asked)
     turned = evidence.found.one[place] != asked.first
     yes = np.where(turned, 1.0 - p[:, place], p[:, place])
     expected = np.stack([yes, 1.0 - yes], axis=2)
     some = np.sort(rng.permutation(p.shape[1])[:TARGETS])
     unsure = Unknowns(p[:, some], np.arange(len(some)))
     if len(place) > KEEP:
-        tells = information(expected, unsure, np.full(DRAWS, 1.0 / DRAWS))
+        tells = expected_information(expected, unsure, np.full(DRAWS, 1.0 / DRAWS))
         kept = np.sort(np.argsort(-tells, kind="stable")[:KEEP])
-        asked, expected = asked.pick(kept), expected[:, kept]
+        asked, expected = asked.select_questions(kept), expected[:, kept]
     return Stacked(asked, expected, unsure)
 
 
-def _places(evidence: Evidence, asked: Questions) -> Ints:
+def _pair_places(evidence: Evidence, asked: Questions) -> Ints:
     found = evidence.found
     size = int(max(found.one.max(), found.other.max())) + 1
     keys = found.one * size + found.other

@@ -69,7 +69,7 @@ def find_gpu() -> Any:
 
 def can_run(nested: Nested) -> bool:
     """True if chains from the end of a search can run on a device: if L'^-1 is a product of matrices."""
-    return bool(nested.whitening.products)
+    return bool(nested.factor_whitening.products)
 
 
 def device_seconds(model: Field, chains: int, step: float, device: Any) -> float:
@@ -77,7 +77,7 @@ def device_seconds(model: Field, chains: int, step: float, device: Any) -> float
     return moves_seconds(model, 1, chains, step) / TIMES.get(device.platform, MANY_TIMES)
 
 
-def chains_of(device: Any) -> int:
+def device_chain_count(device: Any) -> int:
     """Number of chains side by side on a device."""
     return CHAINS if device.platform == "cpu" else MANY_CHAINS
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from voirdire.infer.device.density import SINGLE, DeviceDensity, multiply
+from voirdire.infer.device.density import SINGLE, DeviceDensity, matrix_product
 from voirdire.infer.nested.adapting import DIRECTIONS
 from voirdire.infer.nested.coordinates import Coordinates
 from voirdire.typing import Floats
@@ -46,18 +46,18 @@ def arrays_of(where: Coordinates, *, whole: bool) -> Arrays:
         "scale": where.scale,
         "along": np.pad(where.along, ((0, 0), (0, none))),
         "gain": np.pad(where.gain, (0, none)),
-        **_bent(where),
+        **_skewness_maps(where),
     }
     arrays: Arrays = {name: jnp.asarray(each, SINGLE) for name, each in numbers.items()}
-    whitening = where.nested.whitening
-    arrays["forward"] = _matrices(whitening.products, whole)
-    arrays["back"] = _matrices(whitening.inverses[::-1], whole)
+    whitening = where.nested.factor_whitening
+    arrays["forward"] = _device_matrices(whitening.products, whole)
+    arrays["back"] = _device_matrices(whitening.inverses[::-1], whole)
     return arrays
 
 
-def _bent(where: Coordinates) -> dict[str, Floats]:
+def _skewness_maps(where: Coordinates) -> dict[str, Floats]:
     """Maps of all values whose prior is skewed; of those that are not bent, the one that changes nothing."""
-    at, skewness = where.nested.model.skewed, where.skewness
+    at, skewness = where.nested.model.skewed_values, where.skewness
     bent = {
         "sd": np.ones(len(at)),
         "middle": np.zeros(len(at)),
@@ -70,7 +70,7 @@ def _bent(where: Coordinates) -> dict[str, Floats]:
     return bent
 
 
-def _matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
+def _device_matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
     """Sparse matrices as (rows, columns, numbers), or their product, that come one after the other."""
     if whole:
         product = each[0].astype(np.float64)
@@ -87,7 +87,7 @@ def _matrices(each: tuple[Any, ...], whole: bool) -> list[Any]:
 def apply_matrices(matrices: list[Any], points: Any) -> Any:
     """Products of matrices, one after the other, with points, shape (points, size)."""
     if not isinstance(matrices[0], tuple):
-        return multiply(points, matrices[0])
+        return matrix_product(points, matrices[0])
     columns = points.T
     for rows, places, numbers in matrices:
         columns = jax.ops.segment_sum(
@@ -106,24 +106,24 @@ class DeviceMap:
 
     def __init__(self, density: DeviceDensity) -> None:
         self.density = density
-        self._skewed = density.model.skewed
+        self._skewed = density.model.skewed_values
 
     def to_values(self, there: Arrays, z: Any) -> tuple[Any, Any, Any]:
         """Latent values, (points, size), logarithms of spreads, (points, hypers), and the log volume, (points,)."""
         hypers = len(there["root"])
-        stretched = _stretch(z * there["scale"], there, there["gain"])
-        normal, log = self._bend(there, apply_matrices(there["forward"], stretched[:, hypers:]))
-        middle, width, hyper = self._middle(there, multiply(stretched[:, :hypers], there["root"].T))
+        stretched = _stretch_along(z * there["scale"], there, there["gain"])
+        normal, log = self._bend_values(there, apply_matrices(there["forward"], stretched[:, hypers:]))
+        middle, width, hyper = self._middle(there, matrix_product(stretched[:, :hypers], there["root"].T))
         return middle + normal * width, hyper, log + jnp.log(width).sum(axis=-1)
 
     def from_values(self, there: Arrays, x: Any, hyper: Any) -> Any:
         """The points of latent values and logarithms of spreads, shape (points, size of z)."""
         moved = hyper - there["hyper"]
         middle, width, _ = self._middle(there, moved)
-        normal = self._straighten(there, (x - middle) / width)
-        white = multiply(moved, there["inverse_root"].T)
+        normal = self._straighten_values(there, (x - middle) / width)
+        white = matrix_product(moved, there["inverse_root"].T)
         z = jnp.concatenate([white, apply_matrices(there["back"], normal)], axis=1)
-        return _stretch(z, there, 1.0 / (1.0 + there["gain"]) - 1.0) / there["scale"]
+        return _stretch_along(z, there, 1.0 / (1.0 + there["gain"]) - 1.0) / there["scale"]
 
     def energy(self, there: Arrays, z: Any) -> Any:
         """Minus the log density of points, shape (points,), up to a constant."""
@@ -139,16 +139,18 @@ class DeviceMap:
         """What latent values are but for their normal part, its widths, (points, size), and logarithms of spreads."""
         spreads = self.density.spreads.T
         hyper = there["hyper"] + moved
-        prior = there["prior"] * (1.0 + multiply(jnp.expm1(-2.0 * moved), spreads))
-        farther = 1.0 + multiply(jnp.expm1(-there["follow"] * moved), spreads)
+        prior = there["prior"] * (1.0 + matrix_product(jnp.expm1(-2.0 * moved), spreads))
+        farther = 1.0 + matrix_product(jnp.expm1(-there["follow"] * moved), spreads)
         told = there["told"] * farther**2
         square = (there["told"] + there["prior"]) / (told + prior)
         mean = self.density.prior_means(hyper)
         pulled = there["away"] - there["said"] * (mean - there["first"])
-        beside = multiply(jnp.where(moved < 0, jnp.expm1(jnp.minimum(moved, 0.0)), moved), there["moves"].T)
+        beside = matrix_product(
+            jnp.where(moved < 0, jnp.expm1(jnp.minimum(moved, 0.0)), moved), there["moves"].T
+        )
         return mean + pulled * square * farther + beside, jnp.sqrt(square), hyper
 
-    def _bend(self, there: Arrays, normal: Any) -> tuple[Any, Any]:
+    def _bend_values(self, there: Arrays, normal: Any) -> tuple[Any, Any]:
         """Normal values as they are bent, and the log volume of that, shape (points,)."""
         u = normal[:, self._skewed] / there["sd"]
         root = jnp.sqrt(1.0 + u * u)
@@ -156,12 +158,12 @@ class DeviceMap:
         slope = (1.0 + there["bend"] * u / root) * there["width"] / there["sd"]
         return normal.at[:, self._skewed].set(values), jnp.log(slope).sum(axis=-1)
 
-    def _straighten(self, there: Arrays, values: Any) -> Any:
+    def _straighten_values(self, there: Arrays, values: Any) -> Any:
         k = there["bend"]
         far = (values[:, self._skewed] - there["middle"]) / there["width"] + k
         normal = there["sd"] * (far - k * jnp.sqrt(far * far + 1.0 - k * k)) / (1.0 - k * k)
         return values.at[:, self._skewed].set(normal)
 
 
-def _stretch(z: Any, there: Arrays, gain: Any) -> Any:
-    return z + multiply(multiply(z, there["along"]) * gain, there["along"].T)
+def _stretch_along(z: Any, there: Arrays, gain: Any) -> Any:
+    return z + matrix_product(matrix_product(z, there["along"]) * gain, there["along"].T)

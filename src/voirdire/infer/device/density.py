@@ -38,7 +38,7 @@ class DeviceDensity:
         rates, middle, sd = np.array([one[1:] for one in model.hypers]).reshape(-1, 3).T
         self._rate, self._middle, self._sd = (jnp.asarray(each, SINGLE) for each in (rates, middle, sd))
         groups = np.repeat(np.array([group.reversed for group in model.groups]), model.sizes)
-        self._skewed, self._share = model.skewed, jnp.asarray(groups[model.skewed], SINGLE)
+        self._skewed, self._share = model.skewed_values, jnp.asarray(groups[model.skewed_values], SINGLE)
         pattern = model.pattern
         used = (pattern.coefficients != 0) & (pattern.index < pattern.size)
         self._index = np.where(used, pattern.index, pattern.size)
@@ -65,11 +65,11 @@ class DeviceDensity:
 
     def prior_means(self, hyper: Any) -> Any:
         """Prior mean of each value, shape (points, size)."""
-        return self._mean + multiply(jnp.exp(hyper), self.means.T)
+        return self._mean + matrix_product(jnp.exp(hyper), self.means.T)
 
     def log_spreads(self, hyper: Any) -> Any:
         """Logarithm of each value's prior standard deviation, shape (points, size)."""
-        return self._log_spread + multiply(hyper, self.spreads.T)
+        return self._log_spread + matrix_product(hyper, self.spreads.T)
 
     def log_prior(self, x: Any, hyper: Any) -> Any:
         """Of latent values and logarithms, up to a constant, shape (points,)."""
@@ -98,7 +98,7 @@ class DeviceDensity:
         return log + division.prior.log_division(logs, logs.shape[-1], jnp).sum(axis=-1)
 
 
-def multiply(one: Any, other: Any) -> Any:
+def matrix_product(one: Any, other: Any) -> Any:
     """Product of matrices in single precision, which graphics processors else round more roughly."""
     return jnp.matmul(one, other, precision=jax.lax.Precision.HIGHEST)
 
@@ -109,15 +109,15 @@ def _likelihood_of(model: Field, at: Floats) -> Any:
     base = np.asarray(jax.jit(answers.traced_gradient)(jnp.asarray(at[None], SINGLE))[0])
 
     @jax.custom_vjp
-    def likelihood(predictors: Any) -> Any:
+    def relative_log_likelihood(predictors: Any) -> Any:
         return (answers.traced_gradient(predictors)[0] - base).sum(axis=-1)
 
-    def forward(predictors: Any) -> tuple[Any, Any]:
+    def forward_pass(predictors: Any) -> tuple[Any, Any]:
         value, slope = answers.traced_gradient(predictors)
         return (value - base).sum(axis=-1), slope
 
-    def backward(slope: Any, by_value: Any) -> tuple[Any]:
+    def backward_pass(slope: Any, by_value: Any) -> tuple[Any]:
         return (slope * by_value[:, None, None],)
 
-    likelihood.defvjp(forward, backward)
-    return likelihood
+    relative_log_likelihood.defvjp(forward_pass, backward_pass)
+    return relative_log_likelihood

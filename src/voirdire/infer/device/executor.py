@@ -41,7 +41,7 @@ class Device:
     def __init__(self, nested: Nested, device: Any) -> None:
         keep_compiled()
         self.device, model = device, nested.model
-        with self.here():
+        with self.device_context():
             self._density = DeviceDensity(model, (nested.found.x, nested.found.hyper))
         self._map = DeviceMap(self._density)
         # a whole matrix has a place for each pair of values, and a graphics processor is quick with it
@@ -52,10 +52,10 @@ class Device:
         self.to_values = jax.jit(self._map.to_values)
         self.from_values = jax.jit(self._map.from_values)
         self.follow_path = jax.jit(self._follow_path)
-        self.rescale = jax.jit(self._rescale)
+        self.rescale = jax.jit(self._rescale_points)
 
     @contextmanager
-    def here(self) -> Iterator[None]:
+    def device_context(self) -> Iterator[None]:
         """Have JAX compute on the device, in single precision."""
         with jax.default_device(self.device), jax.enable_x64(False):
             yield
@@ -82,7 +82,7 @@ class Device:
         ended: tuple[Place, Any] = jax.lax.fori_loop(0, steps, one_step, (here, momentum))
         return ended
 
-    def _rescale(self, there: Arrays, z: Any, steps: Steps) -> Any:
+    def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
         x, hyper, _ = self._map.to_values(there, z)
         its_x, its_hyper = make_steps(self._density, self._nests, steps, x, hyper)
         gone = (its_hyper != hyper).any(axis=1)
@@ -100,40 +100,40 @@ class OnDevice:
 
     def __init__(self, on: Device, where: Coordinates) -> None:
         self._on, self._where = on, where
-        with on.here():
+        with on.device_context():
             self._there = on.arrays_of(where)
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """See :class:`.Executor`."""
-        with self._on.here():
-            value, slope = self._on.energy_gradient(self._there, _single(z))
-        return _double(value), _double(slope)
+        with self._on.device_context():
+            value, slope = self._on.energy_gradient(self._there, _as_single(z))
+        return _as_double(value), _as_double(slope)
 
     def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
         """See :class:`.Executor`."""
-        with self._on.here():
-            begin = Place(*map(_single, here))
+        with self._on.device_context():
+            begin = Place(*map(_as_single, here))
             end, momentum = self._on.follow_path(
-                self._there, begin, _single(momentum), steps, np.float32(step)
+                self._there, begin, _as_single(momentum), steps, np.float32(step)
             )
-        return Place(*map(_double, end)), _double(momentum)
+        return Place(*map(_as_double, end)), _as_double(momentum)
 
     def to_values(self, z: Floats) -> tuple[Floats, Floats]:
         """See :class:`.Executor`."""
-        with self._on.here():
-            x, hyper, _ = self._on.to_values(self._there, _single(z))
-        return _double(x), _double(hyper)
+        with self._on.device_context():
+            x, hyper, _ = self._on.to_values(self._there, _as_single(z))
+        return _as_double(x), _as_double(hyper)
 
     def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
         """See :class:`.Executor`; of an even number of chains."""
         if not len(self._where.root):
             return z
         steps = draw_steps(self._where, len(z), tries, rng, exchanging=exchanging)
-        with self._on.here():
-            return _double(self._on.rescale(self._there, _single(z), self._on.padded(steps)))
+        with self._on.device_context():
+            return _as_double(self._on.rescale(self._there, _as_single(z), self._on.padded(steps)))
 
 
-def _single(numbers: Floats) -> Any:
+def _as_single(numbers: Floats) -> Any:
     return np.asarray(numbers, dtype=np.float32)
 
 
@@ -141,5 +141,5 @@ def _single_if_real(numbers: Any) -> Any:
     return numbers.astype(np.float32 if numbers.dtype.kind == "f" else np.int32)
 
 
-def _double(numbers: Any) -> Floats:
+def _as_double(numbers: Any) -> Floats:
     return np.array(numbers, dtype=np.float64)

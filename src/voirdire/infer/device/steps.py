@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from scipy.sparse import find
 
-from voirdire.infer.device.density import DeviceDensity, multiply
+from voirdire.infer.device.density import DeviceDensity, matrix_product
 from voirdire.infer.nested.exchange import Nest
 
 #: Of x, hyper, hyper after the step, and normal numbers: x after it, and the log density of the way back less this.
@@ -31,7 +31,7 @@ def make_steps(
         Where chains are.
     """
     half = len(x) // 2
-    ways: list[Exchange] = [_along(density), *(_exchange(density, nest) for nest in nests)]
+    ways: list[Exchange] = [_spread_step(density), *(_exchange_step(density, nest) for nest in nests)]
 
     def make_one(state: Any, step: Any) -> tuple[Any, None]:
         x, hyper, log = state
@@ -61,39 +61,39 @@ def make_steps(
     return x, hyper
 
 
-def _along(density: DeviceDensity) -> Exchange:
+def _spread_step(density: DeviceDensity) -> Exchange:
     """All values go along with their spreads."""
 
-    def go(x: Any, hyper: Any, there: Any, normal: Any) -> tuple[Any, Any]:
-        wider = multiply(there - hyper, density.spreads.T)
+    def move_values(x: Any, hyper: Any, there: Any, normal: Any) -> tuple[Any, Any]:
+        wider = matrix_product(there - hyper, density.spreads.T)
         moved = density.prior_means(there) + (x - density.prior_means(hyper)) * jnp.exp(wider)
         return moved, wider.sum(axis=-1)
 
-    return go
+    return move_values
 
 
-def _exchange(density: DeviceDensity, nest: Nest) -> Exchange:
+def _exchange_step(density: DeviceDensity, nest: Nest) -> Exchange:
     """Values of a nest are exchanged; see :func:`.exchange.exchange_values`."""
     row, of, _ = find(nest.share)  # of those that are told
     above, below = nest.above, nest.below[row]
 
-    def summed(values: Any) -> Any:
+    def sum_below(values: Any) -> Any:
         return jax.ops.segment_sum(values[:, below].T, of, len(above)).T
 
-    def conditional(x: Any, hyper: Any) -> tuple[Any, Any]:
+    def conditional_normal(x: Any, hyper: Any) -> tuple[Any, Any]:
         weight = jnp.exp(-2.0 * density.log_spreads(hyper))
         pull = (x - density.prior_means(hyper)) * weight
-        precision = weight[:, above] + summed(weight)
-        return precision, (summed(pull) - pull[:, above]) / precision
+        precision = weight[:, above] + sum_below(weight)
+        return precision, (sum_below(pull) - pull[:, above]) / precision
 
     def log_normal(x: Any, precision: Any, mean: Any) -> Any:
         return (0.5 * jnp.log(precision) - 0.5 * precision * (x - mean) ** 2).sum(axis=-1)
 
-    def go(x: Any, hyper: Any, there: Any, normal: Any) -> tuple[Any, Any]:
-        precision, mean = conditional(x, there)
+    def move_values(x: Any, hyper: Any, there: Any, normal: Any) -> tuple[Any, Any]:
+        precision, mean = conditional_normal(x, there)
         delta = mean + normal[:, : len(above)] / jnp.sqrt(precision)
         moved = x.at[:, above].add(delta).at[:, below].add(-delta[:, of])
-        back = log_normal(-delta, *conditional(moved, hyper))
+        back = log_normal(-delta, *conditional_normal(moved, hyper))
         return moved, back - log_normal(delta, precision, mean)
 
-    return go
+    return move_values

@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import POINTS, address, as_rows, library, share_blocks, side_by_side
+from voirdire.infer.kernel.library import (
+    POINTS,
+    array_address,
+    kernel_library,
+    pack_points,
+    share_blocks,
+    unpack_points,
+)
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.pattern import Pattern
@@ -24,7 +31,7 @@ MOST = 64  # predictors of a cell
 
 @dataclass(frozen=True, eq=False)
 class FusedAnswers:
-    """Answers of the cells of a pattern; :func:`fused` makes one where the kernel has the family.
+    """Answers of the cells of a pattern; :func:`fused_answers` makes one where the kernel has the family.
 
     Parameters
     ----------
@@ -55,7 +62,7 @@ class FusedAnswers:
         )
 
     @property
-    def described(self) -> tuple[dict[str, int], dict[str, Any]]:
+    def kernel_arguments(self) -> tuple[dict[str, int], dict[str, Any]]:
         """Numbers and arrays that the kernel is given, by name."""
         start, place, coefficient, counts = self._cells
         numbers = {
@@ -74,64 +81,64 @@ class FusedAnswers:
         blocks : array of float32, shape (blocks, size, 8)
         """
         slope = np.zeros_like(blocks)
-        return self._computed(blocks, slope), slope
+        return self._run_kernel(blocks, slope), slope
 
     def value(self, x: Floats) -> Floats:
         """Log likelihood, shape (points,), of latent values, shape (points, size)."""
-        return self._computed(side_by_side(x, np.float32), None).ravel()[: len(x)]
+        return self._run_kernel(pack_points(x, np.float32), None).ravel()[: len(x)]
 
     def gradient(self, x: Floats) -> tuple[Floats, Floats]:
         """Log likelihood, shape (points,), and gradient, shape (points, size)."""
-        value, slope = self.both(side_by_side(x, np.float32))
-        return value.ravel()[: len(x)], as_rows(slope, len(x))
+        value, slope = self.both(pack_points(x, np.float32))
+        return value.ravel()[: len(x)], unpack_points(slope, len(x))
 
-    def _computed(self, blocks: Any, slope: Any) -> Floats:
-        kernel = library()
+    def _run_kernel(self, blocks: Any, slope: Any) -> Floats:
+        kernel = kernel_library()
         assert kernel is not None  # see fused
         if blocks.shape[1:] != (self.pattern.size, POINTS) or blocks.dtype != np.float32:
             raise ValueError(
                 f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern"
             )
-        numbers, arrays = self.described
+        numbers, arrays = self.kernel_arguments
         value = np.empty((len(blocks), POINTS))
-        cells = [address(one) for one in arrays.values()]
+        cells = [array_address(one) for one in arrays.values()]
 
-        def compute(first: int, number: int) -> None:
+        def compute_blocks(first: int, number: int) -> None:
             failed = kernel.voirdire_answers(
                 *numbers.values(),
                 self.pattern.size,
                 number,
                 *cells,
-                address(blocks, first),
-                address(slope, first),
-                address(value, first),
+                array_address(blocks, first),
+                array_address(slope, first),
+                array_address(value, first),
             )
             assert not failed
 
-        share_blocks(compute, len(blocks), numbers["cells"] + self.pattern.size)
+        share_blocks(compute_blocks, len(blocks), numbers["cells"] + self.pattern.size)
         return value
 
 
 def has_kernel(model: Field) -> bool:
     """True if the kernel has the answers of a field."""
-    return model.scales is None and fused(model.pattern, model.answers) is not None
+    return model.scales is None and fused_answers(model.pattern, model.answers) is not None
 
 
-def fused(pattern: Pattern, answers: Any) -> FusedAnswers | None:
+def fused_answers(pattern: Pattern, answers: Any) -> FusedAnswers | None:
     """The answers by the kernel; None where there is no kernel, or none of their family.
 
     Examples
     --------
     >>> from voirdire.infer.nested.pattern import COMMON
-    >>> from voirdire.model.family.two_coin import two_coin
-    >>> family = two_coin(ties=False)
+    >>> from voirdire.model.family.two_coin import two_coin_family
+    >>> family = two_coin_family(ties=False)
     >>> signs, predictor = np.array([[1.0, -1.0, 1.0, 1.0]]), np.array([0, 0, 1, 2])
     >>> pattern = Pattern(np.full(3, COMMON), np.array([[0, 1, 2, 2]]), signs, predictor)
     >>> answers = Answers(family.log_chances, [np.array([[2.0], [1.0]])], family.closed_form, family.name)
-    >>> found = fused(pattern, answers)
+    >>> found = fused_answers(pattern, answers)
     >>> found is None or found.value(np.zeros((1, 3))).round(4).tolist() == [-2.0794]
     True
     """
-    if library() is None or not isinstance(answers, Answers) or answers.name not in FAMILIES:
+    if kernel_library() is None or not isinstance(answers, Answers) or answers.name not in FAMILIES:
         return None
     return FusedAnswers(pattern, answers) if pattern.kinds <= MOST else None

@@ -35,16 +35,16 @@ NONE = (
 
 
 @lru_cache(maxsize=1)
-def library() -> ctypes.CDLL | None:
+def kernel_library() -> ctypes.CDLL | None:
     """The library for this machine; None where there is none that loads.
 
     Examples
     --------
-    >>> found = library()
+    >>> found = kernel_library()
     >>> found is None or found.voirdire_answers.restype is ctypes.c_int
     True
     """
-    for name in names(platform.system(), platform.machine(), _level()):
+    for name in library_names(platform.system(), platform.machine(), _processor_level()):
         try:
             found = ctypes.CDLL(str(Path(__file__).with_name("built") / name))
             functions = [(getattr(found, function), takes) for function, takes in FUNCTIONS.items()]
@@ -60,7 +60,7 @@ def library() -> ctypes.CDLL | None:
     return None
 
 
-def names(system: str, machine: str, level: int) -> list[str]:
+def library_names(system: str, machine: str, level: int) -> list[str]:
     """Files that may hold the kernel, the quickest first.
 
     Parameters
@@ -70,9 +70,9 @@ def names(system: str, machine: str, level: int) -> list[str]:
 
     Examples
     --------
-    >>> names("Linux", "x86_64", level=3)
+    >>> library_names("Linux", "x86_64", level=3)
     ['linux-x86_64-v3.so', 'linux-x86_64-v2.so']
-    >>> names("Darwin", "arm64", level=2)
+    >>> library_names("Darwin", "arm64", level=2)
     ['darwin-arm64-v8.dylib']
     """
     on_arm = machine.lower() in ("arm64", "aarch64")
@@ -81,7 +81,7 @@ def names(system: str, machine: str, level: int) -> list[str]:
     return [f"{system}-{machine}-{variant}.{ending}".lower() for variant in variants]
 
 
-def _level() -> int:
+def _processor_level() -> int:
     """Level of x86-64 that the processor has, as NumPy found it; 2 on others."""
     from importlib import import_module
 
@@ -111,15 +111,15 @@ def share_blocks(compute: Callable[[int, int], None], blocks: int, size: int) ->
         return
     edges = [share * blocks // THREADS for share in range(THREADS + 1)]
     counts = [end - start for start, end in itertools.pairwise(edges)]
-    list(_pool(os.getpid()).map(compute, edges[:-1], counts))
+    list(_thread_pool(os.getpid()).map(compute, edges[:-1], counts))
 
 
 @lru_cache(maxsize=1)
-def _pool(process: int) -> ThreadPoolExecutor:  # threads do not go along into a process that is forked
+def _thread_pool(process: int) -> ThreadPoolExecutor:  # threads do not go along into a process that is forked
     return ThreadPoolExecutor(THREADS)
 
 
-def address(array: Any, first: int = 0) -> int | None:
+def array_address(array: Any, first: int = 0) -> int | None:
     """Address of the ``first`` part of an array along its first axis, which the caller keeps; None for None.
 
     Raises
@@ -134,12 +134,12 @@ def address(array: Any, first: int = 0) -> int | None:
     return int(array.__array_interface__["data"][0]) + first * int(array.strides[0])
 
 
-def side_by_side(rows: Any, kind: Any = np.float64) -> Any:
+def pack_points(rows: Any, kind: Any = np.float64) -> Any:
     """Points as rows, shape (points, size), in blocks of some side by side, shape (blocks, size, 8); rest 0.
 
     Examples
     --------
-    >>> side_by_side(np.array([[1.0, 2.0]]))[0, :, 0].tolist()
+    >>> pack_points(np.array([[1.0, 2.0]]))[0, :, 0].tolist()
     [1.0, 2.0]
     """
     points, size = rows.shape
@@ -148,16 +148,16 @@ def side_by_side(rows: Any, kind: Any = np.float64) -> Any:
         return np.ascontiguousarray(rows.reshape(blocks, POINTS, size).transpose(0, 2, 1), dtype=kind)
     padded = np.zeros((blocks * POINTS, size))
     padded[:points] = rows
-    return side_by_side(padded, kind)
+    return pack_points(padded, kind)
 
 
-def as_rows(blocks: Any, points: int) -> Any:
-    """The first points of :func:`side_by_side` as rows again, in double precision.
+def unpack_points(blocks: Any, points: int) -> Any:
+    """The first points of :func:`pack_points` as rows again, in double precision.
 
     Examples
     --------
     >>> rows = np.arange(30.0).reshape(10, 3)
-    >>> bool((as_rows(side_by_side(rows), 10) == rows).all())
+    >>> bool((unpack_points(pack_points(rows), 10) == rows).all())
     True
     """
     rows = blocks.transpose(0, 2, 1).reshape(-1, blocks.shape[1])[:points]

@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers
-from voirdire.infer.kernel.library import address, as_rows, library, share_blocks, side_by_side
+from voirdire.infer.kernel.library import (
+    array_address,
+    kernel_library,
+    pack_points,
+    share_blocks,
+    unpack_points,
+)
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
@@ -73,7 +79,7 @@ class Mapped:
             "moves": self.moves,
         }
         arrays = {name: np.ascontiguousarray(array, dtype=np.float64) for name, array in arrays.items()}
-        return Ended(**{name: address(array) for name, array in arrays.items()}), arrays
+        return Ended(**{name: array_address(array) for name, array in arrays.items()}), arrays
 
     @cached_property
     def address(self) -> int:
@@ -97,10 +103,10 @@ class Mapped:
         normal : array, shape (points, size)
             L'^-1 z_x.
         """
-        kernel, model = library(), self.nested.model
+        kernel, model = kernel_library(), self.nested.model
         assert kernel is not None  # asked before
         points, known, size = len(white), self.address, self.nested.model.size
-        r, z = side_by_side(white), side_by_side(normal)
+        r, z = pack_points(white), pack_points(normal)
         beside, hyper, x, rounded = (
             np.empty_like(r),
             np.empty_like(r),
@@ -110,23 +116,27 @@ class Mapped:
         scaled = np.empty((len(z), len(model.groups), SCALED, z.shape[2]))
 
         def go_forward(first: int, blocks: int) -> None:
-            each = [address(one, first) for one in (r, z, beside, hyper, scaled, x, rounded)]
+            each = [array_address(one, first) for one in (r, z, beside, hyper, scaled, x, rounded)]
             kernel.voirdire_forward(self.priors.address, known, blocks, *each)
 
         share_blocks(go_forward, len(z), size)
-        likelihood, by_answers, by_hyper = self._likelihood(x, rounded, hyper, points)
+        likelihood, by_answers, by_hyper = self._value_and_gradients(x, rounded, hyper, points)
         by_white, by_normal, value = np.empty_like(r), np.empty_like(z), np.empty((len(z), z.shape[2]))
 
         def go_backward(first: int, blocks: int) -> None:
             arrays = (beside, hyper, scaled, z, x, by_answers, by_hyper, by_white, by_normal, value)
             kernel.voirdire_backward(
-                self.priors.address, known, blocks, *(address(one, first) for one in arrays)
+                self.priors.address, known, blocks, *(array_address(one, first) for one in arrays)
             )
 
         share_blocks(go_backward, len(z), size)
-        return -(likelihood + value.ravel()[:points]), -as_rows(by_white, points), -as_rows(by_normal, points)
+        return (
+            -(likelihood + value.ravel()[:points]),
+            -unpack_points(by_white, points),
+            -unpack_points(by_normal, points),
+        )
 
-    def _likelihood(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
+    def _value_and_gradients(self, x: Any, rounded: Any, hyper: Any, points: int) -> tuple[Floats, Any, Any]:
         """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads."""
         model = self.nested.model
         by_hyper = np.zeros_like(hyper)
@@ -134,9 +144,9 @@ class Mapped:
             value, slope = self.fused.both(rounded)
             likelihood = value.ravel()[:points]
         else:
-            rows, logs = as_rows(x, points), as_rows(hyper, points)
+            rows, logs = unpack_points(x, points), unpack_points(hyper, points)
             likelihood, by_predictors = self.answers(model.predictors(rows, logs))
-            slope = side_by_side(model.pattern.gather_gradient(by_predictors), np.float32)
+            slope = pack_points(model.pattern.gather_gradient(by_predictors), np.float32)
             if model.scales is not None:
-                by_hyper = side_by_side((model.scales.T @ by_predictors.reshape(points, -1).T).T)
+                by_hyper = pack_points((model.scales.T @ by_predictors.reshape(points, -1).T).T)
         return likelihood, slope, by_hyper

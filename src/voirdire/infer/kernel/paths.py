@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import address, as_rows, library, share_blocks, side_by_side
+from voirdire.infer.kernel.library import (
+    array_address,
+    kernel_library,
+    pack_points,
+    share_blocks,
+    unpack_points,
+)
 from voirdire.infer.kernel.mapped import Mapped
 from voirdire.infer.nested.skewness import Skewness
 from voirdire.typing import Floats
@@ -63,7 +69,7 @@ class Paths:
         """Input of the kernel, with the arrays that it points to."""
         fused = self.mapped.fused
         assert fused is not None  # asked before
-        numbers, given = fused.described
+        numbers, given = fused.kernel_arguments
         of_energy = {"scale": self.scale, "along": self.along, "gain": self.gain} | self.skewness._asdict()
         kinds = {"at": np.int32}
         arrays = given | {
@@ -72,14 +78,19 @@ class Paths:
         }
         turned = [matrix.T.tocsr() for matrix in reversed(self.products)]
         for of, matrices in (("normal", self.products), ("white", turned)):
-            arrays |= {f"{of}_{part}": array for part, array in zip(SPARSE, _in_one(matrices), strict=True)}
+            arrays |= {
+                f"{of}_{part}": array
+                for part, array in zip(SPARSE, _concatenate_matrices(matrices), strict=True)
+            }
         numbers = numbers | {
             "directions": len(self.gain),
             "bent": len(self.skewness.at),
             "products": len(self.products),
         }
         parts = {"field": self.mapped.priors.address, "ended": self.mapped.address}
-        return Energy(**parts, **numbers, **{name: address(array) for name, array in arrays.items()}), arrays
+        return Energy(
+            **parts, **numbers, **{name: array_address(array) for name, array in arrays.items()}
+        ), arrays
 
     def follow_path(
         self, z: Floats, momentum: Floats, slope: Floats, steps: int, step: float
@@ -91,37 +102,37 @@ class Paths:
         tuple of array
             Points, momentum and gradient, shape (points, size) each, and the energy, shape (points,).
         """
-        ends = [side_by_side(each) for each in (z, momentum, slope)]
-        value = self._computed(ends, steps, step)
-        at, p, by = (as_rows(each, len(z)) for each in ends)
+        ends = [pack_points(each) for each in (z, momentum, slope)]
+        value = self._run_kernel(ends, steps, step)
+        at, p, by = (unpack_points(each, len(z)) for each in ends)
         return at, p, by, value[: len(z)]
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """Energy of points z, shape (points, size), and its gradient."""
-        at = side_by_side(z)
+        at = pack_points(z)
         slope = np.empty_like(at)
-        value = self._computed([at, slope, slope], 0, 0.0)
-        return value[: len(z)], as_rows(slope, len(z))
+        value = self._run_kernel([at, slope, slope], 0, 0.0)
+        return value[: len(z)], unpack_points(slope, len(z))
 
-    def _computed(self, ends: list[Any], steps: int, step: float) -> Floats:
+    def _run_kernel(self, ends: list[Any], steps: int, step: float) -> Floats:
         """Energies at the ends of paths, shape (points,); places, momentum and gradients are changed."""
-        kernel = library()
+        kernel = kernel_library()
         assert kernel is not None  # asked before
         energy, length = ctypes.addressof(self._known[0]), np.array([step])
         value = np.empty((len(ends[0]), ends[0].shape[2]))
         room = kernel.voirdire_room(energy)
 
-        def compute(first: int, blocks: int) -> None:
+        def follow_blocks(first: int, blocks: int) -> None:
             memory = np.empty(room)  # for as long as the kernel has its address
-            at = [address(each, first) for each in (*ends, value)]
-            kernel.voirdire_path(blocks, steps, energy, address(length), *at, address(memory))
+            at = [array_address(each, first) for each in (*ends, value)]
+            kernel.voirdire_path(blocks, steps, energy, array_address(length), *at, array_address(memory))
 
         numbers = sum(matrix.nnz for matrix in self.products)
-        share_blocks(compute, len(value), (steps + 1) * (self.mapped.size + numbers))
+        share_blocks(follow_blocks, len(value), (steps + 1) * (self.mapped.size + numbers))
         return value.ravel()
 
 
-def _in_one(matrices: Sequence[Any]) -> tuple[Any, Any, Any]:
+def _concatenate_matrices(matrices: Sequence[Any]) -> tuple[Any, Any, Any]:
     """Starts of rows, places and coefficients of sparse matrices, one after the other."""
     before = np.cumsum([0, *(matrix.nnz for matrix in matrices)])
     starts = [matrix.indptr[:-1] + first for matrix, first in zip(matrices, before[:-1], strict=True)]

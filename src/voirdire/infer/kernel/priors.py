@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import address, library, share_blocks, side_by_side
+from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, share_blocks
 from voirdire.infer.nested.field import Field
 from voirdire.typing import Floats
 
@@ -64,7 +64,7 @@ class Priors:
         division = model.division
         arrays["part"] = np.zeros(0, np.int32) if division is None else division.at.astype(np.int32)
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-        addresses = {name: address(array) for name, array in arrays.items()}
+        addresses = {name: array_address(array) for name, array in arrays.items()}
         constant = float(of_hypers.sum()) - 0.5 * math.log(2.0 * math.pi) * model.size
         parts = len(arrays["part"])
         numbers = {"held": 0.0, "others": 0.0, "beyond": 0.0, "constant": constant}
@@ -72,7 +72,7 @@ class Priors:
             count = parts + len(division.held)
             numbers["held"] = float(np.exp(division.held).sum())
             numbers["others"], numbers["beyond"] = count - 1.0, division.prior.beyond(count)
-            numbers["constant"] += division.prior.constant(count)
+            numbers["constant"] += division.prior.division_constant(count)
         sizes = {"groups": len(model.groups), "hypers": len(model.hypers), "parts": parts}
         return Described(**sizes, **addresses, **numbers), arrays
 
@@ -83,15 +83,19 @@ class Priors:
 
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Log density, shape (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
-        kernel = library()
+        kernel = kernel_library()
         assert kernel is not None  # asked before
-        at, logs = side_by_side(x), side_by_side(hyper)
+        at, logs = pack_points(x), pack_points(hyper)
         value = np.empty((len(at), at.shape[2]))
 
-        def compute(first: int, blocks: int) -> None:
+        def compute_blocks(first: int, blocks: int) -> None:
             kernel.voirdire_log_prior(
-                self.address, blocks, address(logs, first), address(at, first), address(value, first)
+                self.address,
+                blocks,
+                array_address(logs, first),
+                array_address(at, first),
+                array_address(value, first),
             )
 
-        share_blocks(compute, len(at), self.model.size)
+        share_blocks(compute_blocks, len(at), self.model.size)
         return value.ravel()[: len(x)]

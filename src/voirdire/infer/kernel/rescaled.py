@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers
-from voirdire.infer.kernel.library import POINTS, address, as_rows, library, side_by_side
+from voirdire.infer.kernel.library import POINTS, array_address, kernel_library, pack_points, unpack_points
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.nested.exchange import Nest
 from voirdire.infer.nested.field import Field
@@ -60,7 +60,7 @@ class Given(ctypes.Structure):
     )
 
 
-def described_nests(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, dict[str, Any]]:
+def kernel_nest_input(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, dict[str, Any]]:
     """Group of each latent value, and nests as the kernel has them, with the arrays that it points to.
 
     Of values beneath those that answers tell, which alone change.
@@ -78,10 +78,10 @@ def described_nests(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, di
         "below": np.concatenate([np.zeros(0), *below]),
     }
     arrays = {name: np.ascontiguousarray(array, np.int32) for name, array in arrays.items()}
-    return group, Nests(**{name: address(array) for name, array in arrays.items()}), arrays
+    return group, Nests(**{name: array_address(array) for name, array in arrays.items()}), arrays
 
 
-def make_by_kernel(
+def make_kernel_steps(
     fused: FusedAnswers,
     priors: Priors,
     nests: tuple[Any, Nests, dict[str, Any]],
@@ -95,12 +95,12 @@ def make_by_kernel(
     Parameters
     ----------
     nests : tuple
-        See :func:`described_nests`.
+        See :func:`kernel_nest_input`.
     """
-    kernel, model = library(), priors.model
+    kernel, model = kernel_library(), priors.model
     assert kernel is not None  # asked before
     chains = len(x)
-    at, logs = side_by_side(x), side_by_side(hyper)
+    at, logs = pack_points(x), pack_points(hyper)
     lanes = len(at) * POINTS
     value = np.zeros(lanes)
     value[:chains] = log
@@ -119,17 +119,17 @@ def make_by_kernel(
         **{name: in_lanes(getattr(steps, name)) for name in ("step", "length", "normal", "chance")},
     }
     sizes = {"tries": len(steps.nest), "chains": chains, "lanes": lanes, "most": steps.normal.shape[1]}
-    given = Given(**sizes, **{name: address(array) for name, array in arrays.items()})
-    numbers, cells = fused.described
+    given = Given(**sizes, **{name: array_address(array) for name, array in arrays.items()})
+    numbers, cells = fused.kernel_arguments
     group, described, _ = nests
     memory = np.empty(POINTS * (-(-3 * model.size // 2) + len(model.hypers) + 4 * len(model.groups)))
     kernel.voirdire_rescale(
         *numbers.values(),
-        *(address(array) for array in cells.values()),
+        *(array_address(array) for array in cells.values()),
         priors.address,
-        address(group),
+        array_address(group),
         ctypes.addressof(described),
         ctypes.addressof(given),
-        *(address(array) for array in (at, logs, value, memory)),
+        *(array_address(array) for array in (at, logs, value, memory)),
     )
-    return as_rows(at, chains), as_rows(logs, chains)
+    return unpack_points(at, chains), unpack_points(logs, chains)

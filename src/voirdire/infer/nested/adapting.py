@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates, cholesky_root
-from voirdire.infer.nested.skewness import QUANTILES, skewness_of
+from voirdire.infer.nested.skewness import QUANTILES, fit_skewness
 from voirdire.typing import Floats
 
 DIRECTIONS = 5  # that are stretched, at most
@@ -63,7 +63,7 @@ def _follow_skewed(where: Coordinates, x: Floats, hyper: Floats, chains: int) ->
     Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
     they began stay as they are.
     """
-    at, prior, told = where.nested.model.skewed, where.prior, where.told.copy()
+    at, prior, told = where.nested.model.skewed_values, where.prior, where.told.copy()
     draws = x[:, at].reshape(len(x) // chains, chains, len(at))
     moved = draws.mean(axis=0).var(axis=0) < FORGOTTEN * draws.var(axis=(0, 1))
     if not moved.any():
@@ -74,7 +74,7 @@ def _follow_skewed(where: Coordinates, x: Floats, hyper: Floats, chains: int) ->
     there = replace(where, told=told)
     middle = there.map_white(where.white_spreads(hyper), np.zeros_like(x))
     normal = ((x - middle.x) / middle.width)[:, at].reshape(draws.shape)
-    return replace(there, skewness=skewness_of(at, 1.0 / np.sqrt(prior[at] + where.told[at]), normal))
+    return replace(there, skewness=fit_skewness(at, 1.0 / np.sqrt(prior[at] + where.told[at]), normal))
 
 
 def _clip_draws(z: Floats) -> Floats:

@@ -19,7 +19,7 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import Products
-from voirdire.infer.threads import side_by_side
+from voirdire.infer.threads import map_in_pairs
 from voirdire.model.family.family import Chances, ClosedForm, Pairs
 from voirdire.typing import Floats
 
@@ -170,7 +170,7 @@ class Answers(Compiled):
         found = (
             map(self._block_gradient, blocks)
             if len(blocks) < THREADED
-            else side_by_side(self._block_gradient, blocks)
+            else map_in_pairs(self._block_gradient, blocks)
         )
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
@@ -180,7 +180,7 @@ class Answers(Compiled):
             if self.closed_form is not None:
                 value, slope = self.closed_form.both(points, self.counts, np)
                 return value.sum(axis=-1), slope
-            return autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
+            return autodiff.value_and_gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
 
     def gradient_change(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
@@ -254,7 +254,7 @@ class Answers(Compiled):
             return self.chances(x, autodiff.TAPED)[question][alternative].sum()
 
         with np.errstate(all="ignore"):
-            slope = autodiff.gradient(log_probability_sum, predictors)[1]
+            slope = autodiff.value_and_gradient(log_probability_sum, predictors)[1]
         return np.where(np.isfinite(slope), slope, 0.0)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.stacks import Stack, inverse_roots
-from voirdire.infer.threads import side_by_side
+from voirdire.infer.threads import map_in_pairs
 from voirdire.typing import Floats
 
 THREADED = 4e8  # multiplications from which stacks are factored side by side
@@ -197,7 +197,7 @@ class Factor:
         return _map_stacks(of, self.pattern)
 
 
-def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
+def sparse_factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     """Factor of diag(``diagonal``) + the sum of all cells' second derivatives.
 
     Parameters
@@ -218,7 +218,7 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     >>> block, index = np.array([0, 1, COMMON]), np.array([[0, 2], [1, 2]])
     >>> pattern = Pattern(block, index, np.ones((2, 2)), np.array([0, 1]))
     >>> weights = np.array([[[1.0, 2.0], [2.0, 5.0]], [[3.0, 1.0], [1.0, 4.0]]])
-    >>> factor = factor_of(pattern, np.ones(3), weights)
+    >>> factor = sparse_factor(pattern, np.ones(3), weights)
     >>> full = np.array([[2.0, 0.0, 2.0], [0.0, 4.0, 1.0], [2.0, 1.0, 10.0]])
     >>> bool(np.isclose(factor.log_determinant, np.linalg.slogdet(full)[1]))
     True
@@ -299,7 +299,7 @@ def _map_stacks(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
     if pattern.work < THREADED or len(pattern.common) > MOST_COMMON:
         yield from map(of, numbers)
         return
-    yield from side_by_side(of, numbers)
+    yield from map_in_pairs(of, numbers)
 
 
 def _predictor_covariances(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:

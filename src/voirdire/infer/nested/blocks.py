@@ -82,7 +82,7 @@ def is_normal(model: Field) -> bool:
 
 
 @lru_cache(maxsize=1)  # of the field that chains are about to be of
-def blocks_of(model: Field) -> Blocks:
+def normal_blocks(model: Field) -> Blocks:
     """The blocks of a field whose answers are normal."""
     pattern = model.pattern
     assert isinstance(model.answers, NormalAnswers)

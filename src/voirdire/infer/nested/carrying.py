@@ -18,7 +18,7 @@ from voirdire.infer.nested.field import PLAIN, Field
 from voirdire.model.design import LEARNED
 from voirdire.model.problem import Problem
 from voirdire.model.terms.parameters import Parameter
-from voirdire.tables.encode import positions
+from voirdire.tables.encode import level_positions
 from voirdire.typing import Floats, Ints
 
 CLOSE = 1e-6  # of log likelihoods that are the same, relative
@@ -53,15 +53,15 @@ def carry_draws(old: Problem, draws: Floats, new: Problem, rng: np.random.Genera
 
     None where the new table calls for other parameters, or does not hold the old answers as they were.
     """
-    before, after = old.density.field(old.data), new.density.field(new.data)
-    at = _places_of(old, new)
+    before, after = old.density.latent_model(old.data), new.density.latent_model(new.data)
+    at = _latent_places(old, new)
     if at is None or [one.name for one in before.hypers] != [one.name for one in after.hypers]:
         return None
     alone = _embed_answers(before, after, at)
     if alone is None:
         return None
     x, hyper = before.latent(draws)
-    x = _with_means(old, before, x, hyper, rng)
+    x = _draw_means(old, before, x, hyper, rng)
     whole = np.empty((len(x), after.size))
     whole[:, at] = x
     fresh = np.setdiff1d(np.arange(after.size), at)
@@ -79,7 +79,7 @@ def _latent_parameters(problem: Problem) -> list[Parameter]:
     return [p for p in problem.density.parameters if not isinstance(p.prior, LEARNED)]
 
 
-def _places_of(old: Problem, new: Problem) -> Ints | None:
+def _latent_places(old: Problem, new: Problem) -> Ints | None:
     """Places that the old latent values have among the new ones; None where some have none."""
     before, after = _latent_parameters(old), _latent_parameters(new)
     if [(p.name, p.dims) for p in before] != [(p.name, p.dims) for p in after]:
@@ -88,7 +88,7 @@ def _places_of(old: Problem, new: Problem) -> Ints | None:
     for was, now in zip(before, after, strict=True):
         shape = now.shape(new.density.sizes)
         along = [
-            positions(old.coords[dim], new.coords[dim]) if dim in new.coords else np.arange(size)
+            level_positions(old.coords[dim], new.coords[dim]) if dim in new.coords else np.arange(size)
             for dim, size in zip(was.dims, was.shape(old.density.sizes), strict=True)
         ]
         if any((place < 0).any() for place in along):
@@ -107,7 +107,7 @@ def _embed_answers(old: Field, new: Field, at: Ints) -> Field | None:
         return None
     # cells of the same sums have the same key: random numbers of latent values, summed as the cell sums these
     number = np.random.default_rng(0).standard_normal(new.size)
-    places = _matched(_keys(old, number[at]), _keys(new, number))
+    places = _match_rows(_cell_keys(old, number[at]), _cell_keys(new, number))
     if places is None:
         return None
     was, now = np.asarray(old.answers.counts), np.asarray(new.answers.counts)
@@ -118,18 +118,18 @@ def _embed_answers(old: Field, new: Field, at: Ints) -> Field | None:
     return replace(new, answers=new.answers.with_counts(counts))
 
 
-def _keys(model: Field, number: Floats) -> Floats:
+def _cell_keys(model: Field, number: Floats) -> Floats:
     """A row of numbers for each cell, shape (cells, 2 * predictors), equal where cells have the same sums."""
     sums = [model.pattern.linear_predictors(each).T for each in (number, number**2)]
     return np.asarray(np.round(np.concatenate(sums, axis=1), 6) + 0.0)
 
 
-def _matched(old: Floats, new: Floats) -> Ints | None:
+def _match_rows(old: Floats, new: Floats) -> Ints | None:
     """For each row of ``old`` a row of ``new`` with the same numbers, each taken once; None where one has none."""
     if old.shape[1] != new.shape[1]:
         return None
     code = np.unique(np.concatenate([new, old]), axis=0, return_inverse=True)[1].ravel()
-    theirs, mine = (_numbered(part) for part in (code[: len(new)], code[len(new) :]))
+    theirs, mine = (_number_repeats(part) for part in (code[: len(new)], code[len(new) :]))
     order = np.lexsort(theirs[::-1])
     most = len(code) + 1
     known = theirs[0][order] * most + theirs[1][order]
@@ -140,7 +140,7 @@ def _matched(old: Floats, new: Floats) -> Ints | None:
     return np.asarray(order[place])
 
 
-def _numbered(code: Ints) -> tuple[Ints, Ints]:
+def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
     """Codes, and how many of the same come before each."""
     order = np.argsort(code, kind="stable")
     starts = np.flatnonzero(np.diff(code[order], prepend=-1))
@@ -150,7 +150,7 @@ def _numbered(code: Ints) -> tuple[Ints, Ints]:
     return code, before
 
 
-def _with_means(problem: Problem, model: Field, x: Floats, hyper: Floats, rng: np.random.Generator) -> Floats:
+def _draw_means(problem: Problem, model: Field, x: Floats, hyper: Floats, rng: np.random.Generator) -> Floats:
     """Latent values whose sum is zero in the density, about means that are drawn."""
     widths = model.spread_groups(np.exp(model.group_priors(hyper).log_spread))
     x, parameters = x.copy(), _latent_parameters(problem)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.infer.checks import ESS, RHAT
-from voirdire.infer.device.choice import can_run, chains_of, device_seconds
-from voirdire.infer.diagnose import diagnose
+from voirdire.infer.device.choice import can_run, device_chain_count, device_seconds
+from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.method import Progress
 from voirdire.infer.nested.cost import (
     CHAINS,
@@ -17,16 +17,16 @@ from voirdire.infer.nested.cost import (
     FEWEST,
     NORMAL_WARM,
     WARM,
-    by_spreads,
     moves_seconds,
+    samples_spreads_only,
     spread_seconds,
 )
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.normal_moves import NormalMoves
 from voirdire.infer.nested.watching import Watching
-from voirdire.infer.stopping import Stopped, listening
-from voirdire.infer.trial import Trial, stayed
+from voirdire.infer.stopping import Stopped, listen_for_interrupt
+from voirdire.infer.trial import Trial, central_interval_share
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -68,7 +68,7 @@ class Chains(NamedTuple):
     device: str = ""
 
     @property
-    def met(self) -> bool:
+    def has_converged(self) -> bool:
         """True if all chains are in the same distribution, as far as they can tell."""
         return self.rhat <= RHAT and self.ess >= ESS
 
@@ -90,9 +90,9 @@ def sample_chains(
     Stopped
         They were asked to end before there were draws to speak of.
     """
-    with listening() as stop:
+    with listen_for_interrupt() as stop:
         found = _run_chains(problem, mode, rng, most_seconds, Watching(problem, stop, progress), device)
-        return found._replace(draws=with_error(found.draws, found.ess), stopped=stop.asked)
+        return found._replace(draws=include_monte_carlo_error(found.draws, found.ess), stopped=stop.asked)
 
 
 def _run_chains(
@@ -104,12 +104,12 @@ def _run_chains(
     device: Any,
 ) -> Chains:
     model = mode.nested.model
-    alone = by_spreads(model, most_seconds)
+    alone = samples_spreads_only(model, most_seconds)
     warm = sum(NORMAL_WARM if alone else WARM)
     watching.total = warm + FEWEST
     if device is not None and can_run(mode.nested) and not alone:
         run: Moves | NormalMoves
-        run, count, seconds = _on_device(mode, rng, watching, device)
+        run, count, seconds = _device_chains(mode, rng, watching, device)
         most, where = DEVICE_DRAWS // count, str(device)
     else:
         reckoned = spread_seconds if alone else moves_seconds
@@ -132,12 +132,12 @@ def _run_chains(
         if kept.shape[1] < FEWEST_DRAWS:
             raise Stopped
         # what judges and spreads are is known last, and looked at in no time
-        found = _looked_at(problem, kept, (*UNSHOWN, ("item",)))
+        found = _with_diagnostics(problem, kept, (*UNSHOWN, ("item",)))
         moves = min(_moves_needed(found, made), allowed - made)
-        if found.met or ended or moves < LEAST_MORE * made:
-            found = _looked_at(problem, kept)
+        if found.has_converged or ended or moves < LEAST_MORE * made:
+            found = _with_diagnostics(problem, kept)
             moves = min(_moves_needed(found, made), allowed - made)
-            if found.met or ended or moves < LEAST_MORE * made:
+            if found.has_converged or ended or moves < LEAST_MORE * made:
                 return found._replace(device=where)
         watching.note_draws(kept, found.rhat, found.ess)
         watching.total = warm + made + moves
@@ -145,13 +145,13 @@ def _run_chains(
             kept, gap = kept[:, 1::2], 2 * gap
 
 
-def _on_device(
+def _device_chains(
     mode: NestedMode, rng: np.random.Generator, watching: Watching, device: Any
 ) -> tuple[Moves, int, float]:
     """Chains on a device of JAX, their number, and about what a move of all takes, in seconds."""
     from voirdire.infer.device.executor import Device
 
-    count = chains_of(device)
+    count = device_chain_count(device)
     on = Device(mode.nested, device)
     run = Moves(mode.nested, rng, count, moved=watching.count_move, executor=on.executor)
     return run, count, device_seconds(mode.nested.model, count, run.step, device)
@@ -159,11 +159,11 @@ def _on_device(
 
 def chains_of_draws(problem: Problem, draws: Floats) -> Chains:
     """Draws that chains have made, shape (chains, draws, size), with their diagnostics and their Monte Carlo error."""
-    found = _looked_at(problem, draws)
-    return found._replace(draws=with_error(draws, found.ess))
+    found = _with_diagnostics(problem, draws)
+    return found._replace(draws=include_monte_carlo_error(draws, found.ess))
 
 
-def with_error(draws: Floats, ess: float) -> Floats:
+def include_monte_carlo_error(draws: Floats, ess: float) -> Floats:
     """Draws, shape (chains, draws, size), spread so that intervals hold the Monte Carlo error of their middle.
 
     The mean of draws worth ``ess`` independent ones has the variance sd^2 / ess about that of the posterior, which is
@@ -171,7 +171,7 @@ def with_error(draws: Floats, ess: float) -> Floats:
 
     Examples
     --------
-    >>> with_error(np.array([[[1.0], [3.0]]]), 1 / 3).ravel().tolist()
+    >>> include_monte_carlo_error(np.array([[[1.0], [3.0]]]), 1 / 3).ravel().tolist()
     [0.0, 4.0]
     """
     mean = draws.mean(axis=(0, 1))
@@ -195,12 +195,16 @@ def try_draws(
         return None
     run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
     ends = mode.nested.model.flat(*run.next_draws(2))
-    share, holds, of = stayed(problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS)
+    share, holds, of = central_interval_share(
+        problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS
+    )
     return Trial(holds, share, of, run.step)
 
 
-def _looked_at(problem: Problem, draws: Floats, without: tuple[tuple[str, ...], ...] = UNSHOWN) -> Chains:
+def _with_diagnostics(
+    problem: Problem, draws: Floats, without: tuple[tuple[str, ...], ...] = UNSHOWN
+) -> Chains:
     """With the diagnostics of what is shown of all contexts, ``without`` what has some dimensions."""
     quiet = np.zeros(draws.shape[:2])
-    found = diagnose(problem.density, draws, quiet > 0, quiet, without=without, tails=False)
+    found = diagnose_draws(problem.density, draws, quiet > 0, quiet, without=without, tails=False)
     return Chains(draws, float(found["rhat"]), float(found["ess_bulk"]), str(found["rhat_of"]))

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.blocks import Blocks, blocks_of
+from voirdire.infer.nested.blocks import Blocks, normal_blocks
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.infer.nested.search import HIGHEST, LOWEST
@@ -94,7 +94,7 @@ class Collapsed:
     def __init__(self, model: Field) -> None:
         assert isinstance(model.answers, NormalAnswers)
         self.model = model
-        self.blocks: Blocks = blocks_of(model)
+        self.blocks: Blocks = normal_blocks(model)
         of, classes = self.blocks.of, len(self.blocks.z)
         self.counts = np.bincount(of, minlength=classes).astype(float)
         self._order = np.argsort(of, kind="stable")
@@ -225,7 +225,7 @@ class Collapsed:
                 here = away[:, blocks]
                 middle = here[..., place] - np.einsum("cbm,cbm->cb", row, here)
                 bound = end * HALF - self._offset[blocks, place] - shift[:, blocks, place]
-                away[:, blocks, place] = middle + width * _draw_beyond(end, (bound - middle) / width, rng)
+                away[:, blocks, place] = middle + width * _draw_truncated(end, (bound - middle) / width, rng)
         return common, away + shift, known
 
     def draw_latent(self, common: Floats, answers: Floats, known: Known, rng: np.random.Generator) -> Floats:
@@ -257,7 +257,7 @@ def _log_determinant(matrices: Floats) -> Floats:
     return np.asarray(2.0 * np.log(roots).sum(axis=-1))
 
 
-def _draw_beyond(end: Ints, bound: Floats, rng: np.random.Generator) -> Floats:
+def _draw_truncated(end: Ints, bound: Floats, rng: np.random.Generator) -> Floats:
     """Standard normal draws above ``bound`` where ``end`` is 1, below it where it is -1."""
     from scipy.special import log_ndtr, ndtri_exp
 

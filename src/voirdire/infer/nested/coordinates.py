@@ -31,15 +31,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.kernel.fused import FusedAnswers, fused, has_kernel
-from voirdire.infer.kernel.library import library
+from voirdire.infer.kernel.fused import FusedAnswers, fused_answers, has_kernel
+from voirdire.infer.kernel.library import kernel_library
 from voirdire.infer.kernel.mapped import Mapped
 from voirdire.infer.kernel.paths import Paths
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.kernel.rescaled import Nests, described_nests
+from voirdire.infer.kernel.rescaled import Nests, kernel_nest_input
 from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.hamiltonian import Place, follow_path
-from voirdire.infer.nested.marginal import slope_of
+from voirdire.infer.nested.marginal import marginal_gradient
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.skewness import Bent, Skewness, no_skewness
 from voirdire.infer.nested.whitening import Whitening
@@ -100,7 +100,7 @@ class Coordinates:
         white = self.white_spreads(hyper)
         middle = self.map_white(white, np.zeros_like(x))
         normal = self.skewness.straighten_values((x - middle.x) / middle.width)
-        z = np.concatenate([white, self._whitening.back(normal)], axis=1)
+        z = np.concatenate([white, self._factor_whitening.back(normal)], axis=1)
         return self._stretch_along(z, 1.0 / (1.0 + self.gain) - 1.0) / self.scale
 
     @property
@@ -115,7 +115,7 @@ class Coordinates:
     def log_density(self, x: Floats, hyper: Floats) -> Floats:
         """Of answers, latent values and the logarithms of spreads and means, shape (points,)."""
         model = self.nested.model
-        if library() is None:
+        if kernel_library() is None:
             prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
         else:
             prior = self.priors.log_prior(x, hyper)
@@ -127,38 +127,38 @@ class Coordinates:
     def fused(self) -> FusedAnswers | None:
         """The answers by the kernel, if it has them."""
         model = self.nested.model
-        return fused(model.pattern, model.answers) if has_kernel(model) else None
+        return fused_answers(model.pattern, model.answers) if has_kernel(model) else None
 
     def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
-        if library() is None:
+        if kernel_library() is None:
             return self.energy_by_numpy(z)
-        if self._paths is not None:
-            return self._paths.energy_gradient(z)
+        if self._kernel_paths is not None:
+            return self._kernel_paths.energy_gradient(z)
         z = self._stretch_along(z * self.scale, self.gain)
         hypers = len(self.root)
-        bent = self.skewness.bend_values(self._whitening.normal(z[:, hypers:]))
-        value, by_white, by_values = self._mapped.energy(z[:, :hypers], bent.values)
+        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
+        value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], bent.values)
         by_normal = self.skewness.slope_of(by_values, bent)
-        slope = np.concatenate([by_white, self._whitening.white(by_normal)], axis=1)
+        slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
         return value - bent.log, self._stretch_along(slope, self.gain) * self.scale
 
     def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
         """See :func:`.hamiltonian.follow_path`."""
-        if self._paths is None:
+        if self._kernel_paths is None:
             return follow_path(self.energy_gradient, here, momentum, steps, step)
-        z, momentum, slope, value = self._paths.follow_path(here.z, momentum, here.slope, steps, step)
+        z, momentum, slope, value = self._kernel_paths.follow_path(here.z, momentum, here.slope, steps, step)
         return Place(z, value, slope), momentum
 
     @cached_property
-    def _paths(self) -> Paths | None:
-        products = self._whitening.products
+    def _kernel_paths(self) -> Paths | None:
+        products = self._factor_whitening.products
         if self.fused is None or not products:
             return None
-        return Paths(self._mapped, products, self.scale, self.along, self.gain, self.skewness)
+        return Paths(self._mapped_density, products, self.scale, self.along, self.gain, self.skewness)
 
     @cached_property
-    def _mapped(self) -> Mapped:
+    def _mapped_density(self) -> Mapped:
         known = (self.root, self.prior, self.told, self.said, self.moves, self.follow)
         return Mapped(self.nested, self.priors, *known, self.fused, self.answers)
 
@@ -186,7 +186,7 @@ class Coordinates:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1) + bent.log
-        by_white = self._whitening.white(self.skewness.slope_of(-by_x * width, bent))
+        by_white = self._factor_whitening.white(self.skewness.slope_of(-by_x * width, bent))
         slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
         return -value, self._stretch_along(slope, self.gain) * self.scale
 
@@ -196,25 +196,25 @@ class Coordinates:
         return self.told / (self.told + self.prior)
 
     @cached_property
-    def nests(self) -> tuple[Nest, ...]:
+    def parent_child_nests(self) -> tuple[Nest, ...]:
         """Values that others are beneath; see :mod:`.exchange`."""
         return find_nests(self.nested.model, self.nested.found)
 
     @cached_property
     def kernel_nests(self) -> tuple[Any, Nests, dict[str, Any]]:
         """:attr:`nests` as the kernel has them; see :func:`.described_nests`."""
-        return described_nests(self.nested.model, self.nests)
+        return kernel_nest_input(self.nested.model, self.parent_child_nests)
 
     @property
-    def _whitening(self) -> Whitening:
-        return self.nested.whitening
+    def _factor_whitening(self) -> Whitening:
+        return self.nested.factor_whitening
 
     def _stretch_along(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
 
     def _value_parts(self, z: Floats) -> tuple[Bent, Parts]:
         z = self._stretch_along(z * self.scale, self.gain)
-        bent = self.skewness.bend_values(self._whitening.normal(z[:, len(self.root) :]))
+        bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]))
         return bent, self.map_white(z[:, : len(self.root)], bent.values)
 
     def white_spreads(self, hyper: Floats) -> Floats:
@@ -272,14 +272,14 @@ class Parts(NamedTuple):
     follow: Floats
 
 
-def coordinates_of(nested: Nested, covariance: Floats) -> Coordinates:
+def build_coordinates(nested: Nested, covariance: Floats) -> Coordinates:
     """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
     model, found = nested.model, nested.found
     spreads, means = model.levels
     prior = model.prior(found.x, found.hyper).precision
     whole = np.maximum(1.0 / found.factor.marginal_covariances()[0], prior)
     mean = model.prior_means(found.hyper)
-    moves, away, said = slope_of(model, found)[1], found.x - mean, 1.0 - prior / whole
+    moves, away, said = marginal_gradient(model, found)[1], found.x - mean, 1.0 - prior / whole
     # how the mode moves is kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m), as nearly as one kappa makes it
     still, turned = (spreads * (factor * away)[:, None] for factor in (2.0 - 2.0 * said, 2.0 * said - 1.0))
     follow = (turned * (moves - still)).sum(axis=0) / np.maximum((turned**2).sum(axis=0), TINY)

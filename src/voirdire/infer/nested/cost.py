@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from voirdire.infer.kernel.fused import has_kernel
-from voirdire.infer.nested.blocks import blocks_of, is_normal
+from voirdire.infer.nested.blocks import is_normal, normal_blocks
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.whitening import LARGEST
 
@@ -58,7 +58,7 @@ def moves_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | 
 
 def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
     """As :func:`moves_seconds`, of chains of spreads where answers are normal."""
-    blocks, common = blocks_of(model), len(model.pattern.common)
+    blocks, common = normal_blocks(model), len(model.pattern.common)
     classes, answers = len(blocks.weight), blocks.cells.shape[1]
     steps = 0.5 * sum(NORMAL_LENGTHS) / (step or STEP / len(model.hypers) ** 0.25) + 0.5
     matrices = classes * (MATRIX + ROW * answers**3) + MATRIX + ROW * common**3
@@ -67,7 +67,7 @@ def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float |
     return float(moves * ((steps * GRADIENTS + 2) * gradient + drawn))
 
 
-def by_spreads(model: Field, most: float) -> bool:
+def samples_spreads_only(model: Field, most: float) -> bool:
     """True if chains are of spreads alone: where answers are normal and few chains take no longer than they may."""
     least = sum(NORMAL_WARM) + FEWEST
     return is_normal(model) and bool(model.hypers) and spread_seconds(model, least, FEW_CHAINS) <= most
@@ -75,15 +75,15 @@ def by_spreads(model: Field, most: float) -> bool:
 
 def is_affordable(model: Field, most: float) -> bool:
     """True if few chains take at most about as long as they may, in seconds."""
-    if by_spreads(model, most):
+    if samples_spreads_only(model, most):
         return True
     allowed = most if model.near_normal else LONGER * most
     return moves_seconds(model, sum(WARM) + FEWEST, FEW_CHAINS) <= allowed
 
 
-def at_once(model: Field, most: float) -> bool:
+def skips_validation(model: Field, most: float) -> bool:
     """True if chains are run without a trial first.
 
     Of votes, whose approximation hardly holds where spreads are learned, and where those of spreads alone are quick.
     """
-    return by_spreads(model, most) if model.near_normal else is_affordable(model, most)
+    return samples_spreads_only(model, most) if model.near_normal else is_affordable(model, most)

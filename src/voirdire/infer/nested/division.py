@@ -41,7 +41,7 @@ class Division(NamedTuple):
         return self._replace(at=(np.cumsum(kept) - 1)[self.at[stays]], held=held)
 
 
-def division_of(density: LogDensity, names: Sequence[str]) -> Division | None:
+def build_division(density: LogDensity, names: Sequence[str]) -> Division | None:
     """The division of a density whose hyperparameters have such names, the levels of each in brackets."""
     for p in density.parameters:
         if isinstance(p.prior, LogDivided):

@@ -58,11 +58,11 @@ class Evidence(Marginal):
 
     def gradient_at(self, found: Given) -> tuple[Floats, Floats]:
         """Gradient of the log evidence, and how the means move, shape (size, hypers)."""
-        slope, moves = slope_of_evidence(self.model, found)
+        slope, moves = evidence_gradient(self.model, found)
         return slope if self.missing is None else slope + self.missing, moves
 
 
-def slope_of_evidence(model: Field, found: Given) -> tuple[Floats, Floats]:
+def evidence_gradient(model: Field, found: Given) -> tuple[Floats, Floats]:
     """Gradient of the log evidence by the logarithms of spreads, and how the means move, shape (size, hypers)."""
     sd = np.sqrt(found.factor.marginal_variances())
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)

@@ -72,11 +72,11 @@ def find_nests(model: Field, found: Given) -> tuple[Nest, ...]:
         always = np.isclose(together.data, counted[below][together.row])
         one, other = together.row[always], together.col[always]
         if len(one) == len(below) == len(np.unique(one)):
-            pairs += _of_each_spread(model, told, above, below[one], other)
+            pairs += _nests_by_spread(model, told, above, below[one], other)
     return tuple(pairs)
 
 
-def _of_each_spread(model: Field, told: Bools, above: Ints, below: Ints, of: Ints) -> list[Nest]:
+def _nests_by_spread(model: Field, told: Bools, above: Ints, below: Ints, of: Ints) -> list[Nest]:
     """Nests of the values above that have one spread; ``of`` is above which each of those below is."""
     from scipy.sparse import csr_matrix
 

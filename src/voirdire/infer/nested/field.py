@@ -227,10 +227,10 @@ class Field:
         precision = np.exp(-2.0 * log_t)
         z = (x - m) * np.exp(-log_t)
         log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
-        if self.skewed.size:
-            skew = self.skew_effect(x[..., self.skewed], hyper)
-            log[..., self.skewed] += skew.log
-            slope[..., self.skewed] += skew.of_x
+        if self.skewed_values.size:
+            skew = self.skew_effect(x[..., self.skewed_values], hyper)
+            log[..., self.skewed_values] += skew.log
+            slope[..., self.skewed_values] += skew.of_x
         return Prior(log, slope, np.broadcast_to(precision, log.shape))
 
     def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
@@ -241,8 +241,10 @@ class Field:
     def steepness_of_prior(self, x: Floats, hyper: Floats) -> Floats:
         """As :meth:`curvature_of_prior`, never below the precision, so that a step by it goes not too far."""
         found = np.array(self.prior(x, hyper).precision)
-        if self.skewed.size:
-            found[self.skewed] = np.maximum(found, self.curvature_of_prior(x, hyper))[self.skewed]
+        if self.skewed_values.size:
+            found[self.skewed_values] = np.maximum(found, self.curvature_of_prior(x, hyper))[
+                self.skewed_values
+            ]
         return found
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
@@ -252,10 +254,10 @@ class Field:
         z = (x - m) * inverse
         log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
         of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
-        if self.skewed.size:
-            skew = self.skew_effect(x[..., self.skewed], hyper)
+        if self.skewed_values.size:
+            skew = self.skew_effect(x[..., self.skewed_values], hyper)
             for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
-                total[..., self.skewed] += part
+                total[..., self.skewed_values] += part
         spreads, means = self.levels
         by_hyper = of_spread @ spreads
         if means.any():
@@ -263,15 +265,15 @@ class Field:
         return log.sum(axis=-1), of_x, np.asarray(by_hyper)
 
     @cached_property
-    def skewed(self) -> Ints:
+    def skewed_values(self) -> Ints:
         """Values whose prior is skewed."""
         return np.flatnonzero(self._numbers[4] != PLAIN)
 
     def skew_effect(self, x: Floats, hyper: Floats) -> Skew:
         """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
         here = self.group_priors(hyper)
-        of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed]
-        log_t, m, share = here.log_spread[..., of], here.mean[..., of], self._numbers[4][self.skewed]
+        of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed_values]
+        log_t, m, share = here.log_spread[..., of], here.mean[..., of], self._numbers[4][self.skewed_values]
         variance = np.exp(2.0 * log_t)
         root = np.sqrt(1.0 + variance)
         own, of_x = _skew_weight(x, share)
@@ -336,7 +338,9 @@ class Field:
         log = -0.5 * np.einsum("...i,...i->...", z, z) - here.log_spread @ self.sizes
         log -= 0.5 * math.log(2.0 * math.pi) * self.size
         return np.asarray(
-            log + self.skew_effect(x[..., self.skewed], hyper).log.sum(axis=-1) if self.skewed.size else log
+            log + self.skew_effect(x[..., self.skewed_values], hyper).log.sum(axis=-1)
+            if self.skewed_values.size
+            else log
         )
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:

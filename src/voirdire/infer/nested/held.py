@@ -25,26 +25,26 @@ def find_held_modes(density: LogDensity, tables: Sequence[Data], start: Floats) 
     coordinates.
     """
     with one_thread():
-        first = density.field(tables[0])
+        first = density.latent_model(tables[0])
         x, hyper = first.latent(start)
         if is_sparse(first):
-            means = [_mean_given(density.field(table), hyper, x) for table in tables]
+            means = [_latent_mean(density.latent_model(table), hyper, x) for table in tables]
             return [first.flat(mean, hyper) for mean in means]
         none, near = np.zeros(len(x)), whitening_factor(first, hyper, x)
         x = climb_to_mode(first, hyper, x, none, near, CLOSE)
-        fields = [_laid_out_as(first, density.field(table)) for table in tables[1:]]
+        fields = [_with_layout_of(first, density.latent_model(table)) for table in tables[1:]]
         others = [climb_to_mode(field, hyper, x, none, near, CLOSE) for field in fields]
         return [first.flat(mode, hyper) for mode in (x, *others)]
 
 
-def _mean_given(model: Field, hyper: Floats, x: Floats) -> Floats:
+def _latent_mean(model: Field, hyper: Floats, x: Floats) -> Floats:
     try:
         return propagate_answers(model, hyper, x).x
     except NotConverged:
         return climb_to_mode(model, hyper, x, np.zeros(len(x)))
 
 
-def _laid_out_as(known: Field, other: Field) -> Field:
+def _with_layout_of(known: Field, other: Field) -> Field:
     """A field with the pattern of another of the same cells, whose layout is known."""
     same = np.array_equal(known.pattern.index, other.pattern.index)
     return replace(other, pattern=known.pattern) if same else other

@@ -15,7 +15,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 
-def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+def latent_groups(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
     """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
 
     Values that have no other dimensions than those ``told`` by many answers stay when the others are integrated out.
@@ -45,7 +45,7 @@ def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], t
     return tuple(groups), tuple(hypers)
 
 
-def latent_of(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
+def latent_from_values(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
     """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
     return _gather_values(density, values, learned=False), _gather_values(density, values, learned=True)
 
@@ -64,7 +64,7 @@ def _leading_shape(value: Any, parameter: Parameter) -> tuple[int, ...]:
     return shape[: len(shape) - len(parameter.dims)]
 
 
-def flat_of(
+def flat_vectors(
     density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]
 ) -> Floats:
     """Flat vectors, shape (..., size), of latent values and logarithms of spreads.

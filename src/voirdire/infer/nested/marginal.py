@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.arrow import Factor, factor_of
+from voirdire.infer.nested.arrow import Factor, sparse_factor
 from voirdire.infer.nested.field import STEP, Field
 from voirdire.typing import Floats
 
@@ -71,7 +71,7 @@ class Given:
 
 def refine_fixed_effects(model: Field, found: Given) -> Given:
     """The values that stay moved to the mode of the others integrated out, the spreads given."""
-    tilt = tilt_of(model, found)
+    tilt = log_det_gradient(model, found)
     for _ in range(ROUNDS):
         change = tilt.slope - found.tilt
         step = found.factor.solve_system(change)
@@ -82,7 +82,7 @@ def refine_fixed_effects(model: Field, found: Given) -> Given:
         there = find_conditional_mode(
             model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor
         )
-        its = tilt_of(model, there)
+        its = log_det_gradient(model, there)
         if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
             break
         found, tilt = there, its
@@ -107,12 +107,12 @@ class Tilt(NamedTuple):
     shift: Floats
 
 
-def tilt_of(model: Field, found: Given) -> Tilt:
+def log_det_gradient(model: Field, found: Given) -> Tilt:
     """See :class:`Tilt`."""
     few, pattern, answers = model.few, model.others, model.answers
     information = answers.expected_information(found.predictors)
     precision = model.prior(found.x, found.hyper).precision
-    factor = factor_of(pattern, np.where(few, 1.0, precision), information)
+    factor = sparse_factor(pattern, np.where(few, 1.0, precision), information)
     covariances = factor.marginal_covariances()[1]
     slope = model.pattern.gather_gradient(answers.information_gradient(found.predictors, covariances))
     moved = factor.solve_system(np.where(few, 0.0, slope))
@@ -135,7 +135,7 @@ def find_conditional_mode(
 
 def whitening_factor(model: Field, hyper: Floats, x: Floats) -> Factor:
     """Factor of the second derivatives at a point, those of answers on average."""
-    return factor_of(
+    return sparse_factor(
         model.pattern,
         model.prior(x, hyper).precision,
         model.answers.expected_information(model.predictors(x, hyper)),
@@ -243,10 +243,10 @@ class Marginal:
 
     def gradient_at(self, found: Given) -> tuple[Floats, Floats]:
         """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
-        return slope_of(self.model, found)
+        return marginal_gradient(self.model, found)
 
 
-def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
+def marginal_gradient(model: Field, found: Given) -> tuple[Floats, Floats]:
     """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
     variances, covariances = found.factor.marginal_covariances()
     x, hyper = found.x, found.hyper
@@ -261,13 +261,13 @@ def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
     if model.scales is not None:
         away = model.answers.value_gradient(found.predictors)[1] - bend
         direct = direct + model.scales.T @ away.ravel()
-        pushes = pushes + _pushes_of_scales(model, found)
-    back = _through_the_mode(model, found, found.tilt - turned)
+        pushes = pushes + _scale_gradients(model, found)
+    back = _solve_at_mode(model, found, found.tilt - turned)
     slope = direct - widths / (4.0 * STEP) + pushes @ back
     return slope, found.factor.solve_system(pushes.T)
 
 
-def _pushes_of_scales(model: Field, found: Given) -> Floats:
+def _scale_gradients(model: Field, found: Given) -> Floats:
     """Change of the gradient by the latent values with hyperparameters in predictors, shape (hypers, size)."""
     from scipy.sparse import diags_array, vstack
 
@@ -284,7 +284,7 @@ def _pushes_of_scales(model: Field, found: Given) -> Floats:
     return total
 
 
-def _through_the_mode(model: Field, found: Given, slope: Floats) -> Floats:
+def _solve_at_mode(model: Field, found: Given, slope: Floats) -> Floats:
     """The inverse of the second derivatives at the mode times ``slope``: those of the answers that came.
 
     By the minimal residual method of Paige and Saunders (1975, SIAM Journal on Numerical Analysis 12), in coordinates

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.infer.nested.cost import at_once
+from voirdire.infer.nested.cost import skips_validation
 from voirdire.infer.nested.marginal import find_conditional_mode
 from voirdire.infer.nested.nested import draw_posterior, maximise_spreads
 from voirdire.infer.nested.propagation import Propagated
@@ -56,9 +56,9 @@ def nested_mode(
 
 
 def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: float) -> NestedMode:
-    model = density.field(data)
+    model = density.latent_model(data)
     first = density.starts(data)[0] if start is None else start
-    roughly = chains > 0 and at_once(model, chains)
+    roughly = chains > 0 and skips_validation(model, chains)
     found = maximise_spreads(model, *model.latent(first), roughly=roughly)
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.nested.adapting import FARTHEST, adapt_coordinates, coordinate_scales
-from voirdire.infer.nested.coordinates import Coordinates, coordinates_of
+from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.cost import (
     CHAINS,
     FEW_CHAINS,
@@ -73,7 +73,9 @@ class Moves:
         # of many values steps of spreads take as long as paths, and a part of them does; not where a few moves tell all
         self._seldom = chains <= FEW_CHAINS and warm[1] > 0
         compiled = moves_seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
-        self._use(replace(coordinates_of(nested, spread_covariance(nested)), compiled=compiled))
+        self._use_coordinates(
+            replace(build_coordinates(nested, spread_covariance(nested)), compiled=compiled)
+        )
         self.z = rng.standard_normal((chains, self.where.size))
         self._sums = np.zeros((2, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
@@ -90,11 +92,11 @@ class Moves:
         told = np.flatnonzero(~still)[:TELLING]
         there = adapt_coordinates(self.where, np.stack([z[told] for z in first[len(first) // 3 :]]))
         self.z = there.from_values(*self.where.to_values(self.z))
-        self._use(there)
+        self._use_coordinates(there)
         self._value, self._slope = self._run.energy_gradient(self.z)
         self._warm_up(warm[1])
 
-    def _use(self, where: Coordinates) -> None:
+    def _use_coordinates(self, where: Coordinates) -> None:
         """Go on in coordinates."""
         self.where: Coordinates = where
         self._run: Executor = self._executor(where)
@@ -145,7 +147,7 @@ class Moves:
         """Stretch coordinates by how far the draws so far go in each."""
         mean, square = self._sums / (self._seen * len(self.z))
         more = coordinate_scales(np.sqrt(np.maximum(square - mean**2, 0.0)), SURE)
-        self._use(replace(self.where, scale=self.where.scale * more))
+        self._use_coordinates(replace(self.where, scale=self.where.scale * more))
         self.z = self.z / more
         self._slope = self._slope * more
 

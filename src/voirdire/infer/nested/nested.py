@@ -19,8 +19,8 @@ from voirdire.infer.nested.marginal import (
     Given,
     Marginal,
     find_conditional_mode,
+    log_det_gradient,
     refine_fixed_effects,
-    tilt_of,
 )
 from voirdire.infer.nested.propagation import SWEEPS, NotConverged, Propagated
 from voirdire.infer.nested.search import (
@@ -32,8 +32,8 @@ from voirdire.infer.nested.search import (
     search_spreads,
     values_per_spread,
 )
-from voirdire.infer.nested.sparse import by_evidence, is_sparse
-from voirdire.infer.threads import side_by_side
+from voirdire.infer.nested.sparse import is_sparse, search_by_evidence
+from voirdire.infer.threads import map_in_pairs
 from voirdire.typing import Floats
 
 STEP = 0.05  # of the differences of gradients, in standard deviations guessed
@@ -59,13 +59,13 @@ def maximise_spreads(model: Field, x: Floats, hyper: Floats, *, roughly: bool = 
     here = np.clip(hyper, LOWEST, HIGHEST)
     if is_sparse(model):
         try:
-            return by_evidence(model, x, here)
+            return search_by_evidence(model, x, here)
         except NotConverged as error:
-            return replace(_by_laplace(model, x, here), amiss=str(error))
-    return _by_laplace(model, x, here, roughly=roughly)
+            return replace(_search_by_laplace(model, x, here), amiss=str(error))
+    return _search_by_laplace(model, x, here, roughly=roughly)
 
 
-def _by_laplace(model: Field, x: Floats, here: Floats, *, roughly: bool = False) -> Nested:
+def _search_by_laplace(model: Field, x: Floats, here: Floats, *, roughly: bool = False) -> Nested:
     inverse = np.diag(1.0 / (1.0 + 0.5 * values_per_spread(model)))
     marginal = Marginal(model, find_conditional_mode(model, here, x))
     if not model.few.any():
@@ -93,12 +93,12 @@ def spread_covariance(nested: Nested) -> Floats:
         return np.zeros((0, 0))
     if nested.by_part or nested.is_rough:
         return np.asarray(0.5 * (nested.inverse + nested.inverse.T))
-    at_centre = _marginal_of(nested)
+    at_centre = _maximised_function(nested)
     base = at_centre(centre)[1]
     widths = np.clip(np.sqrt(np.maximum(nested.inverse.diagonal(), 0.0)), 0.02, 1.0)
 
     def gradient_difference(a: int) -> Floats:
-        marginal, step = _marginal_of(nested), np.zeros(size)
+        marginal, step = _maximised_function(nested), np.zeros(size)
         marginal.last, marginal.moves = at_centre.last, at_centre.moves
         step[a] = STEP * widths[a] * (-1.0 if centre[a] > HIGHEST - 0.5 else 1.0)
         value, slope = marginal(centre + step)
@@ -106,13 +106,13 @@ def spread_covariance(nested: Nested) -> Floats:
             (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(nested.inverse)[a]
         )
 
-    curvature = np.stack(list(side_by_side(gradient_difference, range(size))))
+    curvature = np.stack(list(map_in_pairs(gradient_difference, range(size))))
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
     values = np.maximum(values, WIDEST**-2)
     return np.asarray((vectors / values) @ vectors.T)
 
 
-def _marginal_of(nested: Nested, sweeps: int = SWEEPS) -> Marginal:
+def _maximised_function(nested: Nested, sweeps: int = SWEEPS) -> Marginal:
     """The function that was maximised."""
     if isinstance(nested.found, Propagated):
         return Evidence(nested.model, nested.found, sweeps=sweeps, missing=nested.missing)
@@ -127,7 +127,7 @@ def draw_posterior(nested: Nested, count: int, rng: np.random.Generator) -> tupl
     root = np.linalg.cholesky(covariance) if size else covariance
     hypers = np.clip(nested.found.hyper + normal @ root.T, LOWEST, HIGHEST)
     found = (
-        _at_once(nested, hypers, count, rng)
+        _equal_share_draws(nested, hypers, count, rng)
         if nested.by_part
         else _weighted_draws(nested, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
     )
@@ -165,29 +165,31 @@ def _weighted_draws(
     nested: Nested, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator
 ) -> Drawn:
     """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
-    marginal, points = _marginal_of(nested), len(hypers)
+    marginal, points = _maximised_function(nested), len(hypers)
     marginal(nested.found.hyper)
     # each point is found from the centre
-    at = list(side_by_side(lambda hyper: _settle_latent(marginal, hyper, nested.found), hypers))
+    at = list(map_in_pairs(lambda hyper: _settle_latent(marginal, hyper, nested.found), hypers))
     log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at]) + beside
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
     drawn = [one for one in zip(at, shares, rng.spawn(points), strict=True) if one[1]]
-    shifts = side_by_side(lambda one: _mean_shift(nested.model, one[0]), drawn)
-    return [_draw_at(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)]
+    shifts = map_in_pairs(lambda one: _mean_shift(nested.model, one[0]), drawn)
+    return [
+        _draw_at_point(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)
+    ]
 
 
-def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
+def _equal_share_draws(nested: Nested, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
     """Draws at points, of each as many: of tables so large that one factor is kept at a time."""
-    marginal = _marginal_of(nested, FEW_SWEEPS)
+    marginal = _maximised_function(nested, FEW_SWEEPS)
     marginal(nested.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
     found = []
     for hyper, share, own in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
         g = _settle_latent(marginal, hyper, nested.found)
-        found.append(_draw_at(g, _mean_shift(nested.model, g), share, own))
+        found.append(_draw_at_point(g, _mean_shift(nested.model, g), share, own))
     return found
 
 
@@ -200,7 +202,7 @@ def _settle_latent(marginal: Marginal, hyper: Floats, centre: Given) -> Given:
     return centre
 
 
-def _draw_at(g: Given, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _draw_at_point(g: Given, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     # the first draws of a point are the same whatever its share, and those of others
     x = g.x + shift + g.factor.to_draws(rng.standard_normal((share, len(g.x))).T).T
     return x, np.repeat(g.hyper[None], share, axis=0)
@@ -214,4 +216,4 @@ def _mean_shift(model: Field, g: Given) -> Floats:
     if isinstance(g, Propagated):
         return np.zeros(len(g.x))
     sd = np.sqrt(g.factor.marginal_variances())
-    return np.clip(tilt_of(model, g).shift, -sd, sd)
+    return np.clip(log_det_gradient(model, g).shift, -sd, sd)

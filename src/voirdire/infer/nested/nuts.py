@@ -21,7 +21,7 @@ from voirdire.infer.nested.cost import CHAINS, GRADIENTS
 from voirdire.infer.nested.hamiltonian import ACCEPTED
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.nuts import Draws, programs_of, transitions
+from voirdire.infer.nuts import Draws, nuts_programs, run_nuts_chains
 from voirdire.model.terms.arrays import Array
 
 WARM = (40, 20)  # moves before coordinates are adapted, and after, of the chains that NUTS goes on from
@@ -38,7 +38,7 @@ def sample_nuts(
 ) -> Draws:
     """Draw from the posterior about where a search ended, in flat coordinates.
 
-    Parameters are those of :func:`voirdire.infer.nuts.sample`.
+    Parameters are those of :func:`voirdire.infer.nuts.sample_nuts`.
     """
     rng = np.random.default_rng(seed)
     # few chains would not tell in which directions draws go far
@@ -47,7 +47,7 @@ def sample_nuts(
     where = replace(moves.where, compiled=False)
     where.energy_gradient(moves.z[:1])  # what is kept is made before threads ask for it
     # coordinates are adapted to chains: what a diagonal of as many variances would add is noise
-    programs = programs_of(
+    programs = nuts_programs(
         _potential_function(where),
         warmup,
         turning=False,
@@ -55,7 +55,7 @@ def sample_nuts(
         adapt_mass_matrix=False,
         target_accept_prob=ACCEPTED,
     )
-    run = transitions(programs, moves.z[:chains], (), rng, warmup, draws, progress)
+    run = run_nuts_chains(programs, moves.z[:chains], (), rng, warmup, draws, progress)
     flat = [nested.model.flat(*where.to_values(chain)) for chain in run.x]
     return replace(run, x=np.stack(flat))
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.answers import Answers, CellAnswers
-from voirdire.infer.nested.division import division_of
+from voirdire.infer.nested.division import build_division
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.latent import flat_of, groups_of, latent_of
+from voirdire.infer.nested.latent import flat_vectors, latent_from_values, latent_groups
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.design import COMMON, Design, Places
-from voirdire.model.family.family import Parts, uncounted
+from voirdire.model.family.family import Parts, refuse_alternatives
 from voirdire.model.panel_density import PanelDensity
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Ints
@@ -56,13 +56,13 @@ class FormedAnswers(Answers):
         return sum((log * often).sum(axis=-1) for log, often in self.parts(predictors, self.counts, xp))
 
 
-def answers_of(density: PanelDensity, data: Data) -> Answers:
+def panel_answers(density: PanelDensity, data: Data) -> Answers:
     """Answers of each cell, as the density's family reads them."""
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
         return Answers(family.log_chances, answers, family.closed_form, family.name)
     return FormedAnswers(
-        uncounted, answers, family.closed_form, family.name, parts=family.parts, cost=family.cost
+        refuse_alternatives, answers, family.closed_form, family.name, parts=family.parts, cost=family.cost
     )
 
 
@@ -84,7 +84,7 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
     return field_of_sums(
         density,
         sums,
-        answers_of(density, data),
+        panel_answers(density, data),
         [block for block in blocks if block.min(initial=0) == COMMON],
         len(density.family.predictors),
         "name a model with fewer terms",
@@ -119,7 +119,7 @@ def field_of_sums(
     instead : str
         What to do where the factor is too large, in messages.
     told : set of str
-        Dimensions of values that many answers tell; see :func:`.latent.groups_of`.
+        Dimensions of values that many answers tell; see :func:`.latent.latent_groups`.
     apart, centred : callable
         Of named values those that are latent, and of latent ones those that the density takes; by default values
         whose sum is zero, less their mean.
@@ -131,7 +131,7 @@ def field_of_sums(
     InputError
         The factor would take too much memory.
     """
-    groups, hypers = groups_of(density, told)
+    groups, hypers = latent_groups(density, told)
     nothing = np.full(sum(group.size for group in groups), COMMON)
     patterns = [
         Pattern(block, sums.index, sums.coefficients, sums.predictor, least)
@@ -148,14 +148,16 @@ def field_of_sums(
         hypers,
         pattern,
         answers,
-        lambda x: latent_of(density, apart(density.values(x, np))),
-        lambda x, hyper: flat_of(density, x, hyper, centred or (lambda values: of_zero_sum(density, values))),
-        division=division_of(density, [hyper.name for hyper in hypers]),
+        lambda x: latent_from_values(density, apart(density.values(x, np))),
+        lambda x, hyper: flat_vectors(
+            density, x, hyper, centred or (lambda values: centre_zero_sum(density, values))
+        ),
+        division=build_division(density, [hyper.name for hyper in hypers]),
         **how,
     )
 
 
-def of_zero_sum(density: LogDensity, values: Values) -> Values:
+def centre_zero_sum(density: LogDensity, values: Values) -> Values:
     """Values less their mean where a density has them with a sum of zero."""
     zero = {p.name for p in density.parameters if p.zero_sum}
     return {

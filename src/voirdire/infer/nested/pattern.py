@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.stacks import Members, Plan, members_of, plan_of
+from voirdire.infer.nested.stacks import Members, Plan, block_members, matrix_plan
 from voirdire.model.design import COMMON
 from voirdire.typing import Floats, Ints
 
@@ -69,12 +69,12 @@ class Pattern:
     @cached_property
     def plan(self) -> Plan:
         """Layout of the matrix."""
-        return plan_of(self)
+        return matrix_plan(self)
 
     @cached_property
     def members(self) -> Members:
         """Values that each block has, and meets."""
-        return members_of(self)
+        return block_members(self)
 
     @cached_property
     def work(self) -> float:

@@ -40,12 +40,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.arrow import Factor, factor_of
+from voirdire.infer.nested.arrow import Factor, sparse_factor
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.mixing import Mixing
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.sites import Sites, are_larger, first_sites, laid_out, sites_between
+from voirdire.infer.nested.sites import Sites, are_larger, embed_matrices, first_sites, sites_between
 from voirdire.infer.nested.tilted import (
     Means,
     Normals,
@@ -163,7 +163,7 @@ class _Run:
         diagonal = np.where(few, 1.0, self.prior.precision)
         for back in range(BACK + 1):
             try:
-                curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
+                curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
                 self.factor = _factor_or_raise(pattern, diagonal, curvature)
                 break
             except NotConverged:
@@ -249,7 +249,7 @@ class _Run:
 
     def _full_factor(self, found: Means) -> Factor:
         pattern = self.model.pattern
-        curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
+        curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
         for (u, v), each in found.second.items():
             if not (u in self.wide and v in self.wide):
                 curvature[:, u, v] = curvature[:, v, u] = -each
@@ -262,7 +262,7 @@ class _Run:
     def _by_slopes(self, found: Means) -> Factor:
         """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
         pattern = self.model.pattern
-        curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
+        curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
         for u in range(pattern.kinds):
             for v in range(pattern.kinds):
                 if u not in self.wide and v not in self.wide:
@@ -317,6 +317,6 @@ class _Run:
 
 def _factor_or_raise(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     try:
-        return factor_of(pattern, diagonal, curvature)
+        return sparse_factor(pattern, diagonal, curvature)
     except np.linalg.LinAlgError as error:
         raise NotConverged("no normal approximation") from error

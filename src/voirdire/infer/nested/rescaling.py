@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from voirdire.infer.kernel.rescaled import Steps, make_by_kernel
+from voirdire.infer.kernel.rescaled import Steps, make_kernel_steps
 from voirdire.infer.nested.coordinates import Coordinates
 from voirdire.infer.nested.cost import TRIES
 from voirdire.infer.nested.exchange import exchange_values
@@ -45,7 +45,7 @@ def rescale_chains(
     if where.fused is None:
         there, moved = make_steps(where, steps, x.copy(), hyper.copy(), log)
     else:
-        there, moved = make_by_kernel(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log)
+        there, moved = make_kernel_steps(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log)
     gone = (moved != hyper).any(axis=1)
     out = z.copy()
     out[gone] = where.from_values(there[gone], moved[gone])
@@ -56,7 +56,7 @@ def draw_steps(
     where: Coordinates, chains: int, tries: int, rng: np.random.Generator, *, exchanging: bool = True
 ) -> Steps:
     """Draw what is random of some tries of so many chains."""
-    nests = where.nests if exchanging else ()
+    nests = where.parent_child_nests if exchanging else ()
     turn = np.arange(tries)
     nest = np.where((turn % 2 > 0) & bool(nests), turn // 2 % max(len(nests), 1), -1)
     half, first = turn // 2 % 2 if nests else turn % 2, (chains + 1) // 2
@@ -100,8 +100,10 @@ def make_steps(
         step = np.where(one[:, None] < 0, steps.step[turn][:, mine].T, along)
         there = hyper[mine] + step
         if nest >= 0:
-            normal = steps.normal[turn, : len(where.nests[nest].above), mine]
-            its_x, volume = exchange_values(model, where.nests[nest], x[mine], hyper[mine], there, normal)
+            normal = steps.normal[turn, : len(where.parent_child_nests[nest].above), mine]
+            its_x, volume = exchange_values(
+                model, where.parent_child_nests[nest], x[mine], hyper[mine], there, normal
+            )
         else:
             wider = model.group_changes(step)
             its_x = model.prior_means(there) + (

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, Marginal
 from voirdire.infer.nested.propagation import Propagated
-from voirdire.infer.nested.whitening import Whitening, whitening_of
+from voirdire.infer.nested.whitening import Whitening, choose_whitening
 from voirdire.typing import Floats
 
 TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
@@ -66,9 +66,9 @@ class Nested:
     is_rough: bool = False
 
     @cached_property
-    def whitening(self) -> Whitening:
+    def factor_whitening(self) -> Whitening:
         """Of the factor where the search ended."""
-        return whitening_of(self.found.factor)
+        return choose_whitening(self.found.factor)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def are_larger(matrices: Floats, least: Floats) -> Bools:
     return np.asarray((over[0, 0] > 0) & (over[0, 0] * over[1, 1] > over[0, 1] ** 2))
 
 
-def laid_out(precision: Floats, wide: Sequence[int], kinds: int) -> Floats:
+def embed_matrices(precision: Floats, wide: Sequence[int], kinds: int) -> Floats:
     """Matrices of all predictors, shape (cells, kinds, kinds), zero but for those that are integrated over."""
     out = np.zeros((precision.shape[-1], kinds, kinds))
     for i, u in enumerate(wide):

@@ -98,7 +98,7 @@ def no_skewness() -> Skewness:
     return Skewness(np.zeros(0, dtype=int), none, none, none, none)
 
 
-def skewness_of(at: Ints, sd: Floats, draws: Floats) -> Skewness:
+def fit_skewness(at: Ints, sd: Floats, draws: Floats) -> Skewness:
     """The map of values with such draws, shape (draws, chains, values).
 
     Draws of a chain are alike: values are bent as far as both halves of the chains, each by itself, say.
@@ -106,19 +106,19 @@ def skewness_of(at: Ints, sd: Floats, draws: Floats) -> Skewness:
     Examples
     --------
     >>> draws = np.exp(np.random.default_rng(0).normal(size=(99, 8, 1)))
-    >>> found = skewness_of(np.array([0]), np.ones(1), draws)
+    >>> found = fit_skewness(np.array([0]), np.ones(1), draws)
     >>> bool(found.bend[0] == MOST_BENT)
     True
     """
     low, middle, high = np.quantile(draws, QUANTILES, axis=(0, 1))
     width = np.where(high > low, 0.5 * (high - low), sd)
-    halves = np.stack([_bend_of(draws[:, half::2]) for half in range(min(2, draws.shape[1]))])
+    halves = np.stack([_bend_coefficients(draws[:, half::2]) for half in range(min(2, draws.shape[1]))])
     agreed = (halves > 0).all(axis=0) | (halves < 0).all(axis=0)
     least = np.sign(halves[0]) * np.abs(halves).min(axis=0)
     return Skewness(at, sd, middle, width, np.where(agreed, np.clip(least, -MOST_BENT, MOST_BENT), 0.0))
 
 
-def _bend_of(draws: Floats) -> Floats:
+def _bend_coefficients(draws: Floats) -> Floats:
     """k of draws, shape (draws, chains, values)."""
     low, middle, high = np.quantile(draws, QUANTILES, axis=(0, 1))
     width = 0.5 * (high - low)

@@ -33,10 +33,10 @@ WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 
 def is_sparse(model: Field) -> bool:
     """True if answers say so little of each value that Laplace's method does not hold, and propagation applies."""
-    return propagation_applies(model) and 0.0 < answers_each(model) < FEW
+    return propagation_applies(model) and 0.0 < answers_per_value(model) < FEW
 
 
-def answers_each(model: Field) -> float:
+def answers_per_value(model: Field) -> float:
     """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
     pattern = model.others
     answered = max(float(np.sum(counts)) for counts in model.counted.counts)
@@ -46,7 +46,7 @@ def answers_each(model: Field) -> float:
     return float(answered * entries / max(len(pattern.index), 1) / len(own)) if len(own) else 0.0
 
 
-def by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
+def search_by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
     """Search for the spreads from latent values ``x``.
 
     Raises
@@ -54,9 +54,9 @@ def by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
     NotConverged
         Sites still change after many sweeps.
     """
-    if not is_large(model):
+    if not has_many_blocks(model):
         return _search_whole(model, x, hyper)
-    part, places = _some_blocks(model)
+    part, places = _sampled_blocks(model)
     some = _search_whole(part, x[places], hyper)
     start = np.array(x)
     start[places] = some.found.x
@@ -69,7 +69,7 @@ def _log_posterior(model: Field, found: Given) -> float:
     return found.log_marginal + float(model.hyper_prior(found.hyper)[0])
 
 
-def is_large(model: Field) -> bool:
+def has_many_blocks(model: Field) -> bool:
     """True if there are so many blocks that spreads are learned from some of them."""
     return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
 
@@ -81,15 +81,15 @@ def evidence_gain(nested: Nested, x: Floats) -> float:
     """
     model, hyper, value = nested.model, nested.found.hyper, nested.found.log_marginal
     try:
-        if is_large(model):
-            model, places = _some_blocks(model)
+        if has_many_blocks(model):
+            model, places = _sampled_blocks(model)
             x, value = x[places], propagate_answers(model, hyper, nested.found.x[places]).log_marginal
         return propagate_answers(model, hyper, x).log_marginal - value
     except NotConverged:
         return -np.inf
 
 
-def _some_blocks(model: Field) -> tuple[Field, Ints]:
+def _sampled_blocks(model: Field) -> tuple[Field, Ints]:
     """The field of some of the blocks, always the same ones, and the places of its latent values."""
     kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
     kept[np.random.default_rng(0).permutation(len(kept))[: _blocks_used(model)]] = True

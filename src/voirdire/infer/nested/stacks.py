@@ -155,7 +155,7 @@ def distinct_codes(codes: Ints, size: int) -> Ints:
     return np.flatnonzero(there)
 
 
-def members_of(pattern: Meetings) -> Members:
+def block_members(pattern: Meetings) -> Members:
     """Values that the blocks of a pattern have, and meet."""
     block, common = np.append(pattern.block, -1), pattern.common
     used = pattern.coefficients != 0
@@ -177,7 +177,7 @@ def members_of(pattern: Meetings) -> Members:
     return Members(own, starts, keys, edges, place, alone)
 
 
-def plan_of(pattern: Meetings) -> Plan:
+def matrix_plan(pattern: Meetings) -> Plan:
     """Lay out the matrix of a pattern."""
     members, block = pattern.members, np.append(pattern.block, -1)
     sizes, of_cell = members.sizes, pattern.of_cell

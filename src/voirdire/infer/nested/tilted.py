@@ -119,7 +119,7 @@ def tilted_moments(
         Of the ``wide`` ones; ``near`` lays out the nodes.
     """
     parts = [
-        _chunk_moments(chunk, wide, fixed[:, at], _normals_of(cavity, at), _normals_of(near, at))
+        _chunk_moments(chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at))
         for at, chunk in _cell_chunks(answers, len(wide))
     ]
     log_mass, mean, covariance = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
@@ -131,7 +131,7 @@ def derivative_means(
 ) -> Means:
     """Means of slopes and second derivatives by all predictors; arguments as of :func:`tilted_moments`."""
     parts = [
-        _chunk_means(chunk, wide, fixed[:, at], _normals_of(cavity, at), _normals_of(near, at))
+        _chunk_means(chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at))
         for at, chunk in _cell_chunks(answers, len(wide))
     ]
     slope = np.concatenate([part.slope for part in parts], axis=-1)
@@ -151,7 +151,9 @@ def mean_slopes(
     """Means of the slopes alone, shape (all predictors, cells)."""
     parts = []
     for at, chunk in _cell_chunks(answers, len(wide)):
-        placed = _place_nodes(chunk, wide, fixed[:, at], _normals_of(cavity, at), _normals_of(near, at))
+        placed = _place_nodes(
+            chunk, wide, fixed[:, at], _normals_at_cells(cavity, at), _normals_at_cells(near, at)
+        )
         assert answers.closed_form is not None
         found = answers.closed_form.slopes(placed.sums, chunk.counts)
         parts.append(np.stack([placed.weighted_mean(each) for each in found]))
@@ -165,7 +167,7 @@ def _cell_chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers
     return [(cut, answers.with_counts(counts[..., cut])) for cut in cuts]
 
 
-def _normals_of(normals: Normals, cells: slice) -> Normals:
+def _normals_at_cells(normals: Normals, cells: slice) -> Normals:
     return Normals(normals.mean[:, cells], normals.covariance[..., cells])
 
 

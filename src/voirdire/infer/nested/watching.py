@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.method import Progress
-from voirdire.infer.posterior import scores
+from voirdire.infer.posterior import integrated_scores
 from voirdire.infer.stopping import Stop
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
@@ -51,6 +51,6 @@ class Watching:
         if self._progress is None:
             return
         recent = draws[:, -RECENT:].reshape(-1, draws.shape[2])
-        found = scores(self._problem.density, self._problem.density.values(recent, np))
+        found = integrated_scores(self._problem.density, self._problem.density.values(recent, np))
         first = self._problem.items[int(found.mean(axis=0).argmax())]
         self._said = f"R-hat {rhat:.2f}, effective sample size {ess:.0f}, {first} first"

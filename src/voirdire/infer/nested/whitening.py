@@ -48,16 +48,16 @@ class Whitening(NamedTuple):
     inverses: tuple[Any, ...] = ()
 
 
-def whitening_of(factor: Factor) -> Whitening:
+def choose_whitening(factor: Factor) -> Whitening:
     """The quickest way to the products of a factor."""
     size, common = factor.pattern.size, len(factor.pattern.common)
     if size <= DENSE:
-        inverse = _rounded(factor.to_draws(np.eye(size)))
-        return _by_products((inverse,), (np.linalg.inv(inverse),))
+        inverse = _round_to_single(factor.to_draws(np.eye(size)))
+        return _whiten_by_products((inverse,), (np.linalg.inv(inverse),))
     full = sum(beside.size for _, beside in factor.parts)
     numbers = common * sum(stack.own.size for stack in factor.pattern.plan.stacks)
     if full and numbers + common**2 <= LARGEST:
-        return _in_single(factor)
+        return _whiten_in_single(factor)
     return Whitening(
         lambda z: factor.to_draws(np.ascontiguousarray(z.T)).T,
         lambda slopes: factor.whiten_gradients(np.ascontiguousarray(slopes.T)).T,
@@ -65,12 +65,12 @@ def whitening_of(factor: Factor) -> Whitening:
     )
 
 
-def _rounded(matrix: Floats) -> Floats:
+def _round_to_single(matrix: Floats) -> Floats:
     """As numbers in single precision have it."""
     return np.asarray(matrix.astype(np.float32), dtype=np.float64)
 
 
-def _by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whitening:
+def _whiten_by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whitening:
     """Products with matrices one after the other, rounded, with their transposes in reverse, and with inverses so."""
     from scipy.sparse import csr_array
 
@@ -80,22 +80,22 @@ def _by_products(matrices: Sequence[Any], inverses: Sequence[Any]) -> Whitening:
     undone = tuple(csr_array(matrix) for matrix in inverses)
     back = undone[::-1]
 
-    def multiply(rows: Floats, each: Sequence[Any]) -> Floats:
+    def multiply_in_turn(rows: Floats, each: Sequence[Any]) -> Floats:
         columns = np.ascontiguousarray(rows.T)
         for matrix in each:
             columns = matrix @ columns
         return np.ascontiguousarray(columns.T)
 
     return Whitening(
-        lambda z: multiply(z, forward),
-        lambda slopes: multiply(slopes, backward),
-        lambda normal: multiply(normal, back),
+        lambda z: multiply_in_turn(z, forward),
+        lambda slopes: multiply_in_turn(slopes, backward),
+        lambda normal: multiply_in_turn(normal, back),
         rounded,
         undone,
     )
 
 
-def _in_single(factor: Factor) -> Whitening:
+def _whiten_in_single(factor: Factor) -> Whitening:
     """With blocks by common values and the factor of what is left of these as matrices, rounded.
 
     Numbers that hardly turn anything count as zero: with each other's transposes and inverses made of what is left, the
@@ -114,35 +114,39 @@ def _in_single(factor: Factor) -> Whitening:
     for stack, (inside, meetings) in zip(stacks, factor.parts, strict=True):
         for at, inverse, meeting in zip(stack.shared, inside, meetings, strict=True):
             whole[row : row + len(inverse), at] = meeting
-            blocks.append(coo_array(_rounded(inverse.T)))
-            of_back.append(coo_array(np.linalg.inv(_rounded(inverse.T))))
+            blocks.append(coo_array(_round_to_single(inverse.T)))
+            of_back.append(coo_array(np.linalg.inv(_round_to_single(inverse.T))))
             row += len(inverse)
     inverse = solve_triangular(factor.rest, np.eye(len(common)), lower=True)
     rest = np.where(np.abs(inverse) > OF_COMMON * np.sqrt((inverse**2).sum(axis=0)), inverse, 0.0)
     np.fill_diagonal(rest, inverse.diagonal())
-    rest = _rounded(rest)
+    rest = _round_to_single(rest)
     to_own = csr_array(np.where(np.abs(whole) > SMALL, whole, np.float32(0.0)))
     undone = solve_triangular(rest, np.eye(len(common)), lower=True).T
 
-    def placed(rows: Ints, columns: Ints, matrix: Any) -> Any:
+    def place_matrix(rows: Ints, columns: Ints, matrix: Any) -> Any:
         """A matrix among all values."""
         found = coo_array(matrix)
         at = rows[found.coords[0]], columns[found.coords[1]]
         return coo_array((found.data, at), shape=(pattern.size, pattern.size)).tocsr()
 
-    def still(values: Ints) -> Any:
-        return placed(values, values, eye_array(len(values)))
+    def identity_block(values: Ints) -> Any:
+        return place_matrix(values, values, eye_array(len(values)))
 
-    unmoved, to_own = still(np.arange(pattern.size)), placed(own, common, to_own)
-    beside = still(np.concatenate([common, alone]))
+    unmoved, to_own = identity_block(np.arange(pattern.size)), place_matrix(own, common, to_own)
+    beside = identity_block(np.concatenate([common, alone]))
     matrices = (
-        placed(common, common, rest.T) + placed(alone, alone, diags_array(factor.alone)) + still(own),
+        place_matrix(common, common, rest.T)
+        + place_matrix(alone, alone, diags_array(factor.alone))
+        + identity_block(own),
         unmoved - to_own,
-        placed(own, own, block_diag(blocks)) + beside,
+        place_matrix(own, own, block_diag(blocks)) + beside,
     )
     inverses = (
-        placed(common, common, undone) + placed(alone, alone, diags_array(1.0 / factor.alone)) + still(own),
+        place_matrix(common, common, undone)
+        + place_matrix(alone, alone, diags_array(1.0 / factor.alone))
+        + identity_block(own),
         unmoved + to_own,
-        placed(own, own, block_diag(of_back)) + beside,
+        place_matrix(own, own, block_diag(of_back)) + beside,
     )
-    return _by_products(matrices, inverses)
+    return _whiten_by_products(matrices, inverses)

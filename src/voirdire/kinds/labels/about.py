@@ -11,12 +11,12 @@ import numpy as np
 from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.judge_pairs import PAIRS
-from voirdire.kinds.labels.names import called
+from voirdire.kinds.labels.names import misnamed_class_rates
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.renaming import best_renaming
-from voirdire.kinds.labels.sparse_counts import of_items
+from voirdire.kinds.labels.sparse_counts import sum_by_item
 from voirdire.kinds.labels.target import ASSUMED, Panel, Target
-from voirdire.kinds.labels.ties import tied
+from voirdire.kinds.labels.ties import tied_units
 from voirdire.model.density import Data
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.reliability import Values
@@ -27,7 +27,7 @@ FEWEST = 16  # of draws at least
 _kept: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
 
 
-def panel_of(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
+def collect_panel(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
     """Collect what a panel says, with the labels that items have.
 
     Parameters
@@ -45,38 +45,40 @@ def panel_of(problem: LabelsProblem, chance: Floats, data: Data | None = None) -
             voice[list(block)] = 1.0 / len(block)
         of_item = np.einsum("ijl,j->il", counts.reshape(len(counts), -1, labels), voice)
     else:
-        of_item = of_items(counts, labels)
+        of_item = sum_by_item(counts, labels)
     if data is None:
         of_item = of_item[problem.unit_row]
-    total = np.ones(len(of_item)) if density.graded else of_item.sum(axis=1)
+    total = np.ones(len(of_item)) if density.has_grades else of_item.sum(axis=1)
     return Panel(chance, of_item[:, : problem.classes], total)
 
 
-def by_model(problem: LabelsProblem, posterior: Posterior, draws: Sequence[Values], data: Data) -> Floats:
+def model_probabilities(
+    problem: LabelsProblem, posterior: Posterior, draws: Sequence[Values], data: Data
+) -> Floats:
     """P(class) of each row of data, averaged over draws; of classes without their names that of the labels."""
     chance = class_probabilities(problem.density, draws, data)
-    rates = called(problem, posterior)
+    rates = misnamed_class_rates(problem, posterior)
     if rates is None:
         return chance
     unknown = (data["labels"]["known"] == 0.0).all(axis=1, keepdims=True)
     return np.asarray(np.where(unknown, chance @ rates, chance))
 
 
-def about_panel(problem: LabelsProblem, posterior: Posterior) -> Floats:
+def panel_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """P(class) by the model, averaged over draws, shape (units, classes)."""
     found = _kept.get(posterior)
     if found is None:
-        over = _over_few if problem.is_wide and posterior.draws is not None else _over_some
+        over = _average_few_draws if problem.is_wide and posterior.draws is not None else _average_some_draws
         found = over(problem, posterior)[problem.unit_row]
         _kept[posterior] = found
-    return _with_known(problem, found)
+    return _set_known_classes(problem, found)
 
 
-def _over_some(problem: LabelsProblem, posterior: Posterior) -> Floats:
-    return by_model(problem, posterior, some_draws(posterior), problem.data)
+def _average_some_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    return model_probabilities(problem, posterior, some_draws(posterior), problem.data)
 
 
-def _over_few(problem: LabelsProblem, posterior: Posterior) -> Floats:
+def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """Averaged over few draws, in all of which classes have the names that they have in most.
 
     How often they have others is known by all draws, and what is believed then is the same by these names.
@@ -86,13 +88,13 @@ def _over_few(problem: LabelsProblem, posterior: Posterior) -> Floats:
     few = draws[np.linspace(0, len(draws) - 1, few_draws(problem, posterior)).astype(int)]
     names = np.arange(density.classes)[None]
     if density.has_mirror:
-        few = density.fold(few, problem.data)[0]
+        few = density.fold_orientations(few, problem.data)[0]
         names = np.tile(names, (len(draws), 1))
         free = np.array(density.free)
         names[:, free] = free[best_renaming(density.name_scores(draws, np))]
     values = density.values(few, np)
     each = [{name: of[n] for name, of in values.items()} for n in range(len(few))]
-    found = by_model(problem, posterior, each, problem.data)
+    found = model_probabilities(problem, posterior, each, problem.data)
     namings, times = np.unique(names, axis=0, return_counts=True)
     mixed = sum(share * found[:, order] for order, share in zip(namings, times / len(names), strict=True))
     return np.asarray(mixed)
@@ -105,7 +107,7 @@ def few_draws(problem: LabelsProblem, posterior: Posterior) -> int:
     return min(most, MAX_DRAWS, max(FEWEST, LABELS // max(problem.table.rows, 1)))
 
 
-def thinned(problem: LabelsProblem, posterior: Posterior) -> list[str]:
+def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]:
     """Sentence on what is thinned out or not tried in a large table; none of others."""
     if not problem.is_wide or posterior.draws is None:
         return []
@@ -118,44 +120,44 @@ def thinned(problem: LabelsProblem, posterior: Posterior) -> list[str]:
     ]
 
 
-def about_target(problem: LabelsProblem, posterior: Posterior) -> Floats:
+def target_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """P(class) of what the panel stands in for, shape (units, classes); of models without classes the panel's."""
-    chance = about_panel(problem, posterior)
+    chance = panel_probabilities(problem, posterior)
     if not problem.density.latent:
         return chance
     if problem.answered is not None:
-        return _with_known(problem, problem.answered)
-    return _with_known(problem, Target.prior().of(panel_of(problem, chance)))
+        return _set_known_classes(problem, problem.answered)
+    return _set_known_classes(problem, Target.prior().of(collect_panel(problem, chance)))
 
 
-def shown(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:
+def shown_probabilities(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:
     """P(class) of what the fit is about, and of the other."""
-    both = about_target(problem, posterior), about_panel(problem, posterior)
+    both = target_probabilities(problem, posterior), panel_probabilities(problem, posterior)
     return both if problem.about == TARGET else both[::-1]
 
 
-def the_other(problem: LabelsProblem) -> Literal["panel", "target"]:
+def other_subject(problem: LabelsProblem) -> Literal["panel", "target"]:
     """Subject, of panel and target, that the fit is not about."""
     return "panel" if problem.about == TARGET else "target"
 
 
-def _with_known(problem: LabelsProblem, chance: Floats) -> Floats:
+def _set_known_classes(problem: LabelsProblem, chance: Floats) -> Floats:
     found, at = chance.copy(), np.flatnonzero(problem.known >= 0)
     if not problem.density.latent or problem.answered is not None:
         found[at] = np.eye(problem.classes)[problem.known[at]]
-    for unit, classes in tied(problem):
+    for unit, classes in tied_units(problem):
         places = [problem.labels.index(name) for name in classes]
         found[unit, places] = found[unit, places].mean()
     return found
 
 
-def difference(problem: LabelsProblem, posterior: Posterior) -> list[str]:
+def describe_agreement(problem: LabelsProblem, posterior: Posterior) -> list[str]:
     """Sentence on how sure the panel is of its labels, and how often its target would agree; none without classes."""
     rest = problem.known < 0
     if not problem.density.latent or not rest.any():
         return []
-    panel = about_panel(problem, posterior)[rest]
-    target = about_target(problem, posterior)[rest]
+    panel = panel_probabilities(problem, posterior)[rest]
+    target = target_probabilities(problem, posterior)[rest]
     rows, label = np.arange(len(panel)), panel.argmax(axis=1)
     says, agrees = panel[rows, label].mean(), target[rows, label].mean()
     known = len(np.unique(problem.unit_item[problem.known >= 0]))

@@ -52,26 +52,26 @@ def draws_around(expected: Expected, x: Floats, count: int, rng: np.random.Gener
     curvature, counts = Curvature(expected, x), expected.counts
     assert isinstance(counts, SparseCounts)
     if len(x) <= SMALL:
-        return _written_out(curvature.times(np.eye(len(x))), x, count, rng)
+        return _dense_draws(curvature.times(np.eye(len(x))), x, count, rng)
     white = _White(curvature, expected, len(x))
-    basis, values, vectors = _subspace(white.times, white.panel_directions(rng))
+    basis, values, vectors = _krylov_subspace(white.times, white.panel_directions(rng))
     if values.min(initial=1.0) <= 0.0:
         return np.tile(x, (count, 1)), False
     turn = vectors * (1.0 / np.sqrt(values) - 1.0) @ vectors.T
 
-    def whiter(z: Floats) -> Floats:
+    def apply_subspace(z: Floats) -> Floats:
         """S of vectors."""
         return np.asarray(z + (z @ basis.T) @ turn @ basis)
 
-    def beyond(z: Floats) -> Floats:
+    def apply_remainder(z: Floats) -> Floats:
         """E of vectors."""
-        return np.asarray(whiter(white.times(whiter(z))) - z)
+        return np.asarray(apply_subspace(white.times(apply_subspace(z))) - z)
 
-    terms = _terms(beyond, rng.standard_normal((PROBES, len(x))))
+    terms = _count_series_terms(apply_remainder, rng.standard_normal((PROBES, len(x))))
     if terms is None:
-        return _one_by_one(
-            lambda z: whiter(white.times(whiter(z))),
-            lambda z: x + white.coloured(whiter(z)),
+        return _lanczos_draws(
+            lambda z: apply_subspace(white.times(apply_subspace(z))),
+            lambda z: x + white.from_white(apply_subspace(z)),
             (count, len(x)),
             rng,
         )
@@ -83,12 +83,12 @@ def draws_around(expected: Expected, x: Floats, count: int, rng: np.random.Gener
         here = slice(start, start + together)
         term = z[here].copy()
         for number in range(terms):
-            term = -(number + 0.5) / (number + 1.0) * beyond(term)
+            term = -(number + 0.5) / (number + 1.0) * apply_remainder(term)
             z[here] += term
-    return x + white.coloured(whiter(z)), True
+    return x + white.from_white(apply_subspace(z)), True
 
 
-def _one_by_one(
+def _lanczos_draws(
     times: Callable[[Floats], Floats],
     placed: Callable[[Floats], Floats],
     shape: tuple[int, int],
@@ -102,7 +102,7 @@ def _one_by_one(
     return placed(out), smallest > 0
 
 
-def _terms(beyond: Callable[[Floats], Floats], probes: Floats) -> int | None:
+def _count_series_terms(beyond: Callable[[Floats], Floats], probes: Floats) -> int | None:
     """Terms of the series beyond the first that are needed, by random directions; None where it takes too many."""
     once = beyond(probes)
     share = np.linalg.norm(once) / np.linalg.norm(probes)
@@ -115,7 +115,7 @@ def _terms(beyond: Callable[[Floats], Floats], probes: Floats) -> int | None:
     return terms if terms <= MOST_TERMS else None
 
 
-def _written_out(matrix: Floats, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
+def _dense_draws(matrix: Floats, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
     values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
     z = rng.standard_normal((count, len(x)))
     floor = 1e-8 * max(float(values.max()), 1.0)
@@ -127,7 +127,7 @@ class _White:
 
     def __init__(self, curvature: Curvature, expected: Expected, size: int) -> None:
         self._curvature, self._density = curvature, expected.density
-        self._own = expected.density.slices["confusion_judge"]
+        self._own = expected.density.parameter_slices["confusion_judge"]
         blocks = curvature.judge_blocks()
         smallest = np.linalg.eigvalsh(blocks)[:, 0]
         lift = np.where(smallest > 0.0, 0.0, 1.0 - smallest)  # of judges who label items twice
@@ -139,13 +139,13 @@ class _White:
         if len(rest):
             rows, shares = expected.complete(curvature.found)
             diagonal = expected.precision.copy()
-            slices = expected.density.slices
+            slices = expected.density.parameter_slices
             diagonal[slices["class_share"]] += np.diagonal(shares, axis1=-2, axis2=-1).ravel()
             if "confusion" in slices:
                 diagonal[slices["confusion"]] += np.diagonal(rows.sum(axis=0), axis1=-2, axis2=-1).ravel()
             self._scale = 1.0 / np.sqrt(diagonal[rest])
 
-    def coloured(self, white: Floats) -> Floats:
+    def from_white(self, white: Floats) -> Floats:
         """Vectors, shape (n, size), in the coordinates of the density."""
         out = np.empty_like(white)
         own = white[:, self._own].reshape(len(white), len(self._factor), -1)
@@ -157,7 +157,7 @@ class _White:
 
     def times(self, white: Floats) -> Floats:
         """Products with W."""
-        found = self._curvature.times(self.coloured(white))
+        found = self._curvature.times(self.from_white(white))
         own = found[:, self._own].reshape(len(white), len(self._factor), -1)
         found[:, self._own] = np.einsum("kab,nkb->nka", self._inverse, own, optimize=True).reshape(
             len(white), -1
@@ -176,7 +176,7 @@ class _White:
         return found if len(found) <= MOST else rng.standard_normal((MOST, len(found))) @ found
 
 
-def _subspace(times: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, Floats, Floats]:
+def _krylov_subspace(times: Callable[[Floats], Floats], start: Floats) -> tuple[Floats, Floats, Floats]:
     """A basis of a block Krylov space, shape (n, size), and the eigenvalues and vectors of the matrix in it."""
     basis = np.linalg.qr(start.T)[0].T
     turned = times(basis)

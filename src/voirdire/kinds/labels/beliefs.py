@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.states import of_panel
+from voirdire.kinds.labels.states import panel_class_probabilities
 from voirdire.model.density import Data
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
@@ -29,13 +29,13 @@ def class_probabilities(
     label; ties of that share it.
     """
     if density.latent and not density.shares_errors:
-        return _averaged(density, draws, data)
+        return _average_probabilities(density, draws, data)
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
-    if density.graded and len(draws) > FEW:
+    if density.has_grades and len(draws) > FEW:
         draws = draws[:: -(-len(draws) // FEW)]
     for values in draws:
-        if density.graded:
-            total += of_panel(density, values, data)
+        if density.has_grades:
+            total += panel_class_probabilities(density, values, data)
         elif density.latent:
             joint = density.joint(values, data, np)
             total += np.exp(log_softmax(joint, density.classes, np))
@@ -47,7 +47,7 @@ def class_probabilities(
     return total / len(draws)
 
 
-def _averaged(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
+def _average_probabilities(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
     """As :func:`class_probabilities`, of judges who err independently, of many draws at once."""
     part, classes = data["labels"], density.classes
     items, cells = part["counts"].shape

@@ -6,13 +6,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.states import asked_anew
+from voirdire.kinds.labels.states import repeat_probabilities
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 
-def chances(problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+def label_probabilities(problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """P(label l) = sum_j P(j | the item's labels) rate_k,j,l of each row, shape (rows, labels).
 
     Of an item without labels under a criterion, the class has the criterion's shares.
@@ -35,7 +35,9 @@ def chances(problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> F
     place = np.minimum(np.searchsorted(known, unit), len(known) - 1)
     there = known[place] == unit
     if density.shares_errors:
-        return _asked_anew(problem, values, judge, criterion, np.where(there, problem.unit_row[place], -1))
+        return _repeat_probabilities(
+            problem, values, judge, criterion, np.where(there, problem.unit_row[place], -1)
+        )
     joint = density.shares(values, np)[criterion]
     joint[there] = density.joint(values, problem.data, np)[problem.unit_row][place[there]]
     belief, rates = np.exp(log_softmax(joint, problem.classes, np)), np.exp(density.rates(values, np))
@@ -43,7 +45,9 @@ def chances(problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> F
     return found
 
 
-def _asked_anew(problem: LabelsProblem, values: Values, judge: Ints, criterion: Ints, row: Ints) -> Floats:
+def _repeat_probabilities(
+    problem: LabelsProblem, values: Values, judge: Ints, criterion: Ints, row: Ints
+) -> Floats:
     """P(label) of judges, given all labels of the items; ``row`` is -1 for items without any."""
     density, part = problem.density, problem.data["labels"]
     empty = {
@@ -55,7 +59,7 @@ def _asked_anew(problem: LabelsProblem, values: Values, judge: Ints, criterion: 
     data = {"labels": {name: np.concatenate([part[name], more]) for name, more in empty.items()}}
     at = np.where(row < 0, len(part["counts"]) + criterion, row)
     found = np.empty((len(row), len(problem.labels)))
-    for k, chance in asked_anew(density, values, data):
+    for k, chance in repeat_probabilities(density, values, data):
         found[judge == k] = chance[at[judge == k]]
     return found
 

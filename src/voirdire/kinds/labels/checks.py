@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import below_chance, constant_judges
-from voirdire.kinds.labels.dependence import dependent_judges
-from voirdire.kinds.labels.influence import influence
+from voirdire.kinds.checks import below_chance_check, constant_judges
+from voirdire.kinds.labels.dependence import dependence_check
+from voirdire.kinds.labels.influence import influence_check
 from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.system_influence import influence_on_systems
-from voirdire.kinds.labels.ties import ties
-from voirdire.model.check import Check, listed, worst
-from voirdire.trust.drift import drift
+from voirdire.kinds.labels.system_influence import system_influence_check
+from voirdire.kinds.labels.ties import ties_check
+from voirdire.model.check import Check, list_names, worst_level
+from voirdire.trust.drift import check_drift
 
 CONSTANT = "and what the judge would say of the other classes is set by the prior."
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
@@ -32,24 +32,26 @@ def all_checks(
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
-    own += [*unseen(problem), *ties(problem), *dependent_judges(problem, posterior, seed)]
-    own += _influences(problem, posterior, seed)
+    own += [*unseen_classes_check(problem), *ties_check(problem), *dependence_check(problem, posterior, seed)]
+    own += _influence_checks(problem, posterior, seed)
     if posterior.values is not None:
-        own += below_chance(problem, judges, 1.0 / len(problem.labels), TURNED)
-    own += drift(over_time(problem, posterior), seed=seed)
+        own += below_chance_check(problem, judges, 1.0 / len(problem.labels), TURNED)
+    own += check_drift(over_time(problem, posterior), seed=seed)
     return [*found, *own]
 
 
-def _influences(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
+def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
     """Judges on whom the first system, and the classes of many items, hang; in one check where both are known."""
-    found = [*influence_on_systems(problem, posterior), *influence(problem, posterior, seed)]
+    found = [*system_influence_check(problem, posterior), *influence_check(problem, posterior, seed)]
     if len(found) < 2:
         return found
     of_systems, of_classes = found
-    return [Check("influence", worst(found), of_systems.value, f"{of_systems.message} {of_classes.message}")]
+    return [
+        Check("influence", worst_level(found), of_systems.value, f"{of_systems.message} {of_classes.message}")
+    ]
 
 
-def unseen(problem: LabelsProblem) -> list[Check]:
+def unseen_classes_check(problem: LabelsProblem) -> list[Check]:
     """Classes that no judge ever named."""
     table = problem.table
     used = {table.labels[code] for code in np.unique(table.label)}
@@ -57,7 +59,8 @@ def unseen(problem: LabelsProblem) -> list[Check]:
     if not names:
         return []
     message = (
-        f"{listed(names)} never given as a label: whether an item is of such a class is set by the prior. Leave the "
+        f"{list_names(names)} never given as a label: whether an item is of such a class is set by the prior. Leave "
+        f"the "
         "class out (classes=...)."
     )
     return [Check("unseen-classes", "warn", float(len(names)), message)]

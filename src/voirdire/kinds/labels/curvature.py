@@ -29,13 +29,13 @@ class Curvature:
 
     def __init__(self, expected: Expected, x: Floats) -> None:
         assert isinstance(expected.counts, SparseCounts)
-        self._expected, self._counts, self.found = expected, expected.counts, expected.believe(x)
+        self._expected, self._counts, self.found = expected, expected.counts, expected.expectation_step(x)
         self._chance = np.ascontiguousarray((self.found.of_item / expected.weight).T)  # (items, classes)
 
     def times(self, directions: Floats) -> Floats:
         """Products with directions, shape (directions, size)."""
-        expected, found, slices = self._expected, self.found, self._expected.density.slices
-        of_rates, of_shares = self._changes(directions)
+        expected, found, slices = self._expected, self.found, self._expected.density.parameter_slices
+        of_rates, of_shares = self._log_changes(directions)
         beyond, by_label = np.zeros_like(of_shares), np.zeros_like(of_rates)
         number, classes = directions.shape[0], found.rates.shape[1]
         flat = np.ascontiguousarray(of_rates.transpose(1, 3, 0, 2).reshape(-1, number * classes))
@@ -64,9 +64,9 @@ class Curvature:
         out[:, slices["class_share"]] += (of_class @ expected.of_classes).reshape(number, -1)
         return out
 
-    def _changes(self, directions: Floats) -> tuple[Floats, Floats]:
+    def _log_changes(self, directions: Floats) -> tuple[Floats, Floats]:
         """Changes of log rates (directions, judges, classes, labels) and log shares (directions, criteria, classes)."""
-        expected, found, slices = self._expected, self.found, self._expected.density.slices
+        expected, found, slices = self._expected, self.found, self._expected.density.parameter_slices
         number, (judges, classes, _) = len(directions), found.rates.shape
         logits = np.zeros((number, *found.rates.shape))
         if "confusion" in slices:
@@ -104,5 +104,5 @@ class Curvature:
                 out[:, a, :, a] += rows[:, a]
             else:
                 out[:, b, :, a] -= hidden.swapaxes(1, 2)
-        prior = float(expected.precision[expected.density.slices["confusion_judge"]][0])
+        prior = float(expected.precision[expected.density.parameter_slices["confusion_judge"]][0])
         return out.reshape(judges, size, size) + prior * np.eye(size)

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import betaln, expit, logit
 
 from voirdire.errors import InputError
-from voirdire.infer.laplace import laplace
+from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior_mode import Mode
 from voirdire.infer.refine import laplace_draws
@@ -57,19 +57,19 @@ def check_cut(problem: LabelsProblem) -> None:
         )
 
 
-def of_anchors(problem: LabelsProblem) -> LabelsProblem:
+def restrict_to_anchors(problem: LabelsProblem) -> LabelsProblem:
     """The same problem with the items of known class alone: its posterior of the rates is p(rates | A).
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.kinds.labels.problem import encode_labels
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "yes")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> posed = pose_labels(load_model("hierarchical-dawid-skene"), table, known=np.array([1, -1]))
-    >>> of_anchors(posed).data["labels"]["counts"].tolist()
+    >>> posed = encode_labels(load_model("hierarchical-dawid-skene"), table, known=np.array([1, -1]))
+    >>> restrict_to_anchors(posed).data["labels"]["counts"].tolist()
     [[0.0, 1.0, 1.0, 0.0]]
     """
     rows = np.unique(problem.unit_row[problem.known >= 0])
@@ -79,11 +79,11 @@ def of_anchors(problem: LabelsProblem) -> LabelsProblem:
 
 def cut_mode(problem: LabelsProblem) -> Mode:
     """Mode of the rates given the known items, and of the shares given those rates."""
-    of_rates = find_mode(of_anchors(problem))
+    of_rates = find_mode(restrict_to_anchors(problem))
     x, slope = of_rates.x[None].copy(), of_rates.gradient
-    given = shares.likelihoods(problem.density, problem.density.values(x, np), problem.data)
-    found = [shares.modes(part, _sd(problem)) for part in given]
-    here = problem.density.slices["class_share"]
+    given = shares.class_likelihoods(problem.density, problem.density.values(x, np), problem.data)
+    found = [shares.share_modes(part, _share_sd(problem)) for part in given]
+    here = problem.density.parameter_slices["class_share"]
     x[:, here] = np.concatenate([modes.x for modes in found], axis=1)
     return replace(of_rates, x=x[0], gradient=max([slope, *(modes.gradient for modes in found)]))
 
@@ -102,12 +102,12 @@ def cut_draws(
     x, k = _rate_draws(problem, mode, size, rng)
     each = -(-count // size)
     out = np.repeat(x, each, axis=0)
-    density, sd, here = problem.density, _sd(problem), problem.density.slices["class_share"]
+    density, sd, here = problem.density, _share_sd(problem), problem.density.parameter_slices["class_share"]
     together = max(1, LARGEST // max(1, len(problem.data["labels"]["counts"]) * problem.classes))
     for start in range(0, size, together):
         part = x[start : start + together]
-        given = shares.likelihoods(density, density.values(part, np), problem.data)
-        found = [shares.draws(lik, shares.modes(lik, sd), sd, each, rng) for lik in given]
+        given = shares.class_likelihoods(density, density.values(part, np), problem.data)
+        found = [shares.draw_shares(lik, shares.share_modes(lik, sd), sd, each, rng) for lik in given]
         at = slice(start * each, (start + len(part)) * each)
         out[at, here] = np.concatenate(found, axis=-1).reshape(len(part) * each, -1)
     return out[:count], k
@@ -116,16 +116,16 @@ def cut_draws(
 def _rate_draws(
     problem: LabelsProblem, mode: Mode, count: int, rng: np.random.Generator
 ) -> tuple[Floats, float | None]:
-    given, slices = of_anchors(problem), problem.density.slices
+    given, slices = restrict_to_anchors(problem), problem.density.parameter_slices
     if "reliability" in slices:
         x = np.tile(mode.x, (count, 1))
-        x[:, slices["reliability"]] = _coins(given, count, rng)
+        x[:, slices["reliability"]] = _draw_coins(given, count, rng)
         return x, None
-    draws, k = laplace_draws(given, laplace(given, mode), count, rng)
+    draws, k = laplace_draws(given, laplace_approximation(given, mode), count, rng)
     return draws, k
 
 
-def _coins(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
+def _draw_coins(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
     """Exact draws of the log-odds of judges' coins, shape (count, judges)."""
     part, labels, prior = given.data["labels"], given.density.labels, given.model.reliability.numbers
     counts = part["counts"].reshape(len(part["counts"]), -1, labels) * part["weight"][:, None, None]
@@ -144,6 +144,6 @@ def _coins(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats
     return np.asarray(logit(np.clip(drawn, edge, 1.0 - edge)))
 
 
-def _sd(problem: LabelsProblem) -> float:
+def _share_sd(problem: LabelsProblem) -> float:
     assert problem.model.classes is not None  # every model file of labels has this section
     return problem.model.classes.numbers["sd"]

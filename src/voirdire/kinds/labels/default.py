@@ -15,10 +15,10 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.kind import Request
-from voirdire.kinds.labels.dependence import residuals
+from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.grades import ORDERED, UNORDERED, why_grades
-from voirdire.kinds.labels.problem import pose_labels
+from voirdire.kinds.labels.problem import encode_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels
 from voirdire.trust.dependence import effective_size
@@ -42,11 +42,11 @@ def default_model(table: Labels, request: Request) -> tuple[str, str]:
     graded, why = (False, "") if request.classes is not None else why_grades(table)
     if graded:
         return ORDERED, why
-    model, more = _without_order(table, request)
+    model, more = _unordered_model(table, request)
     return model, f"{more}; {why}" if why else more
 
 
-def _without_order(table: Labels, request: Request) -> tuple[str, str]:
+def _unordered_model(table: Labels, request: Request) -> tuple[str, str]:
     """The model of classes without an order, and why."""
     if request.families:
         return SHARED, "the table has labels of families of judges"
@@ -58,14 +58,14 @@ def _without_order(table: Labels, request: Request) -> tuple[str, str]:
     if alike <= SOME * len(table.judges):
         return UNORDERED, "the table has labels"
     why = f"{alike} of {len(table.judges)} judges answer like another"
-    if _account(table, request, families):
+    if _families_explain_dependence(table, request, families):
         return SHARED, why
     return UNORDERED, f"{why}, but families do not account for how the others agree"
 
 
-def _account(table: Labels, request: Request, families: dict[str, str]) -> bool:
+def _families_explain_dependence(table: Labels, request: Request, families: dict[str, str]) -> bool:
     """True if judges are independent given the class and what families share, more or less."""
-    problem = pose_labels(load_model(SHARED), table, classes=request.classes, families=families)
+    problem = encode_labels(load_model(SHARED), table, classes=request.classes, families=families)
     posterior = Posterior(problem.density, find_mode(problem).x, None)
-    left = residuals(problem, posterior, np.random.default_rng(0))
+    left = label_residuals(problem, posterior, np.random.default_rng(0))
     return effective_size(left) >= ALL * len(left.judges)

@@ -26,10 +26,10 @@ import numpy.typing as npt
 from voirdire.kinds.labels.around import draws_around
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
-from voirdire.kinds.labels.hidden import hessian
+from voirdire.kinds.labels.hidden import negative_hessian
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
-from voirdire.kinds.labels.sparse_counts import is_compressed, of_items, times
+from voirdire.kinds.labels.sparse_counts import is_compressed, multiply_counts, sum_by_item
 from voirdire.kinds.labels.states import log_joint, log_rates
 from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
@@ -38,13 +38,18 @@ from voirdire.model.terms.confusion import log_softmax, log_sum
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.shared_errors import VALUES, JudgeCutpointsOfLabels, hermite, log_shares_of_values
+from voirdire.model.terms.shared_errors import (
+    VALUES,
+    JudgeCutpointsOfLabels,
+    gauss_hermite_rule,
+    log_shares_of_values,
+)
 from voirdire.typing import Floats, Ints
 
 LARGEST = 8  # classes up to which renamings are summed over
 LARGEST_GROUP = 6  # classes up to which one of all renamings is drawn
 LEVELS = JudgeCutpointsOfLabels()  # of ordered labels
-VALUE_WEIGHTS = hermite(VALUES)[1]
+VALUE_WEIGHTS = gauss_hermite_rule(VALUES)[1]
 SMOOTHING = 0.5  # labels added to each cell of the first guess
 
 
@@ -78,7 +83,7 @@ class LabelsDensity(LabelsLayout):
         return self.model.classes is not None and self.model.classes.kind != "by-item"
 
     @property
-    def graded(self) -> bool:
+    def has_grades(self) -> bool:
         """True if items have a value on a scale, which judges cut into levels."""
         return self.model.classes is not None and self.model.classes.kind == "latent-value"
 
@@ -97,24 +102,26 @@ class LabelsDensity(LabelsLayout):
         """True if classes can change names; more than eight without an anchor are kept as they are."""
         if self.shares_errors and not SHARED_ERRORS[self.model.reliability.kind].symmetric:
             # an effect is on right labels: of two labels its sign is as well that of the other
-            return not self.graded and self.labels == 2 and len(self.free) == 2
-        if self.leaning:
+            return not self.has_grades and self.labels == 2 and len(self.free) == 2
+        if self.lean_parameter:
             return 2 <= len(self.free) <= LARGEST
-        return "reliability" in self.slices and self.labels == 2 and len(self.free) == 2
+        return "reliability" in self.parameter_slices and self.labels == 2 and len(self.free) == 2
 
     @property
-    def leaning(self) -> str | None:
+    def lean_parameter(self) -> str | None:
         """The values that the lean towards right labels is added to: the panel's rows, else each judge's own."""
-        return next((name for name in ("confusion", "confusion_judge") if name in self.slices), None)
+        return next(
+            (name for name in ("confusion", "confusion_judge") if name in self.parameter_slices), None
+        )
 
     def rates(self, values: Values, xp: Any) -> Array:
         """Log P(label | class), shape (..., judges or 1, classes, labels); effects of families are summed out."""
         section = self.model.reliability
         if self.shares_errors and values["log_load"].ndim > 1:
-            if self.graded:
+            if self.has_grades:
                 return self._of_draws(values)[0]
-            return np.stack([self.rates(one, xp) for one in _each(values)])
-        if self.graded:
+            return np.stack([self.rates(one, xp) for one in _split_draws(values)])
+        if self.has_grades:
             return LEVELS.log_rates(values, section.numbers, self.sizes, xp)
         if self.shares_errors:
             return log_rates(self, values, xp)
@@ -129,17 +136,17 @@ class LabelsDensity(LabelsLayout):
         """Log P(effect | state) of a block of judges, shape (effects,) or (states, effects); None: of a judge alone."""
         return SHARED_ERRORS[self.model.reliability.kind].log_weights(values, self.sizes, block, xp)
 
-    def naming(self, values: Values, xp: Any) -> Array:
+    def log_class_by_value(self, values: Values, xp: Any) -> Array:
         """Log P(class | value), shape (values, classes), of ordered labels."""
         return LEVELS.log_naming(values, self.model.reliability.numbers, self.sizes, xp)
 
     def shares(self, values: Values, xp: Any) -> Array:
         """Log shares of the classes, shape (..., criteria, classes)."""
-        if not self.graded:
+        if not self.has_grades:
             return log_softmax(values["class_share"], self.classes, xp)
         if values["log_load"].ndim > 1:
             return self._of_draws(values)[1]
-        log = log_shares_of_values(self.naming(values, xp), xp)
+        log = log_shares_of_values(self.log_class_by_value(values, xp), xp)
         return log[None] + np.zeros((self.criteria, 1))
 
     def _of_draws(self, values: Values) -> tuple[Floats, Floats]:
@@ -147,7 +154,7 @@ class LabelsDensity(LabelsLayout):
         kept = self.__dict__.get("_kept_draws")
         if kept is None or kept[0] is not values["log_load"]:
             numbers = self.model.reliability.numbers
-            each = [LEVELS.log_rates_and_shares(one, numbers, self.sizes, np) for one in _each(values)]
+            each = [LEVELS.log_rates_and_shares(one, numbers, self.sizes, np) for one in _split_draws(values)]
             shares = np.repeat(np.stack([share for _, share in each])[:, None], self.criteria, axis=1)
             kept = values["log_load"], (np.stack([rates for rates, _ in each]), shares)
             self.__dict__["_kept_draws"] = kept
@@ -172,28 +179,30 @@ class LabelsDensity(LabelsLayout):
             log = log_joint(self, values, part["counts"], xp)
         else:
             rates = self.rates(values, xp).transpose(0, 2, 1).reshape((-1, self.classes))
-            log = times(part["counts"], rates, xp)
-        if not self.graded:
+            log = multiply_counts(part["counts"], rates, xp)
+        if not self.has_grades:
             return log + self.shares(values, xp)[part["criterion"]] + part["known"]
-        named = self.naming(values, xp)
+        named = self.log_class_by_value(values, xp)
         each = [
             log_expectation(log + named[:, c], VALUE_WEIGHTS, xp) + part["known"][:, c]
             for c in range(self.classes)
         ]
         return xp.stack(each, axis=-1)
 
-    def believed(self, values: Values, data: Data) -> Floats:
+    def state_probabilities(self, values: Values, data: Data) -> Floats:
         """P(state | labels and what is known), shape (distinct, states), where errors are shared."""
-        if self.graded:
+        if self.has_grades:
             part = data["labels"]
             log = log_joint(self, values, part["counts"], np) + VALUE_WEIGHTS
-            log = log + log_expectation(self.naming(values, np) + part["known"][:, None, :], 0.0, np)
+            log = log + log_expectation(
+                self.log_class_by_value(values, np) + part["known"][:, None, :], 0.0, np
+            )
         else:
             log = self.joint(values, data, np)
         found = np.exp(log - log.max(axis=1, keepdims=True))
         return np.asarray(found / found.sum(axis=1, keepdims=True))
 
-    def mirror(self, x: Array, xp: Any) -> Array:
+    def mirror_values(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with two classes swapped; only where exactly two can be.
 
         Raises
@@ -206,9 +215,9 @@ class LabelsDensity(LabelsLayout):
         a, b = self.free
         order = list(range(self.classes))
         order[a], order[b] = b, a
-        return self.renamed(x, np.array(order), xp)
+        return self.rename_classes(x, np.array(order), xp)
 
-    def renamed(self, x: Array, order: npt.NDArray[np.int64], xp: Any) -> Array:
+    def rename_classes(self, x: Array, order: npt.NDArray[np.int64], xp: Any) -> Array:
         """Return the flat vectors, shape (..., size), with class j called by the name ``order[j]``."""
         values = self.values(x, xp)
         old = np.argsort(order)  # the class that gets each name
@@ -217,10 +226,12 @@ class LabelsDensity(LabelsLayout):
             out["reliability"] = -values["reliability"]
         by_class = ("confusion", "confusion_judge", "common_label")
         out |= {name: values[name][..., old, :] for name in by_class if name in values}
-        if self.leaning:
+        if self.lean_parameter:
             # what is added to the lean moves with its row, and the lean stays where it is
             eye = np.eye(self.classes, self.labels)
-            out[self.leaning] = out[self.leaning] + self.model.reliability.numbers["lean"] * (eye[old] - eye)
+            out[self.lean_parameter] = out[self.lean_parameter] + self.model.reliability.numbers["lean"] * (
+                eye[old] - eye
+            )
         return self.flat(out, xp)
 
     def name_scores(self, x: Array, xp: Any) -> Array:
@@ -229,12 +240,12 @@ class LabelsDensity(LabelsLayout):
         Shape (..., free, free). Of the prior only the rows with the lean tell names apart: the priors of the shares and
         of judges' deviations from the panel treat all classes alike.
         """
-        assert self.leaning is not None
-        numbers, of_panel = self.model.reliability.numbers, self.leaning == "confusion"
+        assert self.lean_parameter is not None
+        numbers, of_panel = self.model.reliability.numbers, self.lean_parameter == "confusion"
         lean, sd = numbers["lean"], numbers["sd" if of_panel else "judge_sd"]
         eye = np.eye(self.classes, self.labels)
-        (leaning,) = (p for p in self.parameters if p.name == self.leaning)
-        rows = leaning.value(self._coordinates(leaning, x), self.sizes, xp) + lean * eye
+        (leaning,) = (p for p in self.parameters if p.name == self.lean_parameter)
+        rows = leaning.value(self._free_coordinates(leaning, x), self.sizes, xp) + lean * eye
         free = list(self.free)
         # the distance in the plane of zero sum is that of the free coordinates
         gap = rows[..., free, None, :] - lean * eye[free]
@@ -243,18 +254,18 @@ class LabelsDensity(LabelsLayout):
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the prior's sum over all renamings; the prior itself where there are none."""
-        if not self.has_mirror or "reliability" in self.slices:
+        if not self.has_mirror or "reliability" in self.parameter_slices:
             return super().symmetric_log_prior(x, data, xp)
         return self.log_prior(x, xp) + self.log_turned(x, data, xp)
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
         """Sum that other names of the classes add to the log prior, of which only the rows with the lean change."""
-        if not self.has_mirror or "reliability" in self.slices:
+        if not self.has_mirror or "reliability" in self.parameter_slices:
             return super().log_turned(x, data, xp)
         scores, size = self.name_scores(x, xp), len(self.free)
         return log_permanent(scores, size, xp) - sum(scores[..., j, j] for j in range(size))
 
-    def twins(self, x: Array, xp: Any) -> list[Array]:
+    def equivalent_points(self, x: Array, xp: Any) -> list[Array]:
         """All other namings of flat vectors."""
         free = np.array(self.free)
         orders = []
@@ -262,12 +273,12 @@ class LabelsDensity(LabelsLayout):
             order = np.arange(self.classes)
             order[free] = free[list(names)]
             orders.append(order)
-        return [self.renamed(x, order, xp) for order in orders]
+        return [self.rename_classes(x, order, xp) for order in orders]
 
-    def fold(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-        """Rename the classes of every draw as the prior prefers; see :meth:`voirdire.model.density.LogDensity.fold`."""
-        if not self.has_mirror or "reliability" in self.slices:
-            return super().fold(draws, data)
+    def fold_orientations(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Rename the classes of every draw as the prior prefers; see :class:`voirdire.model.density.LogDensity`."""
+        if not self.has_mirror or "reliability" in self.parameter_slices:
+            return super().fold_orientations(draws, data)
         flat = draws.reshape(-1, self.size)
         scores = self.name_scores(flat, np)
         best = best_renaming(scores)
@@ -279,7 +290,7 @@ class LabelsDensity(LabelsLayout):
             order = np.arange(self.classes)
             order[free] = free[names]
             here = (best == names).all(axis=1)
-            folded[here] = self.renamed(flat[here], order, np)
+            folded[here] = self.rename_classes(flat[here], order, np)
         of_best = np.take_along_axis(scores, best[..., None], axis=-1)[..., 0].sum(axis=-1)
         ratio = np.expm1(np.maximum(log_permanent(scores, size, np) - of_best, 0.0))
         turned = (best != np.arange(size)).any(axis=1)
@@ -288,13 +299,13 @@ class LabelsDensity(LabelsLayout):
 
     def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
         """A renaming of each vector, drawn from all of at most six free classes; of more, two names change places."""
-        if "reliability" in self.slices:
+        if "reliability" in self.parameter_slices:
             return super().some_twin(x, data, rng)
         scores, size = self.name_scores(x, np), len(self.free)
         names = np.array(
             list(permutations(range(size)))[1:]
             if size <= LARGEST_GROUP
-            else [_exchanged(size, i, j) for i in range(size) for j in range(i)]
+            else [_swapped_indices(size, i, j) for i in range(size) for j in range(i)]
         )
         log = scores[:, np.arange(size), names].sum(axis=-1)
         drawn = (log + rng.gumbel(size=log.shape)).argmax(axis=1)
@@ -302,7 +313,7 @@ class LabelsDensity(LabelsLayout):
         for which in np.unique(drawn):
             order = np.arange(self.classes)
             order[free] = free[names[which]]
-            out[drawn == which] = self.renamed(x[drawn == which], order, np)
+            out[drawn == which] = self.rename_classes(x[drawn == which], order, np)
         return out
 
     def starts(self, data: Data) -> list[Floats]:
@@ -311,33 +322,33 @@ class LabelsDensity(LabelsLayout):
         if not self.latent:
             log = np.log(part["counts"] + SMOOTHING)
             return [self._flat_from({"tendency": log - log.mean(axis=-1, keepdims=True)})]
-        if self.graded:
+        if self.has_grades:
             return [self._flat_from(self._graded_start(part["counts"], part["weight"]))]
         judges = part["counts"].shape[1] // self.labels
-        votes = of_items(part["counts"], self.labels)[:, : self.classes] + SMOOTHING
+        votes = sum_by_item(part["counts"], self.labels)[:, : self.classes] + SMOOTHING
         known = np.exp(np.maximum(part["known"], -700.0))
         belief = votes / votes.sum(axis=1, keepdims=True) * known
         belief = part["weight"][:, None] * belief / np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
         found: Values = {}
         share = np.full((self.criteria, self.classes), SMOOTHING)
         np.add.at(share, part["criterion"], belief)
-        found["class_share"] = _centred(np.log(share))
+        found["class_share"] = _centre_logs(np.log(share))
         by_judge = (belief.T @ part["counts"]).reshape(self.classes, judges, self.labels).transpose(1, 0, 2)
         right = np.eye(self.classes, self.labels)
-        if "reliability" in self.slices:
+        if "reliability" in self.parameter_slices:
             hit = (by_judge * right).sum(axis=(1, 2)) + 2.0
             found["reliability"] = np.log(hit) - np.log(by_judge.sum(axis=(1, 2)) - hit + 3.0)
         else:
             panel = by_judge.sum(axis=0) + SMOOTHING + right
             rate = panel / panel.sum(axis=1, keepdims=True)
-            if "confusion" in self.slices:
-                found["confusion"] = _centred(np.log(panel))
-            if "confusion_judge" in self.slices:
-                base = rate if "confusion" in self.slices else 1.0
-                found["confusion_judge"] = _centred(np.log(by_judge + 4.0 * rate) - np.log(base))
-            assert self.leaning is not None
-            found[self.leaning] = _centred(
-                found[self.leaning] - self.model.reliability.numbers["lean"] * right
+            if "confusion" in self.parameter_slices:
+                found["confusion"] = _centre_logs(np.log(panel))
+            if "confusion_judge" in self.parameter_slices:
+                base = rate if "confusion" in self.parameter_slices else 1.0
+                found["confusion_judge"] = _centre_logs(np.log(by_judge + 4.0 * rate) - np.log(base))
+            assert self.lean_parameter is not None
+            found[self.lean_parameter] = _centre_logs(
+                found[self.lean_parameter] - self.model.reliability.numbers["lean"] * right
             )
         if self.shares_errors:
             term, numbers = SHARED_ERRORS[self.model.reliability.kind], self.model.reliability.numbers
@@ -351,14 +362,16 @@ class LabelsDensity(LabelsLayout):
         """
         if "pinned" in data:
             return None
-        if self.graded and not self.anchored:
+        if self.has_grades and not self.anchored:
             return ByHand(ExpectedGrades(self, data).both)
-        if not self.leaning or self.shares_errors:
+        if not self.lean_parameter or self.shares_errors:
             return None
         expected = Expected(self, data)
         wide = is_compressed(data["labels"]["counts"])
         around = partial(draws_around, expected) if wide else None
-        return ByHand(expected.both, expected.metric, around=around, hessian=partial(hessian, expected))
+        return ByHand(
+            expected.both, expected.metric, around=around, hessian=partial(negative_hessian, expected)
+        )
 
     def _graded_start(self, counts: Floats, weight: Floats) -> Values:
         """Judges alike, with the cutpoints of a normal distribution whose levels are as common as the labels are."""
@@ -380,16 +393,16 @@ class LabelsDensity(LabelsLayout):
         return np.asarray(self.flat(values, np), dtype=float)
 
 
-def _each(values: Values) -> list[Values]:
+def _split_draws(values: Values) -> list[Values]:
     """One set of values for each draw."""
     return [{name: value[n] for name, value in values.items()} for n in range(len(values["log_load"]))]
 
 
-def _exchanged(size: int, i: int, j: int) -> list[int]:
+def _swapped_indices(size: int, i: int, j: int) -> list[int]:
     names = list(range(size))
     names[i], names[j] = j, i
     return names
 
 
-def _centred(log: Floats) -> Floats:
+def _centre_logs(log: Floats) -> Floats:
     return np.asarray(log - log.mean(axis=-1, keepdims=True))

@@ -12,23 +12,23 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.labels.influence import units as units_of
+from voirdire.kinds.labels.influence import label_units as units_of
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.states import drawn_rates, expanded
+from voirdire.kinds.labels.states import drawn_rates, expand_units
 from voirdire.kinds.labels.wide_residuals import wide_residuals
-from voirdire.kinds.pick import pick
+from voirdire.kinds.pick import sample_categorical
 from voirdire.model.check import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
-from voirdire.trust.dependence import dependence, most_alike
-from voirdire.trust.residuals import DRAWS, Residuals, looked_at
+from voirdire.trust.dependence import most_alike, pairwise_dependence
+from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.01  # of all pairs of judges together
 _SHOWN = 3
 
 
-def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> Residuals:
+def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> Residuals:
     """Right answers beyond expectation, of the judges with most labels where there are very many.
 
     Examples
@@ -38,12 +38,12 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
     >>> rows = [(judge, f"i{n}", "ab"[n % 2]) for judge in "xyz" for n in range(6)]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     >>> fit = voirdire.fit(table, method="map")
-    >>> residuals(fit.problem, fit.posterior, np.random.default_rng(0)).r.shape
+    >>> label_residuals(fit.problem, fit.posterior, np.random.default_rng(0)).r.shape
     (1, 3, 6)
     """
     density, table = problem.density, problem.table
     units, size = len(problem.unit_item), len(problem.judges)
-    chosen = looked_at(problem.judge_votes, units)
+    chosen = examined_judges(problem.judge_votes, units)
     unit = units_of(problem)
     place = problem.given(table)
     r, v = [], []
@@ -59,7 +59,7 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
     given = np.bincount(cell, minlength=len(chosen) * units).reshape(shape)
     for values in () if density.shares_errors else some_draws(posterior, DRAWS):
         chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
-        drawn = pick(chance[problem.unit_row], rng)
+        drawn = sample_categorical(chance[problem.unit_row], rng)
         rates = np.exp(density.rates(values, np))
         right = np.diagonal(rates[..., : problem.classes], axis1=-2, axis2=-1)  # (judges or 1, classes)
         p = np.broadcast_to(right, (size, problem.classes))[np.ix_(chosen, drawn)]
@@ -89,10 +89,12 @@ def _given_effects(
     Of the right labels; of ordered ones of the levels.
     """
     density, table = problem.density, problem.table
-    state, rates = drawn_rates(density, values, expanded(problem.data, problem.unit_row), rng)
-    score = np.eye(len(problem.labels))[state] if not density.graded else np.arange(len(problem.labels))[None]
+    state, rates = drawn_rates(density, values, expand_units(problem.data, problem.unit_row), rng)
+    score = (
+        np.eye(len(problem.labels))[state] if not density.has_grades else np.arange(len(problem.labels))[None]
+    )
     r, v = np.zeros_like(given, dtype=float), np.zeros_like(given, dtype=float)
-    at = np.arange(len(state)) if not density.graded else np.zeros(len(state), dtype=np.int64)
+    at = np.arange(len(state)) if not density.has_grades else np.zeros(len(state), dtype=np.int64)
     for k, chance in rates:
         mean = (chance * score).sum(axis=1)
         own = table.judge == k
@@ -102,7 +104,7 @@ def _given_effects(
     return r, v
 
 
-def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
+def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
     """Check whether judges are wrong together more than the model expects; estimate how many the panel is worth."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
@@ -118,8 +120,8 @@ def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         ]
     rng = np.random.default_rng(seed)
     wide = wide_residuals(problem, posterior, rng) if problem.is_wide else None
-    left = residuals(problem, posterior, rng) if wide is None else wide
-    found = dependence(left, rng)
+    left = label_residuals(problem, posterior, rng) if wide is None else wide
+    found = pairwise_dependence(left, rng)
     count = len(left.judges)
     of = (
         f" of {len(problem.judges):,} (with most labels)"

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.kinds.labels.layout import LabelsLayout
-from voirdire.kinds.labels.sparse_counts import counted
+from voirdire.kinds.labels.sparse_counts import choose_count_storage
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.parameters import Normal
@@ -65,12 +65,12 @@ class Expected:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.kinds.labels.problem import encode_labels
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> problem = pose_labels(load_model("hierarchical-dawid-skene"), table)
+    >>> problem = encode_labels(load_model("hierarchical-dawid-skene"), table)
     >>> value, slope = Expected(problem.density, problem.data).both(np.zeros(problem.density.size))
     >>> bool(np.isclose(-value, problem.density.log_density(np.zeros(7), problem.data, np)))
     True
@@ -82,21 +82,21 @@ class Expected:
         self._known = part["known"].T
         self.weight = np.asarray(part["weight"], dtype=float)
         self.under = (part["criterion"] == np.arange(density.criteria)[:, None]).astype(float)
-        self.counts = counted(part["counts"])
+        self.counts = choose_count_storage(part["counts"])
         self.judges = part["counts"].shape[1] // density.labels
-        self.of_labels, self.of_classes = _plane(density.labels), _plane(density.classes)
+        self.of_labels, self.of_classes = _zero_sum_basis(density.labels), _zero_sum_basis(density.classes)
         self._lean = density.model.reliability.numbers["lean"] * np.eye(density.classes, density.labels)
         self.precision = np.empty(density.size)
         self._constant = 0.0
         for parameter in density.parameters:
-            here, prior = density.slices[parameter.name], parameter.prior
+            here, prior = density.parameter_slices[parameter.name], parameter.prior
             assert isinstance(prior, Normal)  # of every parameter of labels
             self.precision[here] = prior.sd**-2
             self._constant += float(prior.log_density(np.zeros(here.stop - here.start), np).sum())
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
-        found, slices = self.believe(x), self.density.slices
+        found, slices = self.expectation_step(x), self.density.parameter_slices
         pull = found.counts - found.counts.sum(axis=-1, keepdims=True) * found.rates
         slope = self.precision * x
         if "confusion" in slices:
@@ -110,51 +110,53 @@ class Expected:
 
     def metric(self, x: Floats) -> Callable[[Floats], Floats]:
         """Multiplication by the inverse of the complete-data curvature at a flat vector."""
-        slices, (rows, shares) = self.density.slices, self.complete(self.believe(x))
-        share = _inverse(shares + self._prior("class_share", shares.shape[-1]))
+        slices, (rows, shares) = self.density.parameter_slices, self.complete(self.expectation_step(x))
+        share = _invert_matrices(shares + self._prior_precision("class_share", shares.shape[-1]))
         if "confusion_judge" in slices:
-            own = _inverse(rows + self._prior("confusion_judge", rows.shape[-1]))
+            own = _invert_matrices(rows + self._prior_precision("confusion_judge", rows.shape[-1]))
         if "confusion" in slices:
-            panel = rows.sum(axis=0) + self._prior("confusion", rows.shape[-1])
+            panel = rows.sum(axis=0) + self._prior_precision("confusion", rows.shape[-1])
             if "confusion_judge" in slices:
                 shared = rows @ own
                 panel = panel - (shared @ rows).sum(axis=0)
-            panel = _inverse(panel)
+            panel = _invert_matrices(panel)
 
-        def apply(slope: Floats) -> Floats:
+        def apply_metric(slope: Floats) -> Floats:
             step = np.empty_like(slope)
             of_share = slope[slices["class_share"]].reshape(share.shape[:-1])
-            step[slices["class_share"]] = _times(share, of_share).ravel()
+            step[slices["class_share"]] = _multiply_vectors(share, of_share).ravel()
             if "confusion" not in slices:
                 of_judge = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
-                step[slices["confusion_judge"]] = _times(own, of_judge).ravel()
+                step[slices["confusion_judge"]] = _multiply_vectors(own, of_judge).ravel()
                 return step
             of_panel = slope[slices["confusion"]].reshape(panel.shape[:-1])
             if "confusion_judge" not in slices:
-                step[slices["confusion"]] = _times(panel, of_panel).ravel()
+                step[slices["confusion"]] = _multiply_vectors(panel, of_panel).ravel()
                 return step
             of_judge = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
-            together = _times(panel, of_panel - _times(shared, of_judge).sum(axis=0))
+            together = _multiply_vectors(panel, of_panel - _multiply_vectors(shared, of_judge).sum(axis=0))
             step[slices["confusion"]] = together.ravel()
-            step[slices["confusion_judge"]] = _times(own, of_judge - _times(rows, together[None])).ravel()
+            step[slices["confusion_judge"]] = _multiply_vectors(
+                own, of_judge - _multiply_vectors(rows, together[None])
+            ).ravel()
             return step
 
-        return apply
+        return apply_metric
 
     def complete(self, found: Belief) -> tuple[Floats, Floats]:
         """The curvature of rows and shares if classes were known, in free coordinates.
 
         Shapes (judges, classes, labels - 1, labels - 1) and (criteria, classes - 1, classes - 1).
         """
-        rows = _information(found.counts.sum(axis=-1), found.rates, self.of_labels)
-        return rows, _information(found.of_class.sum(axis=-1), found.shares, self.of_classes)
+        rows = _multinomial_information(found.counts.sum(axis=-1), found.rates, self.of_labels)
+        return rows, _multinomial_information(found.of_class.sum(axis=-1), found.shares, self.of_classes)
 
-    def _prior(self, name: str, size: int) -> Floats:
-        return float(self.precision[self.density.slices[name]][0]) * np.eye(size)
+    def _prior_precision(self, name: str, size: int) -> Floats:
+        return float(self.precision[self.density.parameter_slices[name]][0]) * np.eye(size)
 
-    def believe(self, x: Floats) -> Belief:
+    def expectation_step(self, x: Floats) -> Belief:
         """The E step at a flat vector."""
-        density, slices = self.density, self.density.slices
+        density, slices = self.density, self.density.parameter_slices
         classes, labels, judges = density.classes, density.labels, self.judges
         logits = self._lean[None]
         if "confusion" in slices:
@@ -177,12 +179,12 @@ class Expected:
         return Belief(log_likelihood, belief, expected, np.exp(log_rates), of_class, np.exp(log_shares))
 
 
-def _plane(size: int) -> Floats:
+def _zero_sum_basis(size: int) -> Floats:
     """Columns that map free coordinates to values of zero sum, shape (size, size - 1)."""
     return np.asarray(zero_sum(np.eye(size - 1), size, np)).T
 
 
-def _information(total: Floats, rates: Floats, plane: Floats) -> Floats:
+def _multinomial_information(total: Floats, rates: Floats, plane: Floats) -> Floats:
     """Information of multinomials of given totals (...) and rates (..., n) on the free coordinates of their logits."""
     leaned = rates @ plane
     size = plane.shape[1]
@@ -192,11 +194,11 @@ def _information(total: Floats, rates: Floats, plane: Floats) -> Floats:
     return np.asarray(total[..., None, None] * (square - leaned[..., :, None] * leaned[..., None, :]))
 
 
-def _inverse(matrices: Floats) -> Floats:
+def _invert_matrices(matrices: Floats) -> Floats:
     return np.asarray(np.linalg.inv(matrices), dtype=float)
 
 
-def _times(matrices: Floats, vectors: Floats) -> Floats:
+def _multiply_vectors(matrices: Floats, vectors: Floats) -> Floats:
     """Products of matrices (..., n, n) and as many vectors (..., n)."""
     return np.asarray((matrices @ vectors[..., None])[..., 0])
 

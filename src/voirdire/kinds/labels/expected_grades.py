@@ -16,13 +16,13 @@ from voirdire.kinds.labels.patterns import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import log_sigmoid
 from voirdire.model.terms.cumulative import log_every_level, log_expectation
-from voirdire.model.terms.cutpoints import spread
+from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.model.terms.parameters import LogExponential, Normal
-from voirdire.model.terms.shared_errors import EFFECTS, VALUES, hermite
+from voirdire.model.terms.shared_errors import EFFECTS, VALUES, gauss_hermite_rule
 from voirdire.typing import Floats
 
-_X, _LOG_V = hermite(VALUES)
-_E, _LOG_W = hermite(EFFECTS)
+_X, _LOG_V = gauss_hermite_rule(VALUES)
+_E, _LOG_W = gauss_hermite_rule(EFFECTS)
 
 
 class ExpectedGrades:
@@ -38,12 +38,12 @@ class ExpectedGrades:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.kinds.labels.problem import encode_labels
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", 1), ("b", "x", 2), ("a", "y", 3), ("b", "y", 3)]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> problem = pose_labels(load_model("ordered-labels"), table)
+    >>> problem = encode_labels(load_model("ordered-labels"), table)
     >>> value, slope = ExpectedGrades(problem.density, problem.data).both(np.zeros(problem.density.size))
     >>> bool(np.isclose(-value, problem.density.log_density(np.zeros(problem.density.size), problem.data, np)))
     True
@@ -66,7 +66,7 @@ class ExpectedGrades:
         load = np.exp(values["log_load"])
         log_gap = values["log_gap"] + values["log_gap_judge"] if labels > 2 else None
         gap = np.zeros((judges, 0)) if log_gap is None else np.exp(log_gap)
-        cuts = spread(values["cut_location"] + values["shift"], log_gap, labels, np)
+        cuts = spread_cutpoints(values["cut_location"] + values["shift"], log_gap, labels, np)
         eta = sharp[:, None, None] * _X[:, None] + load[:, None, None] * _E
         scaled = sharp[:, None] * cuts
         logs = np.stack(log_every_level(eta, scaled[:, None, None, :], labels, np), axis=1)
@@ -130,7 +130,7 @@ class ExpectedGrades:
     ) -> tuple[float, Floats]:
         total, slope = log_likelihood, np.empty_like(x)
         for parameter in self._density.parameters:
-            here, prior = self._density.slices[parameter.name], parameter.prior
+            here, prior = self._density.parameter_slices[parameter.name], parameter.prior
             assert isinstance(prior, Normal | LogExponential)  # of every parameter of ordered labels
             total += float(prior.log_density(x[here], np).sum())
             if isinstance(prior, LogExponential):

@@ -1,10 +1,10 @@
 """Judges of labels who answer alike, found where families are not named.
 
 Two judges are compared by Cohen's kappa on the items that both labelled. In a panel, a few judges of whom every two
-share items enough, the division with the most evidence counts (:func:`voirdire.trust.families.divided`), kappa in the
-place of the correlation. In a crowd pairs are tested. One factor explains how far judges agree because they see the
-same items: kappa_ab is about load_a load_b of judges who err independently (principal factors: Thurstone 1931), with
-loads that are drawn to the panel's middle one where a judge shares few items with others. What is
+share items enough, the division with the most evidence counts (:func:`voirdire.trust.families.divide_into_families`),
+kappa in the place of the correlation. In a crowd pairs are tested. One factor explains how far judges agree because
+they see the same items: kappa_ab is about load_a load_b of judges who err independently (principal factors: Thurstone
+1931), with loads that are drawn to the panel's middle one where a judge shares few items with others. What is
 left over, as a share of what the factor leaves open,
 
     rho_ab = (kappa_ab - load_a load_b) / sqrt((1 - load_a^2) (1 - load_b^2)),
@@ -13,8 +13,8 @@ is 0 of strangers and 1 of copies. Two judges answer alike where rho_ab is above
 judges with rho = ``STRANGERS`` do with probability ``ALPHA`` in the whole panel (exact binomial probability, shared
 among all pairs that are compared: Bonferroni). So a few items in common never suffice, and the more judges there are,
 the more items it takes; two judges who are nearly always right agree nearly always, and are not alike. Of very many
-judges those with most labels are compared (:func:`voirdire.trust.residuals.looked_at`), by items drawn at random where
-there are very many (:mod:`.labels.judge_pairs`).
+judges those with most labels are compared (:func:`voirdire.trust.residuals.examined_judges`), by items drawn at random
+where there are very many (:mod:`.labels.judge_pairs`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.kinds.labels.judge_pairs import matrix, products, some_units
+from voirdire.kinds.labels.judge_pairs import judge_unit_matrix, row_products, some_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
-from voirdire.trust.families import agree_across, divided, loads, named_by_first
-from voirdire.trust.residuals import looked_at
+from voirdire.trust.families import divide_into_families, factor_loads, families_agree, name_families
+from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
 
 ALIKE = 0.5  # rho of two judges who answer alike, at least
@@ -61,15 +61,15 @@ def found_families(table: Labels) -> dict[str, str]:
     'a'
     """
     group = np.arange(len(table.judges))
-    judges = looked_at(np.bincount(table.judge, minlength=len(group)), 1)
-    pairs = _agreements(table, judges)
+    judges = examined_judges(np.bincount(table.judge, minlength=len(group)), 1)
+    pairs = _pairwise_agreements(table, judges)
     if _is_panel(pairs):
         group[judges] = judges[_divided_by_evidence(pairs)]
-        return named_by_first(table.judges, group)
-    for one, other in zip(*np.nonzero(_alike(pairs)), strict=True):
+        return name_families(table.judges, group)
+    for one, other in zip(*np.nonzero(_similar_pairs(pairs)), strict=True):
         a, b = sorted((group[judges[one]], group[judges[other]]))
         group[group == b] = a
-    return named_by_first(table.judges, group)
+    return name_families(table.judges, group)
 
 
 def families_by_answers(problem: LabelsProblem) -> dict[str, str]:
@@ -85,7 +85,7 @@ class _Agreements(NamedTuple):
     chance: Floats
 
 
-def _agreements(table: Labels, chosen: Ints) -> _Agreements:
+def _pairwise_agreements(table: Labels, chosen: Ints) -> _Agreements:
     """Of the chosen judges, in that order."""
     judges, labels = len(chosen), len(table.labels)
     place = np.full(len(table.judges), -1)
@@ -95,7 +95,7 @@ def _agreements(table: Labels, chosen: Ints) -> _Agreements:
     here = np.flatnonzero(place[table.judge] >= 0)
     judge, unit, label, most = place[table.judge[here]], unit[here], table.label[here], len(units)
     if labels * judges * most > LARGEST:
-        return _of_few(judge, unit, label, (judges, most, labels))
+        return _sampled_agreements(judge, unit, label, (judges, most, labels))
     cell = (label * judges + judge) * most + unit
     count = np.bincount(cell, minlength=labels * judges * most).reshape(labels, judges, most).astype(float)
     total = count.sum(axis=0)
@@ -106,23 +106,23 @@ def _agreements(table: Labels, chosen: Ints) -> _Agreements:
     return _Agreements(shared, (given @ given.swapaxes(1, 2)).sum(axis=0), chance)
 
 
-def _of_few(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, int, int]) -> _Agreements:
-    """As :func:`_agreements`, by sums over the labels that were given, of items drawn by lot where there are many."""
+def _sampled_agreements(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, int, int]) -> _Agreements:
+    """As :func:`_pairwise_agreements`, by sums over given labels, of items drawn by lot where there are many."""
     judges, units, labels = sizes
     some = np.isin(unit, some_units(unit, units, np.random.default_rng(0)))
     judge, unit, label = judge[some], unit[some], label[some]
-    total = matrix(judge, unit, np.ones(len(judge)), (judges, units))
+    total = judge_unit_matrix(judge, unit, np.ones(len(judge)), (judges, units))
     seen = total.copy()
     seen.data[:] = 1.0
-    shared = products(seen, seen)
+    shared = row_products(seen, seen)
     agreed, chance = np.zeros_like(shared), np.zeros_like(shared)
     for one in range(labels):
         said = label == one
-        given = matrix(judge[said], unit[said], np.ones(said.sum()), (judges, units))
+        given = judge_unit_matrix(judge[said], unit[said], np.ones(said.sum()), (judges, units))
         if len(total.data) < len(judge):  # someone labelled an item twice
             given = given * total.power(-1)
-        agreed += products(given, given)
-        used = products(given, seen)
+        agreed += row_products(given, given)
+        used = row_products(given, seen)
         chance += used * used.T
     return _Agreements(shared, agreed, chance / np.maximum(shared, 1.0) ** 2)
 
@@ -135,54 +135,57 @@ def _is_panel(pairs: _Agreements) -> bool:
 
 def _divided_by_evidence(pairs: _Agreements) -> Ints:
     """Family of each judge, a code each: the division with the most evidence in kappa."""
-    kappa = _kappa(pairs)
-    own = divided(kappa, pairs.shared)
-    if not agree_across(kappa, pairs.shared, own):
+    kappa = _cohen_kappa(pairs)
+    own = divide_into_families(kappa, pairs.shared)
+    if not families_agree(kappa, pairs.shared, own):
         return np.arange(len(own))
     # two who are nearly always right agree nearly always, and are not alike
-    expected = _expected(pairs, kappa)
+    expected = _expected_agreement(pairs, kappa)
     for code in np.unique(own):
         family = np.flatnonzero(own == code)
-        chance = [_chance(pairs, one, other, expected) for one, other in combinations(family.tolist(), 2)]
+        chance = [
+            _agreement_probability(pairs, one, other, expected)
+            for one, other in combinations(family.tolist(), 2)
+        ]
         if chance and min(chance) >= DOUBTFUL:
             own[family] = family
     return own
 
 
-def _expected(pairs: _Agreements, kappa: Floats) -> Floats:
+def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
     """How often two judges agree whose errors have as much in common as those of strangers may have."""
-    load = loads(kappa, np.where(np.eye(len(kappa), dtype=bool), 0.0, pairs.shared))
+    load = factor_loads(kappa, np.where(np.eye(len(kappa), dtype=bool), 0.0, pairs.shared))
     explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     return np.asarray(pairs.chance + (1.0 - pairs.chance) * np.clip(explained + STRANGERS * left, 0.0, 1.0))
 
 
-def _chance(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
+def _agreement_probability(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
     """Probability that two judges agree so often as strangers."""
     shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
     return _chance_of_agreeing(shared, agreed, float(expected[one, other]))
 
 
-def _kappa(pairs: _Agreements) -> Floats:
+def _cohen_kappa(pairs: _Agreements) -> Floats:
     """Cohen's kappa of every two judges; 0 where nothing tells it."""
     told = (pairs.shared > 0) & (pairs.chance < CERTAIN)
     left = np.where(told, 1.0 - pairs.chance, 1.0)
     return np.where(told, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / left, 0.0)
 
 
-def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:
+def _similar_pairs(pairs: _Agreements) -> npt.NDArray[np.bool_]:
     """True for pairs of judges who answer alike, each once, shape (judges, judges)."""
     told = (pairs.shared > 0) & (pairs.chance < CERTAIN) & ~np.eye(len(pairs.shared), dtype=bool)
     usable = told & (pairs.shared >= LEAST)
     if not usable.any():
         return usable
     open_ = np.where(told, 1.0 - pairs.chance, 1.0)
-    kappa = np.where(told, _kappa(pairs), 0.0)
-    load = loads(kappa, np.where(told, pairs.shared, 0.0))
+    kappa = np.where(told, _cohen_kappa(pairs), 0.0)
+    load = factor_loads(kappa, np.where(told, pairs.shared, 0.0))
     explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     expected = pairs.chance + open_ * np.clip(explained + STRANGERS * left, 0.0, 1.0)
     close = np.triu(usable & (kappa > explained + ALIKE * left))
     for one, other in zip(*np.nonzero(close), strict=True):
-        close[one, other] = _chance(pairs, one, other, expected) * (usable.sum() / 2) < ALPHA
+        close[one, other] = _agreement_probability(pairs, one, other, expected) * (usable.sum() / 2) < ALPHA
     return np.asarray(close)
 
 

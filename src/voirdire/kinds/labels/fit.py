@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from voirdire.kinds.fit import Fit, verb
+from voirdire.kinds.fit import Fit, find_verb
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.labels import systems
 from voirdire.kinds.labels.kind import LABELS
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.success import success
-from voirdire.tables.given import as_given
+from voirdire.kinds.labels.success import success_class
+from voirdire.tables.given import convert_to_library
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ class LabelsFit(Fit):
     kind: ClassVar[Kind[Any, Any]] = LABELS
 
     def classes(self) -> pd.DataFrame:
-        """Items: class, probability of every class; see :func:`.labels.results.items`."""
+        """Items: class, probability of every class; see :func:`.labels.results.item_table`."""
         return self._frame(self.tables["items"])
 
     def confusion(self) -> pd.DataFrame:
@@ -52,7 +52,7 @@ class LabelsFit(Fit):
         InputError
             The table has no columns context and system, or the fit no draws; ``positive`` is no class.
         """
-        return self._frame(systems.systems(self._with(positive).problem, self.posterior, self.prob))
+        return self._frame(systems.system_table(self._with(positive).problem, self.posterior, self.prob))
 
     def board(self, positive: object = None, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
         """The leaderboard of systems over contexts; see :func:`voirdire.decide.board.board`.
@@ -64,19 +64,19 @@ class LabelsFit(Fit):
         prices, margin
             As of :meth:`decide`.
         """
-        found: dict[str, Any] = verb("board")(self._with(positive).in_pandas, prices, margin)
+        found: dict[str, Any] = find_verb("board")(self._with(positive).in_pandas, prices, margin)
         return found
 
     def decide(self, prices: object = None, margin: float = 0.0) -> Any:
         """Decide which systems share the first place; see :func:`voirdire.decide.decision.decide`."""
-        return verb("decide")(self, prices, margin)
+        return find_verb("decide")(self, prices, margin)
 
     def _with(self, positive: object) -> LabelsFit:
         """The same fit with another class as the one that counts as a success."""
         if positive is None:
             return self
         problem = self.problem
-        chosen = success(problem.labels[: problem.classes], positive)
+        chosen = success_class(problem.labels[: problem.classes], positive)
         return replace(self, problem=replace(problem, positive=chosen))
 
     def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
@@ -84,5 +84,5 @@ class LabelsFit(Fit):
 
         ``truth`` has columns item and label; see :func:`voirdire.fit.accuracy.accuracy` for the settings.
         """
-        found: pd.DataFrame = verb("accuracy")(self.in_pandas, truth, **settings)
-        return as_given(found, self.frames)
+        found: pd.DataFrame = find_verb("accuracy")(self.in_pandas, truth, **settings)
+        return convert_to_library(found, self.frames)

@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.kinds.labels.held_out import predicted
-from voirdire.kinds.labels.problem import pose_labels
+from voirdire.kinds.labels.held_out import predict_held_out
+from voirdire.kinds.labels.problem import encode_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels
 
@@ -72,20 +72,20 @@ def order_predicts_better(table: Labels, seed: int = 0) -> bool:
     True
     """
     rng = np.random.default_rng(seed)
-    some = _some(table, rng)
+    some = _sample_labels(table, rng)
     unit, fold = some.criterion * len(some.items) + some.item, np.zeros(some.rows, dtype=np.int64)
     fold[np.lexsort((some.label, some.judge, unit))] = rng.integers(
         0, 2, some.rows
     )  # whatever the rows' order
     if not 0 < fold.sum() < some.rows:
         return False
-    models = [pose_labels(load_model(name), some) for name in (ORDERED, UNORDERED)]
+    models = [encode_labels(load_model(name), some) for name in (ORDERED, UNORDERED)]
     gain = np.zeros(some.rows)
     for left_out in (0, 1):
         here = fold == left_out
         label = some.label[here]
         ordered, plain = (
-            np.log(predicted(model, here, ROUGH)[np.arange(len(label)), label]) for model in models
+            np.log(predict_held_out(model, here, ROUGH)[np.arange(len(label)), label]) for model in models
         )
         gain[here] = ordered - plain
         if gain[here].mean() <= 0.0:
@@ -94,7 +94,7 @@ def order_predicts_better(table: Labels, seed: int = 0) -> bool:
     return bool(gain.mean() > CLEAR * np.sqrt((spread**2).sum()) / some.rows)
 
 
-def _some(table: Labels, rng: np.random.Generator) -> Labels:
+def _sample_labels(table: Labels, rng: np.random.Generator) -> Labels:
     """The labels of the judges with most, of some items that several of these have labelled."""
     count = np.bincount(table.judge, minlength=len(table.judges))
     judges = max(FEWEST, min(JUDGES, CELLS // len(table.labels)))

@@ -6,9 +6,9 @@ import numpy as np
 
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior_mode import TOLERANCE
-from voirdire.kinds.held_out import Seen, scored
-from voirdire.kinds.labels.chances import chances, check_single
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.held_out import Seen, score_predictions
+from voirdire.kinds.labels.chances import check_single, label_probabilities
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.typing import Bools, Floats
 
 
@@ -21,10 +21,10 @@ def held_out(whole: LabelsProblem, here: Bools) -> Seen:
         The model knows no classes, from which labels could be predicted.
     """
     check_single(whole)
-    return scored(predicted(whole, here), whole.given(whole.table)[here])
+    return score_predictions(predict_held_out(whole, here), whole.given(whole.table)[here])
 
 
-def predicted(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -> Floats:
+def predict_held_out(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -> Floats:
     """Probability of every label in some rows, of a fit at the mode that has not seen these; shape (some, labels).
 
     Parameters
@@ -35,6 +35,6 @@ def predicted(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -
     """
     table = whole.table
     classes, families = whole.labels[: whole.classes], whole.families
-    seen = pose_labels(whole.model, table.subset(~here), classes=classes, families=families)
+    seen = encode_labels(whole.model, table.subset(~here), classes=classes, families=families)
     values = seen.density.values(find_mode(seen, tolerance=tolerance).x, np)
-    return chances(seen, values, (table.judge[here], table.criterion[here], table.item[here]))
+    return label_probabilities(seen, values, (table.judge[here], table.criterion[here], table.item[here]))

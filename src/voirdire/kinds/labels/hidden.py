@@ -16,7 +16,7 @@ from voirdire.typing import Floats, Ints
 TOGETHER = 4_000_000  # numbers of gradients of items that are held at once
 
 
-def hessian(expected: Expected, x: Floats) -> Floats:
+def negative_hessian(expected: Expected, x: Floats) -> Floats:
     """Second derivatives of minus the log density of a model with confusion matrices.
 
     Parameters
@@ -32,16 +32,16 @@ def hessian(expected: Expected, x: Floats) -> Floats:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.kinds.labels.problem import encode_labels
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> problem = pose_labels(load_model("hierarchical-dawid-skene"), table)
-    >>> hessian(Expected(problem.density, problem.data), np.zeros(7)).shape
+    >>> problem = encode_labels(load_model("hierarchical-dawid-skene"), table)
+    >>> negative_hessian(Expected(problem.density, problem.data), np.zeros(7)).shape
     (7, 7)
     """
-    found, slices = expected.believe(x), expected.density.slices
+    found, slices = expected.expectation_step(x), expected.density.parameter_slices
     rows, shares = expected.complete(found)
     out = np.diag(expected.precision)
     _add_blocks(out, slices["class_share"].start, shares)
@@ -72,7 +72,7 @@ def _take_hidden(out: Floats, expected: Expected, found: Belief, here: slice) ->
         of_share = (np.eye(len(q))[j] - found.shares) @ expected.of_classes  # (criteria, classes - 1)
         of_share = expected.under[:, here].T[:, :, None] * of_share
         own = (counts - labelled * found.rates[:, j]) @ expected.of_labels  # (items, judges, labels - 1)
-        slope, place = _gradient(expected, j, of_share, own)
+        slope, place = _class_gradients(expected, j, of_share, own)
         mean[:, place] += chance[:, None] * slope
         slope *= np.sqrt(weight * chance)[:, None]
         out[np.ix_(place, place)] -= slope.T @ slope
@@ -80,9 +80,9 @@ def _take_hidden(out: Floats, expected: Expected, found: Belief, here: slice) ->
     out += mean.T @ mean
 
 
-def _gradient(expected: Expected, j: int, of_share: Floats, own: Floats) -> tuple[Floats, Ints]:
+def _class_gradients(expected: Expected, j: int, of_share: Floats, own: Floats) -> tuple[Floats, Ints]:
     """Gradients given class j, shape (items, some coordinates), and which coordinates these are."""
-    slices, (items, judges, size) = expected.density.slices, own.shape
+    slices, (items, judges, size) = expected.density.parameter_slices, own.shape
     share, each = slices["class_share"], np.arange(size)
     parts, columns = [of_share.reshape(items, -1)], [np.arange(share.start, share.stop)]
     if "confusion" in slices:

@@ -14,18 +14,18 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
-from voirdire.infer.infer import at_mode
+from voirdire.infer.infer import infer_at_mode
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.human import BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, folds
-from voirdire.kinds.labels.about import panel_of
+from voirdire.kinds.human import BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, anchor_folds
+from voirdire.kinds.labels.about import collect_panel
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.cut import check_cut, cut_draws, cut_mode
-from voirdire.kinds.labels.influence import units
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.influence import label_units
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.stacking import LEAST, Stacking
-from voirdire.kinds.labels.target import Panel, averaged
+from voirdire.kinds.labels.target import Panel, average_predictions
 from voirdire.model.density import Data
 from voirdire.typing import Floats, Ints
 
@@ -43,7 +43,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return self.problem.density.latent and not self.problem.density.shares_errors
 
     @property
-    def _enough(self) -> bool:
+    def _enough_known(self) -> bool:
         """True if labels may be stacked."""
         problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
         return len(self.known) >= LEAST and len(problem.judges) * size <= LARGEST
@@ -51,7 +51,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     @property
     def can_stack(self) -> bool:
         """True if judges share errors, so that nothing can be cut, and several items are known."""
-        return self._enough and self.problem.density.shares_errors
+        return self._enough_known and self.problem.density.shares_errors
 
     @property
     def default(self) -> str:
@@ -76,18 +76,18 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         """Counts of the labels that each judge gave, shape (units, judges, labels)."""
         problem = self.problem
         counts = np.zeros((len(problem.unit_item), len(problem.judges), len(problem.labels)))
-        np.add.at(counts, (units(problem), problem.table.judge, problem.given(problem.table)), 1.0)
+        np.add.at(counts, (label_units(problem), problem.table.judge, problem.given(problem.table)), 1.0)
         return counts
 
     @cached_property
-    def _majority(self) -> Floats:
+    def _majority_shares(self) -> Floats:
         problem = self.problem
         counts = np.zeros((len(problem.unit_item), 1, len(problem.labels)))
-        np.add.at(counts[:, 0], (units(problem), problem.given(problem.table)), 1.0)
-        return _majority(counts, problem.classes)
+        np.add.at(counts[:, 0], (label_units(problem), problem.given(problem.table)), 1.0)
+        return _majority_shares(counts, problem.classes)
 
     @cached_property
-    def _believed(self) -> dict[str, Floats]:
+    def _mode_probabilities(self) -> dict[str, Floats]:
         """P(class) by joint and cut mode, of known units had they been left out; shape (units, classes).
 
         Where judges share errors there is no cut, and the joint mode is that without known items, of all units: the
@@ -95,34 +95,34 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         """
         problem, at = self.problem, self.known
         if not self.can_cut:
-            return {JOINT: _chances(problem, JOINT, at)}
+            return {JOINT: _mode_probabilities(problem, JOINT, at)}
         found = {}
         for name in (JOINT, CUT):
-            chance = _chances(problem, name, at[:0])
-            for part in folds(len(at)):
-                chance[at[part]] = _chances(problem, name, at[part])[at[part]]
+            chance = _mode_probabilities(problem, name, at[:0])
+            for part in anchor_folds(len(at)):
+                chance[at[part]] = _mode_probabilities(problem, name, at[part])[at[part]]
             found[name] = chance
         return found
 
     @cached_property
-    def _untouched(self) -> Floats:
+    def _unanchored_probabilities(self) -> Floats:
         """P(class) of all units by the joint mode, no item's class known."""
         if not self.can_cut:
-            return self._believed[JOINT]
-        return _chances(self.problem, JOINT, self.known)
+            return self._mode_probabilities[JOINT]
+        return _mode_probabilities(self.problem, JOINT, self.known)
 
     @cached_property
-    def _stacking(self) -> Stacking:
-        panel, known = (*self._believed.values(), self._majority), self.known
+    def _stacking_model(self) -> Stacking:
+        panel, known = (*self._mode_probabilities.values(), self._majority_shares), self.known
         alike = self.problem.unit_row.copy()
         alike[known] = len(alike) + np.arange(len(known))  # each was left out of its own fold
-        return Stacking(_shares(self._labels), panel, known, self.problem.known[known], alike=alike)
+        return Stacking(_label_shares(self._labels), panel, known, self.problem.known[known], alike=alike)
 
     @cached_property
-    def _stacked(self) -> tuple[Floats, Floats]:
-        return self._stacking.stacked()
+    def _stacked_probabilities(self) -> tuple[Floats, Floats]:
+        return self._stacking_model.stacked_probabilities()
 
-    def elsewhere(self, data: Data) -> Floats:
+    def classify_new_items(self, data: Data) -> Floats:
         """P(class) about the target of items that are not the problem's, shape (items, classes).
 
         Parameters
@@ -131,42 +131,47 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             Their labels, in the form of the problem's ``data``.
         """
         problem, known = self.problem, self.known
-        chances = [_chances(problem, JOINT, known, data)]
+        chances = [_mode_probabilities(problem, JOINT, known, data)]
         if self.can_cut:
-            chances += [_chances(problem, name, known[:0], data) for name in (JOINT, CUT)]
-        new = [panel_of(problem, chance, data) for chance in chances]
-        if self._enough:
-            new.append(_one_answer(new[0], self._stacked_elsewhere(chances, data)))
-        both = [way.beside(more) for way, more in zip(self._ways, new, strict=True)]
-        return averaged(both, known, problem.known[known])[len(problem.unit_item) :]
+            chances += [_mode_probabilities(problem, name, known[:0], data) for name in (JOINT, CUT)]
+        new = [collect_panel(problem, chance, data) for chance in chances]
+        if self._enough_known:
+            new.append(_as_one_answer(new[0], self._stacked_elsewhere(chances, data)))
+        both = [way.beside(more) for way, more in zip(self._panels_by_way, new, strict=True)]
+        return average_predictions(both, known, problem.known[known])[len(problem.unit_item) :]
 
     @cached_property
-    def _ways(self) -> list[Panel]:
+    def _panels_by_way(self) -> list[Panel]:
         """Panel by each way: the fit that knows no item's class, and all others; of known items, left out."""
-        chances = [self._untouched, *(self._believed.values() if self.can_cut else ())]
-        found = [panel_of(self.problem, chance) for chance in chances]
-        if self._enough:
-            stacked, left_out = self._stacked
+        chances = [
+            self._unanchored_probabilities,
+            *(self._mode_probabilities.values() if self.can_cut else ()),
+        ]
+        found = [collect_panel(self.problem, chance) for chance in chances]
+        if self._enough_known:
+            stacked, left_out = self._stacked_probabilities
             chance = stacked.copy()
             chance[self.known] = left_out
-            found.append(_one_answer(found[0], chance))
+            found.append(_as_one_answer(found[0], chance))
         return found
 
     def _stacked_elsewhere(self, chances: list[Floats], data: Data) -> Floats:
-        problem, known = self.problem, self._stacking
+        problem, known = self.problem, self._stacking_model
         counts = data["labels"]["counts"].reshape(-1, len(problem.judges), len(problem.labels))
-        panel = [*chances[-(len(known.panel) - 1) :], _majority(counts, problem.classes)]
+        panel = [*chances[-(len(known.panel) - 1) :], _majority_shares(counts, problem.classes)]
         both = tuple(np.concatenate(pair) for pair in zip(known.panel, panel, strict=True))
-        shares = np.concatenate([known.shares, _shares(counts)])
-        found = Stacking(shares, both, known.at, known.answer, len(known.shares)).stacked()[0]
+        shares = np.concatenate([known.shares, _label_shares(counts)])
+        found = Stacking(shares, both, known.at, known.answer, len(known.shares)).stacked_probabilities()[0]
         return found[len(known.shares) :]
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
         """Predictions of the class of known items left out: by majority, the joint and the cut mode, and stacking."""
         at = self.known
-        chance = {BASELINE: self._majority[at]} | {name: p[at] for name, p in self._believed.items()}
+        chance = {BASELINE: self._majority_shares[at]} | {
+            name: p[at] for name, p in self._mode_probabilities.items()
+        }
         if self.can_stack:
-            chance[STACKING] = self._stacked[1]
+            chance[STACKING] = self._stacked_probabilities[1]
         answer = self.problem.known[at]
         return {name: LeftOut.of_several(p, answer, name != BASELINE) for name, p in chance.items()}
 
@@ -175,33 +180,35 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         problem = self.problem
         if not problem.density.latent:
             return problem
-        return replace(problem, answered=averaged(self._ways, self.known, problem.known[self.known]))
+        return replace(
+            problem, answered=average_predictions(self._panels_by_way, self.known, problem.known[self.known])
+        )
 
     def cut(self, how: Method) -> Inferred:
         """The cut posterior, with a check that classes keep their names."""
         problem = self.problem
         mode = cut_mode(problem)
-        found = [check.convergence(mode.gradient, mode.converged)]
+        found = [check.check_convergence(mode.gradient, mode.converged)]
         if how.name == "map":
-            return at_mode(problem, mode, found)
+            return infer_at_mode(problem, mode, found)
         rng = np.random.default_rng(how.seed)
         draws, k = cut_draws(problem, mode, LAPLACE_DRAWS, rng)
         draws = draws[None]
-        found += check.importance(k)
+        found += check.check_importance_weights(k)
         if problem.density.has_mirror:
             # the rates of classes without an anchor are the prior's, so draws are of all namings as the prior has them
-            both = mirror.orientations(problem.density, draws, problem.data, True, rng)
-            found.append(problem.orientation(both.mass))
+            both = mirror.weigh_orientations(problem.density, draws, problem.data, True, rng)
+            found.append(problem.orientation_check(both.mass))
             draws = both.whole
         return Inferred(Posterior(problem.density, mode.x, draws), tuple(found))
 
 
-def _chances(problem: LabelsProblem, name: str, hidden: Ints, data: Data | None = None) -> Floats:
+def _mode_probabilities(problem: LabelsProblem, name: str, hidden: Ints, data: Data | None = None) -> Floats:
     """P(class) of all units by a fit at its mode, the classes of some hidden; shape (units, classes).
 
     Of other items than the problem's, where their ``data`` are given.
     """
-    posed = _without(problem, hidden) if len(hidden) else problem
+    posed = _hide_classes(problem, hidden) if len(hidden) else problem
     mode = find_mode(posed) if name == JOINT else cut_mode(posed)
     values = posed.density.values(mode.x, np)
     if data is not None:
@@ -209,26 +216,26 @@ def _chances(problem: LabelsProblem, name: str, hidden: Ints, data: Data | None 
     return np.asarray(class_probabilities(posed.density, [values], posed.data)[posed.unit_row])
 
 
-def _one_answer(panel: Panel, chance: Floats) -> Panel:
+def _as_one_answer(panel: Panel, chance: Floats) -> Panel:
     """Of the same items, by what knows already how far judges depend on each other."""
     return replace(panel, chance=chance, count=np.ones(len(chance)))
 
 
-def _shares(counts: Floats) -> Floats:
+def _label_shares(counts: Floats) -> Floats:
     return np.asarray(counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0))
 
 
-def _majority(counts: Floats, classes: int) -> Floats:
+def _majority_shares(counts: Floats, classes: int) -> Floats:
     """Shares of labels, one more label given to every class; shape (items, classes)."""
     votes = counts.sum(axis=1)[:, :classes] + 1.0
     return np.asarray(votes / votes.sum(axis=1, keepdims=True))
 
 
-def _without(problem: LabelsProblem, hidden: Ints) -> LabelsProblem:
+def _hide_classes(problem: LabelsProblem, hidden: Ints) -> LabelsProblem:
     """The problem with the classes of some units unknown."""
     known = problem.known.copy()
     known[hidden] = -1
-    return pose_labels(
+    return encode_labels(
         problem.model,
         problem.table,
         classes=problem.labels[: problem.classes],

@@ -55,7 +55,7 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> Given:
     """
     judges, unit, judge, label = (
         len(problem.judges),
-        units(problem),
+        label_units(problem),
         problem.table.judge,
         problem.given(problem.table),
     )
@@ -68,7 +68,7 @@ def labels_given(problem: LabelsProblem, some: Ints | None = None) -> Given:
     return Given(pairs // judges, pairs % judges, counts)
 
 
-def units(problem: LabelsProblem) -> Ints:
+def label_units(problem: LabelsProblem) -> Ints:
     """The unit (item and criterion) of every label of the table."""
     wide, table = max(len(problem.items), 1), problem.table
     known = problem.unit_criterion * wide + problem.unit_item
@@ -80,7 +80,7 @@ def units(problem: LabelsProblem) -> Ints:
     return np.asarray(place[key])
 
 
-def without(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
+def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
     """Beliefs by the others' labels on each pair's item and label, shapes (pairs, classes) and (pairs, labels).
 
     Log P(class and the others' labels), up to a constant of each pair; and P(label of the judge).
@@ -106,22 +106,22 @@ def _without_shared(problem: LabelsProblem, values: Values, pairs: Given) -> tup
     for k in np.unique(pairs.judge):
         here = pairs.judge == k
         state, label = without_judge(density, values, problem.data, int(k))
-        if density.graded:
-            state = state @ np.exp(density.naming(values, np))
+        if density.has_grades:
+            state = state @ np.exp(density.log_class_by_value(values, np))
         others[here], chance[here] = np.log(np.maximum(state, 1e-300))[row[here]], label[row[here]]
     return others, chance
 
 
-def deciders(problem: LabelsProblem, posterior: Posterior, some: Ints | None = None) -> Ints:
+def count_decided_units(problem: LabelsProblem, posterior: Posterior, some: Ints | None = None) -> Ints:
     """Number of units (or of some) of which each judge alone decides the most probable class, shape (judges,)."""
     values, pairs = posterior.central_values, labels_given(problem, some)
-    rest, _ = without(problem, values, pairs)
+    rest, _ = beliefs_without_judge(problem, values, pairs)
     whole = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
     changed = rest.argmax(axis=1) != whole.argmax(axis=1)
     return np.bincount(pairs.judge, changed, len(problem.judges)).astype(np.int64)
 
 
-def influence(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> list[Check]:
+def influence_check(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> list[Check]:
     """Check whether the classes of many items hang on one judge; nothing without latent classes."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
@@ -129,7 +129,7 @@ def influence(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> li
     if problem.is_wide and size > SAMPLE:
         some = np.random.default_rng(seed).choice(size, SAMPLE, replace=False)
         size, of = SAMPLE, f" (drawn at random from {size:,})"
-    count = deciders(problem, posterior, some)
+    count = count_decided_units(problem, posterior, some)
     most = int(count.argmax())
     share = float(count[most] / size)
     if share <= MANY:

@@ -31,13 +31,13 @@ def some_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:
     return np.sort(order[np.cumsum(pairs[order]) <= PAIRS])
 
 
-def matrix(judge: Ints, unit: Ints, values: Floats, shape: tuple[int, int]) -> Any:
+def judge_unit_matrix(judge: Ints, unit: Ints, values: Floats, shape: tuple[int, int]) -> Any:
     """Numbers of labels as a compressed matrix of judges and units, in which those of one cell are added."""
     from scipy.sparse import coo_array
 
     return coo_array((values, (judge.astype(np.int32), unit.astype(np.int32))), shape).tocsr()
 
 
-def products(one: Any, other: Any) -> Floats:
+def row_products(one: Any, other: Any) -> Floats:
     """Sums of products of all pairs of rows of two compressed matrices, shape (rows, rows)."""
     return np.asarray((one @ other.T).toarray(), dtype=float)

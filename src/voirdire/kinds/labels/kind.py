@@ -11,41 +11,41 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.columns import records
+from voirdire.kinds.columns import to_records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
-from voirdire.kinds.labels.about import difference, thinned
-from voirdire.kinds.labels.answers import answers
-from voirdire.kinds.labels.chances import chances, check_single
-from voirdire.kinds.labels.claims import claims
+from voirdire.kinds.labels.about import describe_agreement, describe_thinning
+from voirdire.kinds.labels.answers import label_answers
+from voirdire.kinds.labels.chances import check_single, label_probabilities
+from voirdire.kinds.labels.claims import claimed_classes
 from voirdire.kinds.labels.default import default_model
-from voirdire.kinds.labels.dependence import residuals
-from voirdire.kinds.labels.draw import draw
+from voirdire.kinds.labels.dependence import label_residuals
+from voirdire.kinds.labels.draw import draw_labels
 from voirdire.kinds.labels.families import families_by_answers, found_families
 from voirdire.kinds.labels.held_out import held_out
-from voirdire.kinds.labels.left_out import calibration
-from voirdire.kinds.labels.outcomes import outcomes
+from voirdire.kinds.labels.left_out import label_calibration
+from voirdire.kinds.labels.outcomes import label_outcomes
 from voirdire.kinds.labels.over_time import over_time
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.results import judge_values
-from voirdire.kinds.labels.success import note as taken_for_success
-from voirdire.kinds.labels.success import success, unknown_success
-from voirdire.kinds.labels.ties import evened
-from voirdire.kinds.labels.unanswered import predict, predict_target
+from voirdire.kinds.labels.success import success_class, unknown_success
+from voirdire.kinds.labels.success import success_note as taken_for_success
+from voirdire.kinds.labels.ties import symmetrise_posterior
+from voirdire.kinds.labels.unanswered import predict_labels, predict_target
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
-from voirdire.kinds.shares import of_judges
-from voirdire.kinds.systems import check_over, note, placed
-from voirdire.model.check import listed
+from voirdire.kinds.shares import answer_shares
+from voirdire.kinds.systems import check_over, systems_and_contexts, systems_note
+from voirdire.model.check import list_names
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model
 from voirdire.model.terms import SHARED_ERRORS
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
-from voirdire.tables.joined import joined
+from voirdire.tables.joined import joined_table
 from voirdire.tables.label_questions import as_questions, ask_each_label, read_like
 from voirdire.tables.labels import Labels
 from voirdire.trust.drift import OverTime
@@ -62,38 +62,38 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     refused = ("criteria", "covariates", "item_families", "by", "order", "judges")
     compared = ("labels",)
     results: ClassVar[Results] = {
-        "items": results.items,
-        "judges": results.judges,
-        "shares": results.shares,
-        "confusion": results.confusion,
+        "items": results.item_table,
+        "judges": results.judge_table,
+        "shares": results.class_share_table,
+        "confusion": results.confusion_table,
     }
 
     checks = staticmethod(checks.all_checks)
     judge_values = staticmethod(judge_values)
-    single = staticmethod(answers)
-    outcomes = staticmethod(outcomes)
-    predict = staticmethod(predict)
+    single = staticmethod(label_answers)
+    outcomes = staticmethod(label_outcomes)
+    predict = staticmethod(predict_labels)
     predict_target = staticmethod(predict_target)
-    chances = staticmethod(chances)
-    claims = staticmethod(claims)
+    chances = staticmethod(label_probabilities)
+    claims = staticmethod(claimed_classes)
     default_model = staticmethod(default_model)
-    draw = staticmethod(draw)
+    draw = staticmethod(draw_labels)
     check_single = staticmethod(check_single)
-    evened = staticmethod(evened)
-    shares = staticmethod(of_judges)
-    calibration = staticmethod(calibration)
+    evened = staticmethod(symmetrise_posterior)
+    shares = staticmethod(answer_shares)
+    calibration = staticmethod(label_calibration)
     answers_to_fit = staticmethod(as_questions)
     families_by_answers = staticmethod(families_by_answers)
-    of_systems = staticmethod(systems.quantities)
+    of_systems = staticmethod(systems.system_quantities)
 
-    def guess(self, problem: LabelsProblem) -> float:
+    def guessing_probability(self, problem: LabelsProblem) -> float:
         """One class of all, as reliability is the mean over classes."""
         return 1.0 / problem.classes
 
     def quantities(self, problem: LabelsProblem, values: Values) -> Quantities:
         """Confusion matrices in place of what they are made of."""
         found = super().quantities(problem, values)
-        of_matrices = results.quantities(problem, values)
+        of_matrices = results.class_quantities(problem, values)
         parts = {"confusion", "confusion_judge"} if of_matrices else set()
         return {name: of for name, of in found.items() if name not in parts} | of_matrices
 
@@ -102,11 +102,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         systems.check_columns(table)
         classes = table.labels if request.classes is None else tuple(map(str, request.classes))
         numbers = all(name.isdecimal() for name in classes)
-        if success(classes, request.positive) is None and not numbers:
+        if success_class(classes, request.positive) is None and not numbers:
             raise unknown_success(classes)
 
-    def pose(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
-        """See :func:`.labels.problem.pose_labels`; anchors have no judges."""
+    def encode_table(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
+        """See :func:`.labels.problem.encode_labels`; anchors have no judges."""
         known, shares = None, model.reliability.kind in SHARED_ERRORS
         if request.anchors is not None:
             known = read_like(table, request.anchors, name="anchors", judge="people")
@@ -119,12 +119,12 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         notes = []
         if families is None and shares:
             families = found_families(table)
-            notes += _found(families)
-        place = placed(table)
+            notes += _describe_families(families)
+        place = systems_and_contexts(table)
         check_over(place, request.over, "labels")
         if place is not None:
-            notes.append(note(table, request.over))
-        posed = pose_labels(
+            notes.append(systems_note(table, request.over))
+        posed = encode_labels(
             model,
             table,
             classes=request.classes,
@@ -146,22 +146,25 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             notes.append(taken_for_success(classes, posed.positive))
         return replace(posed, over=request.over), notes
 
-    def subject(self, problem: LabelsProblem, request: Request) -> str:
+    def result_subject(self, problem: LabelsProblem, request: Request) -> str:
         """The target, where nothing else was said."""
         return request.about or TARGET
 
     def outcome(self, problem: LabelsProblem, posterior: Posterior) -> list[str]:
-        """See :func:`.labels.about.difference`."""
-        return [*difference(problem, posterior), *thinned(problem, posterior)]
+        """See :func:`.labels.about.describe_agreement`."""
+        return [*describe_agreement(problem, posterior), *describe_thinning(problem, posterior)]
 
-    def structure(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+    def context_results(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Shares of systems' answers that are of each class, where the table is about systems."""
         found = {"about": problem.about} if problem.density.latent else {}
-        if placed(problem.table) is None or posterior.values is None:
+        if systems_and_contexts(problem.table) is None or posterior.values is None:
             return found
-        return found | {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
+        return found | {
+            "over": problem.over,
+            "systems": to_records(systems.system_table(problem, posterior, prob)),
+        }
 
-    def entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
+    def board_entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems.
 
         Raises
@@ -171,15 +174,19 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """
         systems.check_columns(problem.table)
         worth = systems.known_grades(problem)
-        shares = systems.shares(problem, posterior)
-        rows = records(systems.systems(problem, posterior, prob, shares))
+        shares = systems.system_shares(problem, posterior)
+        rows = to_records(systems.system_table(problem, posterior, prob, shares))
         rows = [{"item": row.pop("system"), **row} for row in rows]
         contexts = len(problem.table.contexts) if problem.over == "new" else 0
         return Entrants(problem.table.systems, np.asarray(shares @ worth), rows, contexts)
 
     def unit(self, problem: LabelsProblem) -> str:
         """Unit of systems' scores."""
-        return super().unit(problem) if placed(problem.table) is None else systems.unit(problem)
+        return (
+            super().unit(problem)
+            if systems_and_contexts(problem.table) is None
+            else systems.score_unit(problem)
+        )
 
     def uses_families(self, problem: LabelsProblem) -> bool:
         """True if the model has errors that families share."""
@@ -193,7 +200,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """The labels."""
         return problem.table
 
-    def reposed(
+    def with_data(
         self,
         problem: LabelsProblem,
         *,
@@ -207,7 +214,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         known = problem.known if table is None else None
         posed = problem.table if table is None else table
         every_class = None if every else classes
-        found = pose_labels(
+        found = encode_labels(
             problem.model,
             posed,
             classes=every_class,
@@ -222,9 +229,9 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         old = problem.table
         if old.vocabulary:
             added = read_new(new, old, levels=old.vocabulary)
-            both: Labels = joined(old, ask_each_label(added, old.vocabulary))
+            both: Labels = joined_table(old, ask_each_label(added, old.vocabulary))
         else:
-            both = joined(old, read_new(new, old, levels=old.labels if old.declared else None))
+            both = joined_table(old, read_new(new, old, levels=old.labels if old.declared else None))
         return both
 
     def on_criteria(self, problem: LabelsProblem, criteria: tuple[str, ...], given: object) -> Any:
@@ -250,12 +257,12 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return False
 
     def residuals(self, problem: LabelsProblem, posterior: Posterior) -> Residuals:
-        """See :func:`.labels.dependence.residuals`."""
-        return residuals(problem, posterior, np.random.default_rng(0))
+        """See :func:`.labels.dependence.label_residuals`."""
+        return label_residuals(problem, posterior, np.random.default_rng(0))
 
     def held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> Seen:
         """See :func:`.labels.held_out.held_out`."""
-        return held_out(self.pose(model, table, replace(request, anchors=None))[0], here)
+        return held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
 
     def refit_resampled(
         self, problem: LabelsProblem, mode: Floats, resamples: int, rng: np.random.Generator
@@ -283,15 +290,15 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         how = {"classes": names["classes"], "known": arrays["known"], "families": families}
         how |= {"positive": packed.sections.get("positive")}
         over = packed.sections.get("over", "new")
-        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"), over=over)
+        return replace(encode_labels(model, table, **how), answered=arrays.get("answered"), over=over)
 
 
-def _found(families: dict[str, str]) -> list[str]:
+def _describe_families(families: dict[str, str]) -> list[str]:
     """Families of judges that were found, in words."""
     groups: dict[str, list[str]] = {}
     for judge, family in families.items():
         groups.setdefault(family, []).append(judge)
-    several = [listed(judges) for judges in groups.values() if len(judges) > 1]
+    several = [list_names(judges) for judges in groups.values() if len(judges) > 1]
     if not several:
         return []
     return [

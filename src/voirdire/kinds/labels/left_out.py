@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.labels.influence import labels_given, without
+from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.shares import Calibration
 from voirdire.model.terms.reliability import Values
@@ -14,7 +14,7 @@ from voirdire.typing import Floats
 DRAWS = 50  # that calibration averages over
 
 
-def calibration(problem: LabelsProblem, posterior: Posterior) -> Calibration:
+def label_calibration(problem: LabelsProblem, posterior: Posterior) -> Calibration:
     """Labels by the probability that the other judges' labels of the item give them, shape (pairs, labels).
 
     Of judge k's labels of item i, with n_i,m,l the labels of the others,
@@ -39,5 +39,5 @@ def left_out(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats, Float
     pairs = labels_given(problem)
     total = np.zeros_like(pairs.counts)
     for values in draws:
-        total += without(problem, values, pairs)[1]
+        total += beliefs_without_judge(problem, values, pairs)[1]
     return pairs.counts, total / len(draws)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.outcomes import Outcome
-from voirdire.kinds.labels.draw import draw
+from voirdire.kinds.labels.draw import draw_labels
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
@@ -15,24 +15,24 @@ from voirdire.tables.labels import Labels
 from voirdire.typing import Floats
 
 
-def outcomes(problem: LabelsProblem) -> list[Outcome]:
+def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
     """Counts of labels by item, judge and label (of all judges together where they are alike)."""
     density, part, row = problem.density, problem.data["labels"], problem.unit_row
     each = {name: of[row] for name, of in part.items() if name != "weight"} | {"weight": np.ones(len(row))}
     judges = part["counts"].shape[1] // len(problem.labels)
 
-    def log(value: Any, values: Values, xp: Any) -> Array:
+    def log_probability(value: Any, values: Values, xp: Any) -> Array:
         counts = value.reshape((len(row), judges * len(problem.labels)))
         ((of, weight),) = density.log_parts(values, {"labels": each | {"counts": counts}}, xp)
         return of * weight
 
-    def drawn(values: Values, rng: np.random.Generator) -> Floats:
-        return _counted(problem, draw(problem, values, rng, anew=True), judges)
+    def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
+        return _count_labels(problem, draw_labels(problem, values, rng, anew=True), judges)
 
-    return [Outcome("labels", _counted(problem, problem.table, judges), log, drawn)]
+    return [Outcome("labels", _count_labels(problem, problem.table, judges), log_probability, draw_counts)]
 
 
-def _counted(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
+def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
     """Counts by item (under a criterion), judge and label, shape (units, judges, labels)."""
     wide = max(len(table.items), 1)
     unit = np.unique(table.criterion * wide + table.item, return_inverse=True)[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.labels.influence import units
+from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.drift import OverTime
@@ -22,17 +22,17 @@ def over_time(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
     if table.time is None or not problem.density.latent:
         return None
     joint = problem.density.joint(posterior.central_values, problem.data, np)
-    top = joint.argmax(axis=1)[problem.unit_row][units(problem)]
+    top = joint.argmax(axis=1)[problem.unit_row][label_units(problem)]
     right = (problem.given(table) == top).astype(float)
     cell = table.judge * problem.classes + top
     mean = np.bincount(cell, right) / np.maximum(np.bincount(cell), 1)
     question = table.item if table.context is None else table.context
     beyond = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
-    habits = _habits(problem, posterior, top)
+    habits = _reliability_habit(problem, posterior, top)
     return OverTime(problem.judges, table.judge, table.time, question, beyond, habits)
 
 
-def _habits(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:
+def _reliability_habit(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:
     """Reliability as :meth:`.Fit.judges` has it, by the log-odds of the right label of each class."""
     table, density = problem.table, problem.density
     rates = density.rates(posterior.central_values, np)
@@ -43,8 +43,8 @@ def _habits(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Ha
     def log_chance(u: float) -> Floats:
         return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, given])
 
-    def value(judge: int, u: Floats) -> Floats:
+    def reliability_at(judge: int, u: Floats) -> Floats:
         moved = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
         return np.asarray((moved * right).sum(axis=-1).mean(axis=-1))
 
-    return (Habit("reliability", log_chance, value),)
+    return (Habit("reliability", log_chance, reliability_at),)

@@ -41,12 +41,12 @@ class Patterns(_Rows):
         return cls(rows, of_item.ravel())
 
     @cached_property
-    def _sorted(self) -> tuple[Ints, Ints]:
+    def _sorted_items(self) -> tuple[Ints, Ints]:
         """Items in the order of their patterns, and where each pattern begins."""
         order = np.argsort(self.of_item, kind="stable")
         return order, np.searchsorted(self.of_item[order], np.arange(len(self.counts)))
 
     def total(self, of_item: Floats) -> Floats:
         """Sums over the items of each pattern, shape (patterns, columns), of numbers of shape (items, columns)."""
-        order, start = self._sorted
+        order, start = self._sorted_items
         return np.asarray(np.add.reduceat(of_item[order], start, axis=0))

@@ -9,9 +9,9 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.about import by_model, panel_of, the_other
+from voirdire.kinds.labels.about import collect_panel, model_probabilities, other_subject
 from voirdire.kinds.labels.beliefs import class_probabilities
-from voirdire.kinds.labels.names import called
+from voirdire.kinds.labels.names import misnamed_class_rates
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.target import Target
 from voirdire.model.density import Data
@@ -19,11 +19,11 @@ from voirdire.model.problem import TARGET
 from voirdire.model.terms import CONFUSION
 from voirdire.tables.label_questions import read_like
 from voirdire.tables.labels import Labels
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.typing import Floats, Ints
 
 
-def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
+def classify_items(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
     """P(class | labels) of each item of another table, averaged over draws of the posterior.
 
     By Bayes' rule with the shares and matrices of the fit, and of the target by what is known of it
@@ -56,14 +56,14 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
     >>> found.predict(new)["label"].tolist()
     ['b']
     """
-    new, unit, data = _encode(problem, table)
-    panel = by_model(problem, posterior, some_draws(posterior), data)
+    new, unit, data = _encode_labels(problem, table)
+    panel = model_probabilities(problem, posterior, some_draws(posterior), data)
     if problem.answered is None:
-        target = Target.prior().of(panel_of(problem, panel, data))
+        target = Target.prior().of(collect_panel(problem, panel, data))
     else:
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
-        target = HumanLabels(problem).elsewhere(data)
+        target = HumanLabels(problem).classify_new_items(data)
     chance, other = (target, panel) if problem.about == TARGET else (panel, target)
     named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
@@ -83,25 +83,25 @@ def class_columns(problem: LabelsProblem, chance: Floats, other: Floats) -> Colu
     return {
         "label": np.array(problem.labels, dtype=object)[label],
         "probability": chance.max(axis=1),
-        f"probability_{the_other(problem)}": other[np.arange(len(chance)), label],
+        f"probability_{other_subject(problem)}": other[np.arange(len(chance)), label],
     } | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
 
 
 def classify_draws(problem: LabelsProblem, posterior: Posterior, table: object) -> Floats | None:
     """P(class | labels) of each item of another table in draws of the posterior, shape (draws, items, classes).
 
-    As :func:`classify`, and in its order, for intervals; None where people's answers say how far the panel is from its
-    target, which is averaged over at once, or where the fit has no draws.
+    As :func:`classify_items`, and in its order, for intervals; None where people's answers say how far the panel is
+    from its target, which is averaged over at once, or where the fit has no draws.
     """
-    _, _, data = _encode(problem, table)
+    _, _, data = _encode_labels(problem, table)
     if problem.answered is not None or posterior.draws is None:
         return None
-    rates, found = called(problem, posterior), []
+    rates, found = misnamed_class_rates(problem, posterior), []
     for values in some_draws(posterior):
         chance = class_probabilities(problem.density, [values], data)
         chance = chance if rates is None else chance @ rates
         about_target = problem.about == TARGET
-        found.append(Target.prior().of(panel_of(problem, chance, data)) if about_target else chance)
+        found.append(Target.prior().of(collect_panel(problem, chance, data)) if about_target else chance)
     return np.stack(found)
 
 
@@ -119,14 +119,14 @@ def check_classes(problem: LabelsProblem) -> None:
         )
 
 
-def _encode(problem: LabelsProblem, table: object) -> tuple[Labels, Ints, Data]:
+def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints, Data]:
     """Table of new labels, its units (criterion and item in one code), and the labels of each as a density has them."""
     check_classes(problem)
     labels = problem.table.labels
     new = read_like(problem.table, table)
     problems = Problems("labels")
     judge, criterion = (
-        _known(names, levels, codes, kind, problems)
+        _known_codes(names, levels, codes, kind, problems)
         for names, levels, codes, kind in (
             (new.judges, problem.judges, new.judge, "judge"),
             (new.criteria, problem.criteria, new.criterion, "criterion"),
@@ -152,11 +152,15 @@ def _encode(problem: LabelsProblem, table: object) -> tuple[Labels, Ints, Data]:
     return new, unit, data
 
 
-def _known(names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems) -> Any:
+def _known_codes(
+    names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems
+) -> Any:
     """Codes by the fit's levels; names that it does not know are problems."""
     place = {name: code for code, name in enumerate(levels)}
     for code, name in enumerate(names):
         if name not in place:
             rows = np.flatnonzero(codes == code) + 1
-            problems.rows(rows, f"{kind} {name!r} is not in the fit; leave it out{nearest(name, levels)}")
+            problems.rows(
+                rows, f"{kind} {name!r} is not in the fit; leave it out{nearest_name(name, levels)}"
+            )
     return np.array([place.get(name, 0) for name in names], dtype=np.int64)[codes]

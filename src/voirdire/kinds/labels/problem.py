@@ -9,17 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.checks import label_switching
+from voirdire.kinds.checks import label_switching_check
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.sparse_counts import compressed, is_compressed, is_wide
-from voirdire.kinds.labels.success import success
+from voirdire.kinds.labels.sparse_counts import compress_counts, is_compressed, is_wide
+from voirdire.kinds.labels.success import success_class
 from voirdire.model.check import Check
 from voirdire.model.problem import TARGET, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION, SHARED_ERRORS
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.typing import Floats, Ints
 
@@ -86,9 +86,9 @@ class LabelsProblem(Problem):
         """Every label of a table as its place among :attr:`possible`, the classes first."""
         return np.array([self.labels.index(label) for label in table.labels])[table.label]
 
-    def orientation(self, mass: float, at_mode: bool = False) -> Check:
-        """See :func:`voirdire.kinds.checks.label_switching`."""
-        return label_switching(mass, at_mode)
+    def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
+        """See :func:`voirdire.kinds.checks.label_switching_check`."""
+        return label_switching_check(mass, at_mode)
 
     @property
     def is_wide(self) -> bool:
@@ -125,7 +125,7 @@ class LabelsProblem(Problem):
         return super().coords | names
 
 
-def pose_labels(
+def encode_labels(
     model: Model,
     table: Labels,
     *,
@@ -167,11 +167,11 @@ def pose_labels(
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> pose_labels(load_model("hierarchical-dawid-skene"), table).data["labels"]["counts"].tolist()
+    >>> encode_labels(load_model("hierarchical-dawid-skene"), table).data["labels"]["counts"].tolist()
     [[0.0, 1.0, 1.0, 0.0]]
     """
     problems, of_anchors = Problems("labels"), Problems("anchors")
-    chosen = _classes(table, classes, problems)
+    chosen = _choose_classes(table, classes, problems)
     names = (*chosen, *(label for label in table.labels if label not in chosen))
     if model.classes is not None and model.classes.kind == "latent-value" and names != table.labels:
         problems.table(
@@ -183,7 +183,7 @@ def pose_labels(
     unit, unit_of = distinct_keys(table.criterion * wide + table.item, wide * len(table.criteria))
     unit_item, unit_criterion = unit % wide, unit // wide
     if known is None:
-        known = _known(table, anchors, unit, wide, chosen, of_anchors)
+        known = _known_classes(table, anchors, unit, wide, chosen, of_anchors)
     problems.raise_any()
     of_anchors.raise_any()
     judging = CONFUSION[model.reliability.kind]
@@ -203,10 +203,10 @@ def pose_labels(
     if keep_apart or wide_table or judging.kind == "alike":
         row = np.arange(len(unit))
     else:
-        row = _distinct(unit_of, column, unit_criterion, known)
+        row = _distinct_rows(unit_of, column, unit_criterion, known)
     first = np.unique(row, return_index=True)[1]
     if wide_table:
-        counts = compressed(unit_of, column, (len(unit), size))
+        counts = compress_counts(unit_of, column, (len(unit), size))
     else:
         counts = np.zeros((len(first), size))
         of_first = np.isin(unit_of, first)
@@ -233,7 +233,7 @@ def pose_labels(
         len(chosen),
         len(names),
         tuple(int(j) for j in np.unique(known[at])),
-        _blocks(named, table.judges, counts, len(names)) if shared else (),
+        _judge_blocks(named, table.judges, counts, len(names)) if shared else (),
     )
     given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return LabelsProblem(
@@ -251,11 +251,11 @@ def pose_labels(
         row,
         known,
         named,
-        positive=success(chosen, positive),
+        positive=success_class(chosen, positive),
     )
 
 
-def _blocks(
+def _judge_blocks(
     families: Mapping[str, str], judges: tuple[str, ...], counts: Floats, labels: int
 ) -> tuple[tuple[int, ...], ...]:
     """Judges of one family, and those of none that label some item twice; see :class:`.LabelsLayout`."""
@@ -267,7 +267,7 @@ def _blocks(
     return tuple(tuple(block) for block in members.values() if len(block) > 1 or repeats[block[0]])
 
 
-def _distinct(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> Ints:
+def _distinct_rows(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> Ints:
     """Row of each unit among the distinct ones, in order of appearance, from its labels, criterion and known class.
 
     Parameters
@@ -286,7 +286,7 @@ def _distinct(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> Ints:
     )
 
 
-def _classes(table: Labels, classes: Sequence[object] | None, problems: Problems) -> tuple[str, ...]:
+def _choose_classes(table: Labels, classes: Sequence[object] | None, problems: Problems) -> tuple[str, ...]:
     if len(table.labels) < 2:
         problems.table(
             f"only the label {table.labels[0]!r} occurs; name all labels there may be (levels=...)"
@@ -298,7 +298,7 @@ def _classes(table: Labels, classes: Sequence[object] | None, problems: Problems
         if name not in table.labels:
             problems.table(
                 f"class {name!r} is no label; labels are {known_names(table.labels)}"
-                f"{nearest(name, table.labels) or '; levels= (--levels) names labels that no judge gave'}"
+                f"{nearest_name(name, table.labels) or '; levels= (--levels) names labels that no judge gave'}"
             )
     if len(chosen) < 2:
         problems.table(f"classes {known_names(chosen)} are fewer than two; name at least two labels")
@@ -322,12 +322,12 @@ def known_classes(problem: LabelsProblem, people: Labels, name: str) -> Ints:
     """
     problems, wide = Problems(name), max(len(problem.items), 1)
     unit = problem.unit_criterion * wide + problem.unit_item
-    known = _known(problem.table, people, unit, wide, problem.labels[: problem.classes], problems)
+    known = _known_classes(problem.table, people, unit, wide, problem.labels[: problem.classes], problems)
     problems.raise_any()
     return known
 
 
-def _known(
+def _known_classes(
     table: Labels,
     anchors: Labels | None,
     unit: Ints,

@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.labels.about import shown, the_other
+from voirdire.kinds.labels.about import other_subject, shown_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 
-def items(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
+def item_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Items: the most probable class, its probability, and P(class | all labels) for every class.
 
     The probabilities are about the panel's target (:mod:`.labels.target`), or those of the posterior, averaged over its
@@ -24,20 +24,20 @@ def items(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     ``probability_target``, is the other's of the same class. Anchored items have ``known`` True. ``criterion`` is there
     where the table has criteria.
     """
-    chance, other = shown(problem, posterior)
+    chance, other = shown_probabilities(problem, posterior)
     best = chance.argmax(axis=1)
-    columns: Columns = {"item": _named(problem.items)[problem.unit_item]}
+    columns: Columns = {"item": _name_array(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:
-        columns["criterion"] = _named(problem.criteria)[problem.unit_criterion]
-    columns["label"] = _named(problem.labels)[best]
+        columns["criterion"] = _name_array(problem.criteria)[problem.unit_criterion]
+    columns["label"] = _name_array(problem.labels)[best]
     columns["probability"] = chance.max(axis=1)
-    columns[f"probability_{the_other(problem)}"] = other[np.arange(len(best)), best]
+    columns[f"probability_{other_subject(problem)}"] = other[np.arange(len(best)), best]
     columns |= {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
     columns["known"] = problem.known >= 0
     return columns
 
 
-def judges(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
+def judge_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Judges: labels given, reliability and accuracy with intervals; with two classes sensitivity and specificity.
 
     ``reliability`` is P(right label | class), averaged over the classes with equal weights (balanced accuracy), and
@@ -46,11 +46,11 @@ def judges(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     other | the other). All are missing where the model takes judges alike and knows no classes.
     """
     size = len(problem.judges)
-    columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
+    columns: Columns = {"judge": _name_array(problem.judges), "votes": problem.judge_votes}
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
-def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
+def confusion_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """P(label | class) of every judge with interval, one row per cell; nothing where the model has no classes."""
     if not problem.density.latent:
         names: Columns = {name: np.array([], dtype=object) for name in ("judge", "class", "label")}
@@ -58,9 +58,9 @@ def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Colu
     shape = (len(problem.judges), problem.classes, len(problem.labels))
     judge, of, label = (part.ravel() for part in np.indices(shape))
     columns: Columns = {
-        "judge": _named(problem.judges)[judge],
-        "class": _named(problem.labels)[of],
-        "label": _named(problem.labels)[label],
+        "judge": _name_array(problem.judges)[judge],
+        "class": _name_array(problem.labels)[of],
+        "label": _name_array(problem.labels)[label],
     }
     rates = posterior.shown(lambda values: {"": np.exp(problem.density.rates(values, np))}, prob, parts=True)[
         ""
@@ -70,14 +70,17 @@ def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Colu
     return columns
 
 
-def shares(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
+def class_share_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Share of every class among the items of each criterion, with interval; nothing without latent classes."""
     if not problem.density.latent:
         names: Columns = {name: np.array([], dtype=object) for name in ("criterion", "class")}
         return names | {name: np.array([]) for name in ("share", "low", "high")}
     shape = (len(problem.criteria), problem.classes)
     criterion, of = (part.ravel() for part in np.indices(shape))
-    columns: Columns = {"criterion": _named(problem.criteria)[criterion], "class": _named(problem.labels)[of]}
+    columns: Columns = {
+        "criterion": _name_array(problem.criteria)[criterion],
+        "class": _name_array(problem.labels)[of],
+    }
     share = posterior.shown(
         lambda values: {"": np.exp(problem.density.shares(values, np))}, prob, parts=True
     )[""]
@@ -85,7 +88,7 @@ def shares(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
 
 
 def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
-    """Values that :func:`judges` shows, shape (..., judges)."""
+    """Values that :func:`judge_table` shows, shape (..., judges)."""
     density = problem.density
     if not density.latent:
         lead = values["tendency"].shape[:-2]
@@ -101,7 +104,7 @@ def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
     return found
 
 
-def quantities(problem: LabelsProblem, values: Values) -> Quantities:
+def class_quantities(problem: LabelsProblem, values: Values) -> Quantities:
     """Confusion matrices and shares of the classes as the tables have them."""
     density = problem.density
     if not density.latent:
@@ -113,5 +116,5 @@ def quantities(problem: LabelsProblem, values: Values) -> Quantities:
     return {"confusion": Quantity(shown, dims), "class_share": Quantity(share, ("criterion", "class"))}
 
 
-def _named(names: tuple[str, ...]) -> npt.NDArray[Any]:
+def _name_array(names: tuple[str, ...]) -> npt.NDArray[Any]:
     return np.array(names, dtype=object)

@@ -43,7 +43,7 @@ class Modes(NamedTuple):
     gradient: float
 
 
-def likelihoods(density: LabelsDensity, values: Values, data: Data) -> list[Likelihoods]:
+def class_likelihoods(density: LabelsDensity, values: Values, data: Data) -> list[Likelihoods]:
     """Likelihood of the class of each distinct item by its labels, criterion by criterion.
 
     Parameters
@@ -60,7 +60,7 @@ def likelihoods(density: LabelsDensity, values: Values, data: Data) -> list[Like
     return [Likelihoods(lik[:, row], part["weight"][row]) for row in rows]
 
 
-def modes(found: Likelihoods, sd: float) -> Modes:
+def share_modes(found: Likelihoods, sd: float) -> Modes:
     """Modes of the log shares in free coordinates, for every set of rates.
 
     Parameters
@@ -73,7 +73,7 @@ def modes(found: Likelihoods, sd: float) -> Modes:
     Three items that are surely of the second class and one of the first, under a wide prior:
 
     >>> certain = Likelihoods(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([3.0, 1.0]))
-    >>> np.exp(log_shares(modes(certain, 1e3).x, 2)).round(3).tolist()
+    >>> np.exp(log_shares(share_modes(certain, 1e3).x, 2)).round(3).tolist()
     [[0.25, 0.75]]
     """
     size, classes = len(found.of_class), found.of_class.shape[-1]
@@ -87,7 +87,9 @@ def modes(found: Likelihoods, sd: float) -> Modes:
         weighed = belief * found.weight[:, None]
         expected = weighed.sum(axis=1)
         slope = (expected - total * shares) @ plane - x / sd**2
-        complete = _covariance(total * shares, total**0.5 * shares, plane) + np.eye(classes - 1) / sd**2
+        complete = (
+            _projected_covariance(total * shares, total**0.5 * shares, plane) + np.eye(classes - 1) / sd**2
+        )
         hidden = np.einsum("dj,ja,jb->dab", expected, plane, plane)
         hidden -= (weighed @ plane).swapaxes(1, 2) @ (belief @ plane)
         observed = complete - hidden
@@ -108,7 +110,7 @@ def modes(found: Likelihoods, sd: float) -> Modes:
     return Modes(x, np.asarray(root, dtype=float), gradient)
 
 
-def draws(found: Likelihoods, at: Modes, sd: float, each: int, rng: np.random.Generator) -> Floats:
+def draw_shares(found: Likelihoods, at: Modes, sd: float, each: int, rng: np.random.Generator) -> Floats:
     """Draws of the log shares in free coordinates, shape (rates, each, classes - 1)."""
     size, wide = at.x.shape
     z = rng.standard_normal((PROPOSALS, size, wide))
@@ -135,7 +137,7 @@ def log_shares(x: Floats, classes: int) -> Floats:
     return np.asarray(logits - top - np.log(np.exp(logits - top).sum(axis=-1, keepdims=True)))
 
 
-def _covariance(diagonal: Floats, outer: Floats, plane: Floats) -> Floats:
+def _projected_covariance(diagonal: Floats, outer: Floats, plane: Floats) -> Floats:
     """plane' (diag a - b b') plane / scale, for every row of a and b."""
     leaned = outer @ plane
     square = np.einsum("dj,ja,jb->dab", diagonal, plane, plane)

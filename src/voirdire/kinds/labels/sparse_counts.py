@@ -53,12 +53,12 @@ def is_wide(items: int, columns: int, labels: int) -> bool:
     return items * columns > max(WIDE, LABEL * labels)
 
 
-def compressed(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
+def compress_counts(row: Ints, column: Ints, shape: tuple[int, int]) -> Matrix:
     """Counts of labels, of which each is given by its row and column, as a compressed matrix.
 
     Examples
     --------
-    >>> compressed(np.array([1, 0, 1]), np.array([2, 0, 2]), (2, 3)).toarray().tolist()
+    >>> compress_counts(np.array([1, 0, 1]), np.array([2, 0, 2]), (2, 3)).toarray().tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
     """
     from scipy.sparse import coo_array
@@ -71,17 +71,17 @@ def is_compressed(counts: Matrix) -> bool:
     return hasattr(counts, "indptr")
 
 
-def times(counts: Matrix, rates: Array, xp: Any) -> Array:
+def multiply_counts(counts: Matrix, rates: Array, xp: Any) -> Array:
     """Product of counts with numbers of shape (judges x labels, columns)."""
     return counts @ rates if is_compressed(counts) else xp.dot(counts, rates)
 
 
-def of_items(counts: Matrix, labels: int) -> Floats:
+def sum_by_item(counts: Matrix, labels: int) -> Floats:
     """How often each label was given to each item, by all judges, shape (items, labels).
 
     Examples
     --------
-    >>> of_items(np.array([[1.0, 0.0, 0.0, 2.0]]), 2).tolist()
+    >>> sum_by_item(np.array([[1.0, 0.0, 0.0, 2.0]]), 2).tolist()
     [[1.0, 2.0]]
     """
     if not is_compressed(counts):
@@ -89,7 +89,7 @@ def of_items(counts: Matrix, labels: int) -> Floats:
     return np.asarray(counts @ np.tile(np.eye(labels), (counts.shape[1] // labels, 1)))
 
 
-def counted(counts: Matrix) -> Counts:
+def choose_count_storage(counts: Matrix) -> Counts:
     """Counts in the form in which sums take less time.
 
     Examples
@@ -97,7 +97,7 @@ def counted(counts: Matrix) -> Counts:
     >>> counts = np.zeros((3, 60))
     >>> counts[0, 7] = counts[2, 9] = 2.0
     >>> rates = np.arange(60.0)[None]
-    >>> counted(counts).by_item(rates).tolist(), (rates @ counts.T).tolist()
+    >>> choose_count_storage(counts).by_item(rates).tolist(), (rates @ counts.T).tolist()
     ([[14.0, 0.0, 18.0]], [[14.0, 0.0, 18.0]])
     """
     if is_compressed(counts):

@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp
 
-from voirdire.infer.multinomial import Multinomial, chances, fitted
+from voirdire.infer.multinomial import Multinomial, answer_probabilities, fit_multinomial
 from voirdire.typing import Floats, Ints
 
 LEAST = 3  # known items that labels are stacked from
@@ -82,7 +82,7 @@ class Stacking:
     >>> said = np.array([[0, 1], [0, 0], [1, 1], [1, 0], [0, 1], [1, 0], [0, 0], [1, 1]])
     >>> shares = np.eye(2)[said]
     >>> half = np.full((8, 2), 0.5)
-    >>> found = Stacking(shares, (half,), np.arange(6), said[:6, 0]).stacked()[0]
+    >>> found = Stacking(shares, (half,), np.arange(6), said[:6, 0]).stacked_probabilities()[0]
     >>> found[6:].argmax(axis=1).tolist()
     [0, 1]
     """
@@ -94,19 +94,19 @@ class Stacking:
     own: int | None = None
     alike: Ints | None = None
 
-    def stacked(self) -> tuple[Floats, Floats]:
+    def stacked_probabilities(self) -> tuple[Floats, Floats]:
         """P(class) of all items, and of the known ones, each left out: shapes (items, classes) and (known, classes).
 
         Of more than ``MOST`` known items it learns from as many, evenly spaced; the others need not be left out.
         """
         if len(self.at) > MOST:
             some = np.linspace(0, len(self.at) - 1, MOST).astype(int)
-            total, left = replace(self, at=self.at[some], answer=self.answer[some]).stacked()
+            total, left = replace(self, at=self.at[some], answer=self.answer[some]).stacked_probabilities()
             every = total[self.at]
             every[some] = left
             return total, every
         priors, fits = self._kept()
-        left = np.stack([chances(*fit.left_out()) for fit in fits])
+        left = np.stack([answer_probabilities(*fit.left_out()) for fit in fits])
         said = left[:, np.arange(len(self.answer)), self.answer]
         log = np.array([fit.log_evidence + prior.log_weight for fit, prior in zip(fits, priors, strict=True)])
         without = log[:, None] - np.log(np.maximum(said, 1e-300))
@@ -116,8 +116,8 @@ class Stacking:
         _, one, back = np.unique(codes, return_index=True, return_inverse=True)
         total = np.zeros((len(one), left.shape[2]))
         for share, prior, fit in zip(weight, priors, fits, strict=True):
-            across, variance = self._kernel(prior)
-            total += share * chances(*fit.at(prior.mean[one], across[one], variance[one]))
+            across, variance = self._prior_covariance(prior)
+            total += share * answer_probabilities(*fit.at(prior.mean[one], across[one], variance[one]))
         return total[back], np.einsum("gi,gic->ic", without, left)
 
     def _kept(self) -> tuple[list[Prior], list[Multinomial]]:
@@ -125,18 +125,18 @@ class Stacking:
 
         Each is tried with one spread first, and where that is far below the best with no other.
         """
-        middle, groups = len(SPREADS) // 2, self._priors()
-        tried = [self._fit(group[middle]) for group in groups]
+        middle, groups = len(SPREADS) // 2, self._grouped_priors()
+        tried = [self._fit_prior(group[middle]) for group in groups]
         log = np.array([f.log_evidence + g[middle].log_weight for f, g in zip(tried, groups, strict=True)])
         found = []
         for near, first, group in zip(log > log.max() - 2.0 * FAINT, tried, groups, strict=True):
             for place, prior in enumerate(group if near else ()):
-                found.append((prior, first if place == middle else self._fit(prior)))
+                found.append((prior, first if place == middle else self._fit_prior(prior)))
         top = max(fit.log_evidence + prior.log_weight for prior, fit in found)
         kept = [(p, fit) for p, fit in found if fit.log_evidence + p.log_weight > top - FAINT]
         return [p for p, _ in kept], [fit for _, fit in kept]
 
-    def _priors(self) -> list[list[Prior]]:
+    def _grouped_priors(self) -> list[list[Prior]]:
         """All priors, those that differ in spread alone together."""
         found = []
         ways = len(self.panel) + 1.0  # single judges are one
@@ -156,10 +156,10 @@ class Stacking:
             found.append([Prior(mean, spread, int(judge), each) for spread in SPREADS])
         return found
 
-    def _fit(self, prior: Prior) -> Multinomial:
-        return fitted(prior.mean[self.at], self._kernel(prior)[0][self.at], self.answer)
+    def _fit_prior(self, prior: Prior) -> Multinomial:
+        return fit_multinomial(prior.mean[self.at], self._prior_covariance(prior)[0][self.at], self.answer)
 
-    def _kernel(self, prior: Prior) -> tuple[Floats, Floats]:
+    def _prior_covariance(self, prior: Prior) -> tuple[Floats, Floats]:
         """Prior covariance with the known items, shape (items, known), and variances, shape (items,)."""
         across, variance = self._labels
         across = INTERCEPT**2 + prior.spread**2 * across

@@ -56,7 +56,7 @@ class SharedErrorsDensity(Protocol):
         """Columns of counts of judges."""
         ...
 
-    def believed(self, values: Values, data: Data) -> Floats:
+    def state_probabilities(self, values: Values, data: Data) -> Floats:
         """P(state | labels)."""
         ...
 
@@ -71,12 +71,12 @@ def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: A
     alone, total = density.alone, 0.0
     if len(alone):
         rates = _without_effects(density, values, alone, None, xp)
-        total = xp.dot(counts[:, density.columns(alone)], _flat(rates.transpose(0, 2, 1)))
+        total = xp.dot(counts[:, density.columns(alone)], _flatten_rates(rates.transpose(0, 2, 1)))
     for number, block in enumerate(density.blocks):
         judges = np.array(block)
         if isinstance(counts, np.ndarray):  # not traced: each pattern of answers once
             patterns = Patterns.of(counts[:, density.columns(judges)])
-            given = _of_block(density, values, patterns.counts, judges, number, xp)
+            given = _log_block_effects(density, values, patterns.counts, judges, number, xp)
             total = total + log_expectation(given, 0.0, xp)[patterns.of_item]
         else:
             given = _with_effects(density, values, counts, judges, number, xp)
@@ -86,15 +86,15 @@ def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: A
 
 def log_rates(density: SharedErrorsDensity, values: Values, xp: Any) -> Array:
     """Log P(label | state) of every judge, effects summed out, shape (judges, states, labels)."""
-    found: list[Array] = [None] * sum(len(judges) for judges, _ in _groups(density))
-    for judges, number in _groups(density):
+    found: list[Array] = [None] * sum(len(judges) for judges, _ in _effect_groups(density))
+    for judges, number in _effect_groups(density):
         rates = _without_effects(density, values, judges, number, xp)
         for place, k in enumerate(judges):
             found[k] = rates[place]
     return xp.stack(found)
 
 
-def _groups(density: SharedErrorsDensity) -> list[tuple[Ints, int | None]]:
+def _effect_groups(density: SharedErrorsDensity) -> list[tuple[Ints, int | None]]:
     """Judges whose effects are the same, with the number of their block; None of judges alone."""
     blocks = [(np.array(block), number) for number, block in enumerate(density.blocks)]
     return [*blocks, *((np.array([k]), None) for k in density.alone)]
@@ -113,31 +113,33 @@ def _with_effects(
     density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(labels of some judges, effect | state), shape (items, states, effects)."""
-    return _of_block(density, values, counts[:, density.columns(judges)], judges, block, xp)
+    return _log_block_effects(density, values, counts[:, density.columns(judges)], judges, block, xp)
 
 
-def _of_block(
+def _log_block_effects(
     density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """As :func:`_with_effects`, of counts of the labels of these judges alone."""
     nodes = density.nodes(values, judges, xp)
-    log = xp.dot(counts, _flat(nodes.transpose(0, 3, 1, 2)))
+    log = xp.dot(counts, _flatten_rates(nodes.transpose(0, 3, 1, 2)))
     return log.reshape((-1, nodes.shape[1], nodes.shape[2])) + density.effects(values, block, xp)
 
 
-def _flat(rates: Array) -> Array:
+def _flatten_rates(rates: Array) -> Array:
     """Axes of judges and labels as one, and all others as one."""
     shape = rates.shape
     return rates.reshape((shape[0] * shape[1], -1))
 
 
-def asked_anew(density: SharedErrorsDensity, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
+def repeat_probabilities(
+    density: SharedErrorsDensity, values: Values, data: Data
+) -> Iterator[tuple[int, Floats]]:
     """Of each judge, P(label if asked anew | all labels of an item), shape (distinct, labels), as the judge's number.
 
     A judge brings along what its family makes of the item.
     """
-    part, state = data["labels"], density.believed(values, data)
-    for judges, number in _groups(density):
+    part, state = data["labels"], density.state_probabilities(values, data)
+    for judges, number in _effect_groups(density):
         log = _with_effects(density, values, part["counts"], judges, number, np)
         log -= log.max(axis=-1, keepdims=True)
         effect = np.exp(log)
@@ -147,10 +149,10 @@ def asked_anew(density: SharedErrorsDensity, values: Values, data: Data) -> Iter
             yield int(k), effect.reshape(len(state), -1) @ of_judge.reshape(-1, density.labels)
 
 
-def of_panel(density: SharedErrorsDensity, values: Values, data: Data) -> Floats:
+def panel_class_probabilities(density: SharedErrorsDensity, values: Values, data: Data) -> Floats:
     """P(class | labels): what a judge of the panel, any of them, says if asked anew; shape (distinct, classes)."""
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
-    for _, chance in asked_anew(density, values, data):
+    for _, chance in repeat_probabilities(density, values, data):
         total += chance[:, : density.classes]
     total *= data["labels"]["known"] == 0.0
     found: Floats = total / np.maximum(total.sum(axis=1, keepdims=True), 1e-300)
@@ -166,15 +168,15 @@ def without_judge(
     """
     counts = data["labels"]["counts"].copy()
     counts[:, density.columns(np.array([judge]))] = 0.0
-    return seen_by_others(density, values, data | {"labels": data["labels"] | {"counts": counts}}, judge)
+    return beliefs_of_others(density, values, data | {"labels": data["labels"] | {"counts": counts}}, judge)
 
 
-def seen_by_others(
+def beliefs_of_others(
     density: SharedErrorsDensity, values: Values, data: Data, judge: int
 ) -> tuple[Floats, Floats]:
     """As :func:`without_judge`, of labels among which the judge's are not."""
-    state = density.believed(values, data)
-    judges, number = next(group for group in _groups(density) if judge in group[0])
+    state = density.state_probabilities(values, data)
+    judges, number = next(group for group in _effect_groups(density) if judge in group[0])
     log = _with_effects(density, values, data["labels"]["counts"], judges, number, np)
     effect = np.exp(log - log.max(axis=-1, keepdims=True))
     effect *= (state / effect.sum(axis=-1))[..., None]
@@ -189,27 +191,27 @@ def drawn_rates(
 
     Shapes (distinct,) and (distinct, labels). Effects of families are drawn too, given their labels.
     """
-    believed = density.believed(values, data)
-    state = _pick(believed, rng)
+    believed = density.state_probabilities(values, data)
+    state = _sample_categorical(believed, rng)
 
-    def rates() -> Iterator[tuple[int, Floats]]:
+    def judge_rates() -> Iterator[tuple[int, Floats]]:
         rows = np.arange(len(state))
-        for judges, number in _groups(density):
+        for judges, number in _effect_groups(density):
             log = _with_effects(density, values, data["labels"]["counts"], judges, number, np)[rows, state]
-            effect = _pick(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
+            effect = _sample_categorical(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
             for k, of_judge in zip(judges, np.exp(density.nodes(values, judges, np)), strict=True):
                 yield int(k), of_judge[state, effect]
 
-    return state, rates()
+    return state, judge_rates()
 
 
-def expanded(data: Data, row: Ints) -> Data:
+def expand_units(data: Data, row: Ints) -> Data:
     """The data of all units, of which ``row`` says where each stands among the distinct ones."""
     part = {name: column[row] for name, column in data["labels"].items()}
     return {"labels": part | {"weight": np.ones(len(row))}}
 
 
-def _pick(weight: Floats, rng: np.random.Generator) -> Ints:
+def _sample_categorical(weight: Floats, rng: np.random.Generator) -> Ints:
     total = weight.cumsum(axis=1)
     drawn: Ints = (rng.random((len(weight), 1)) * total[:, -1:] > total).sum(axis=1)
     return drawn

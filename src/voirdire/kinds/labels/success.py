@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Sequence
 
 from voirdire.errors import InputError
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 
 #: Words of success, each with its words of failure.
@@ -67,7 +67,7 @@ def known_success(classes: Sequence[str]) -> str | None:
     >>> known_success(["0", "1"]), known_success(["spam", "ham"]), known_success(["good", "fair", "poor"])
     ('1', None, None)
     """
-    words = {name: _plain(name) for name in classes}
+    words = {name: _normalise_name(name) for name in classes}
     found = [name for name, word in words.items() if word in PAIRS]
     others = [word for word in words.values() if word not in PAIRS]
     if len(found) == 1 and all(_is_worse(word, words[found[0]], len(others) == 1) for word in others):
@@ -86,7 +86,7 @@ def known_success(classes: Sequence[str]) -> str | None:
     return None
 
 
-def success(classes: Sequence[str], positive: object = None) -> str | None:
+def success_class(classes: Sequence[str], positive: object = None) -> str | None:
     """The class that counts as a success: the one that was named, or the known one.
 
     Raises
@@ -96,7 +96,7 @@ def success(classes: Sequence[str], positive: object = None) -> str | None:
 
     Examples
     --------
-    >>> success(["ham", "spam"], "ham"), success(["ham", "spam"])
+    >>> success_class(["ham", "spam"], "ham"), success_class(["ham", "spam"])
     ('ham', None)
     """
     if positive is None:
@@ -104,17 +104,17 @@ def success(classes: Sequence[str], positive: object = None) -> str | None:
     name = str(positive)
     if name not in classes:
         raise InputError(
-            f"positive {name!r} is no class; classes are {known_names(classes)}{nearest(name, classes)}"
+            f"positive {name!r} is no class; classes are {known_names(classes)}{nearest_name(name, classes)}"
         )
     return name
 
 
-def note(classes: Sequence[str], chosen: str) -> str:
+def success_note(classes: Sequence[str], chosen: str) -> str:
     """Note on a fit where success was recognised by a word.
 
     Examples
     --------
-    >>> note(["right", "wrong"], "right")
+    >>> success_note(["right", "wrong"], "right")
     "Success is taken to be 'right', so that more of it is better; --positive wrong says otherwise."
     """
     others = [name for name in classes if name != chosen]
@@ -150,7 +150,7 @@ def _is_worse(word: str, success: str, alone: bool) -> bool:
     return alone and success in BEST and success not in word.split()
 
 
-def _plain(name: str) -> str:
+def _normalise_name(name: str) -> str:
     word = " ".join(name.casefold().replace("_", " ").split())
     word = word if word in ("-", "-1") else word.replace("-", " ").strip() or word
     try:

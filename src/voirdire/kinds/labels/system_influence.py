@@ -10,30 +10,36 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.labels.influence import labels_given, without
+from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.systems import grades, probable_shares, shares
-from voirdire.kinds.systems import placed
+from voirdire.kinds.labels.systems import class_grades, probable_shares, system_shares
+from voirdire.kinds.systems import systems_and_contexts
 from voirdire.model.check import Check
 from voirdire.model.terms.confusion import log_softmax
-from voirdire.trust.checks import first_place
+from voirdire.trust.checks import check_first_place
 from voirdire.typing import Floats, Ints
 
 MOST = 100  # judges that are left out, those with the most labels
 
 
-def influence_on_systems(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
+def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
     """Check whether the first place hangs on single judges; nothing where it is not known which class is better."""
-    worth = grades(problem)
-    if placed(problem.table) is None or worth is None or posterior.values is None:
+    worth = class_grades(problem)
+    if systems_and_contexts(problem.table) is None or worth is None or posterior.values is None:
         return []
     if not problem.density.latent or len(problem.judges) < 2:
         return []
-    draws = np.asarray(shares(problem, posterior) @ worth)
-    return [first_place(top_changers(problem, posterior, worth), "system", problem.table.systems, draws)]
+    draws = np.asarray(system_shares(problem, posterior) @ worth)
+    return [
+        check_first_place(
+            judges_changing_first(problem, posterior, worth), "system", problem.table.systems, draws
+        )
+    ]
 
 
-def top_changers(problem: LabelsProblem, posterior: Posterior, worth: Floats) -> list[tuple[str, str]]:
+def judges_changing_first(
+    problem: LabelsProblem, posterior: Posterior, worth: Floats
+) -> list[tuple[str, str]]:
     """Judges without whom another system is first, and which; those with the most labels first.
 
     Judges without whom a system has no label are left out of it.
@@ -43,14 +49,14 @@ def top_changers(problem: LabelsProblem, posterior: Posterior, worth: Floats) ->
     worth : array, shape (classes,)
         Value of each class in a system's score.
     """
-    where = placed(problem.table)
+    where = systems_and_contexts(problem.table)
     assert where is not None  # of a table of systems
     system, values = where.system[problem.unit_item], posterior.central_values
     joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
     whole = np.exp(log_softmax(joint, problem.classes, np))
     pairs = labels_given(problem)
-    rest = np.exp(log_softmax(without(problem, values, pairs)[0], problem.classes, np))
-    first = int(np.argmax(_scores(problem, whole, system, worth)))
+    rest = np.exp(log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np))
+    first = int(np.argmax(_system_scores(problem, whole, system, worth)))
     labelled, names = np.bincount(pairs.unit, minlength=len(whole)), problem.table.systems
     found = []
     for judge in np.argsort(-np.bincount(pairs.judge), kind="stable")[:MOST]:
@@ -60,12 +66,12 @@ def top_changers(problem: LabelsProblem, posterior: Posterior, worth: Floats) ->
             continue
         left = whole.copy()
         left[pairs.unit[mine]] = rest[mine]
-        top = int(np.argmax(_scores(problem, left, system, worth)))
+        top = int(np.argmax(_system_scores(problem, left, system, worth)))
         if top != first:
             found.append((problem.judges[int(judge)], names[top]))
     return found
 
 
-def _scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: Floats) -> Floats:
+def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: Floats) -> Floats:
     """Scores of systems at the most probable shares, shape (systems,)."""
     return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ worth)

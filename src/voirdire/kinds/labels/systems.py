@@ -26,11 +26,11 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.beliefs import class_probabilities
-from voirdire.kinds.labels.names import called
+from voirdire.kinds.labels.names import misnamed_class_rates
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.success import unknown_success
 from voirdire.kinds.quantities import Quantities, Quantity
-from voirdire.kinds.systems import placed, ranked
+from voirdire.kinds.systems import rank_systems, systems_and_contexts
 from voirdire.model.problem import TARGET
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
@@ -45,7 +45,9 @@ TOGETHER = 2_000_000  # numbers of draws, units and classes that are held at onc
 OWN = 1987  # of random numbers that no simulation with the same seed has drawn
 
 
-def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each: bool = False) -> Floats:
+def system_shares(
+    problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each: bool = False
+) -> Floats:
     """Draws of the share of every class in every system, shape (draws, systems, classes); see the module.
 
     ``each``: one for each draw of the fit, in its order; else 1,000 or more, of some draws of it.
@@ -55,7 +57,7 @@ def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each:
     InputError
         The table is not about systems, or the fit has no draws or no classes.
     """
-    where = placed(problem.table)
+    where = systems_and_contexts(problem.table)
     if where is None:
         raise InputError(
             "systems() needs labels of several systems over several contexts: columns context and system"
@@ -65,11 +67,11 @@ def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0, *, each:
     rng = np.random.default_rng((seed, OWN))
     system, context = where.system[problem.unit_item], where.context[problem.unit_item]
     wanted = len(next(iter(posterior.values.values()))) if each else DRAWS
-    beliefs = _beliefs(problem, posterior, wanted if each else None)
+    beliefs = _draw_beliefs(problem, posterior, wanted if each else None)
     times = -(-wanted // len(beliefs))
     many = max(1, TOGETHER // max(1, times * beliefs[0].size))
     found = [
-        _drawn(np.stack(beliefs[start : start + many]), system, context, problem, times, rng)
+        _draw_shares(np.stack(beliefs[start : start + many]), system, context, problem, times, rng)
         for start in range(0, len(beliefs), many)
     ]
     return np.concatenate(found)
@@ -91,7 +93,7 @@ def check_size(problem: LabelsProblem) -> None:
         )
 
 
-def _beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | None) -> list[Floats]:
+def _draw_beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | None) -> list[Floats]:
     """P(class) of every unit in draws of the fit, shape (units, classes) each; ``wanted`` draws, or a few.
 
     By the panel where no item is known: shares of systems take them for what answers say beside the shares, which
@@ -100,13 +102,13 @@ def _beliefs(problem: LabelsProblem, posterior: Posterior, wanted: int | None) -
     if problem.about == TARGET and problem.answered is not None:
         return [problem.answered]
     density = problem.density
-    each = some_draws(posterior, wanted or (FEW if density.graded else MAX_DRAWS))
+    each = some_draws(posterior, wanted or (FEW if density.has_grades else MAX_DRAWS))
     found = [class_probabilities(density, [one], problem.data) for one in each]
-    rates = called(problem, posterior)
+    rates = misnamed_class_rates(problem, posterior)
     return [(one if rates is None else one @ rates)[problem.unit_row] for one in found]
 
 
-def _drawn(
+def _draw_shares(
     belief: Floats, system: Ints, context: Ints, problem: LabelsProblem, times: int, rng: np.random.Generator
 ) -> Floats:
     """Shares in some draws of the fit, shape (draws, units, classes), several times in each.
@@ -159,12 +161,12 @@ def probable_shares(problem: LabelsProblem, belief: Floats, system: Ints) -> tup
     return pi, evidence
 
 
-def grades(problem: LabelsProblem) -> Floats | None:
+def class_grades(problem: LabelsProblem) -> Floats | None:
     """Value of each class in a system's score, shape (classes,); None where none is known to be better."""
     names = problem.labels[: problem.classes]
     if problem.positive is not None:
         return np.array([float(name == problem.positive) for name in names])
-    if not (problem.table.declared or problem.density.graded):
+    if not (problem.table.declared or problem.density.has_grades):
         return None
     try:
         return np.array([float(name) for name in names])
@@ -172,35 +174,35 @@ def grades(problem: LabelsProblem) -> Floats | None:
         return None
 
 
-def unit(problem: LabelsProblem) -> str:
+def score_unit(problem: LabelsProblem) -> str:
     """Meaning of a score, in words."""
     return "mean grade" if problem.positive is None else f"share of {problem.positive}"
 
 
 def known_grades(problem: LabelsProblem) -> Floats:
-    """As :func:`grades`, of tables of which it is known what is better.
+    """As :func:`class_grades`, of tables of which it is known what is better.
 
     Raises
     ------
     InputError
         It is not.
     """
-    found = grades(problem)
+    found = class_grades(problem)
     if found is None:
         raise unknown_success(problem.labels[: problem.classes])
     return found
 
 
-def quantities(problem: LabelsProblem, posterior: Posterior) -> Quantities:
+def system_quantities(problem: LabelsProblem, posterior: Posterior) -> Quantities:
     """Shares of every class in systems in each draw of the fit, and their scores where it is known what is better.
 
     Nothing where the table is not about systems, or the classes of all items in all draws are too many numbers.
     """
     assert posterior.draws is not None  # of a container of draws
     beliefs = posterior.draws[..., 0].size * len(problem.unit_item) * problem.classes
-    if placed(problem.table) is None or beliefs > MOST:
+    if systems_and_contexts(problem.table) is None or beliefs > MOST:
         return {}
-    found, worth = shares(problem, posterior, each=True), grades(problem)
+    found, worth = system_shares(problem, posterior, each=True), class_grades(problem)
     scores = {} if worth is None else {"system_score": Quantity(np.asarray(found @ worth), ("system",))}
     return scores | {"system_share": Quantity(found, ("system", "class"))}
 
@@ -222,7 +224,7 @@ def check_columns(table: Labels) -> None:
     ...
     voirdire.errors.InputError: a board of labels is of systems over contexts: it needs the columns judge, label, ...
     """
-    if placed(table) is not None:
+    if systems_and_contexts(table) is not None:
         return
     optional = {"criterion": table.has_criteria, "item": table.has_items}
     optional |= {name: getattr(table, name) is not None for name in ("context", "system", "run", "phase")}
@@ -242,18 +244,18 @@ def check_columns(table: Labels) -> None:
     )
 
 
-def systems(
+def system_table(
     problem: LabelsProblem, posterior: Posterior, prob: float, drawn: Floats | None = None
 ) -> Columns:
     """Systems, best first where it is known what is better: system, contexts, score and what a ranking has, and shares.
 
-    ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` of every class. ``drawn`` are the :func:`shares`,
-    where they are there.
+    ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` of every class. ``drawn`` are the
+    :func:`system_shares`, where they are there.
     """
-    drawn, of = shares(problem, posterior) if drawn is None else drawn, grades(problem)
-    where = placed(problem.table)
+    drawn, of = system_shares(problem, posterior) if drawn is None else drawn, class_grades(problem)
+    where = systems_and_contexts(problem.table)
     assert where is not None  # shares() refuses
-    columns = ranked(
+    columns = rank_systems(
         problem.table, where, drawn @ (np.zeros(problem.classes) if of is None else of), posterior, prob
     )
     if of is None:

@@ -55,7 +55,7 @@ class Panel:
     labels: Floats
     count: Floats
 
-    def some(self, rows: Ints) -> Panel:
+    def select_rows(self, rows: Ints) -> Panel:
         """Of some items."""
         return Panel(self.chance[rows], self.labels[rows], self.count[rows])
 
@@ -70,7 +70,7 @@ class Panel:
         smoothed = self.labels + 1.0 / self.labels.shape[1]
         return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
 
-    def weighed(self, dependence: float) -> Floats:
+    def discounted_probabilities(self, dependence: float) -> Floats:
         """The model's P(class) of labels that depend on each other so far."""
         weight = 1.0 / (1.0 + np.maximum(self.count - 1.0, 0.0) * dependence)
         log = weight[:, None] * np.log(np.maximum(self.chance, FLOOR))
@@ -122,14 +122,16 @@ class Target:
         weight = self._weight
         total = float((weight @ SHARE).sum()) * panel.shares
         for dependence, of_model in zip(DEPENDENCE, weight @ (1.0 - SHARE), strict=True):
-            total = total + of_model * panel.weighed(dependence)
+            total = total + of_model * panel.discounted_probabilities(dependence)
         return np.asarray(total)
 
     def learned(self, panel: Panel, answer: Ints) -> Target:
         """With the classes of items: the weights are not normalised, and sum to the probability of these classes."""
         rows = np.arange(len(answer))
         by_share = panel.shares[rows, answer]
-        by_model = np.stack([panel.weighed(dependence)[rows, answer] for dependence in DEPENDENCE])
+        by_model = np.stack(
+            [panel.discounted_probabilities(dependence)[rows, answer] for dependence in DEPENDENCE]
+        )
         chance = (1.0 - SHARE)[:, None] * by_model[:, None, :] + SHARE[:, None] * by_share
         return Target(self.log_weight + np.log(np.maximum(chance, FLOOR)).sum(axis=-1))
 
@@ -139,7 +141,7 @@ class Target:
         return float(np.logaddexp.reduce(self.log_weight.ravel()))
 
 
-def averaged(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
+def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
     """P(class) about the target by several ways, by how well each predicts known items left out.
 
     Each way is also charged for one more item that it gets wrong, as surely as it answers on average: of a few known
@@ -157,7 +159,7 @@ def averaged(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
     log = np.log([0.5] + [0.5 / others] * (len(ways) - 1))
     said = []
     for number, way in enumerate(ways):
-        of_known = way.some(known)
+        of_known = way.select_rows(known)
         found = Target.prior().learned(of_known, answer)
         doubt = 1.0 - found.of(of_known).max(axis=1)
         log[number] += found.evidence + float(np.log(np.maximum(doubt, FLOOR)).mean())

@@ -21,7 +21,7 @@ from voirdire.typing import Floats, Ints
 _SHOWN = 5
 
 
-def exchangeable(problem: LabelsProblem) -> bool:
+def is_exchangeable(problem: LabelsProblem) -> bool:
     """True if at most two judges and two labels can change names together without changing anything.
 
     Examples
@@ -31,7 +31,7 @@ def exchangeable(problem: LabelsProblem) -> bool:
     >>> rows = [(judge, n, label) for n in range(6) for judge, label in (("a", "yn"[n % 2]), ("b", "ny"[n % 2]))]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     >>> fit = voirdire.fit(table, method="map")
-    >>> exchangeable(fit.problem), exchangeable(voirdire.fit(table.iloc[:-1], method="map").problem)
+    >>> is_exchangeable(fit.problem), is_exchangeable(voirdire.fit(table.iloc[:-1], method="map").problem)
     (True, False)
     """
     density, part = problem.density, problem.data["labels"]
@@ -40,10 +40,10 @@ def exchangeable(problem: LabelsProblem) -> bool:
     if part["counts"].shape[1] > 4 or density.classes != 2 or density.labels != 2:
         return False
     counts, of, weight = part["counts"].reshape(len(part["counts"]), -1, 2), part["criterion"], part["weight"]
-    return _table(counts, of, weight) == _table(counts[:, ::-1, ::-1], of, weight)
+    return _count_items(counts, of, weight) == _count_items(counts[:, ::-1, ::-1], of, weight)
 
 
-def _table(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[bytes, int], float]:
+def _count_items(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[bytes, int], float]:
     """Count the items that have the same labels."""
     found: dict[tuple[bytes, int], float] = {}
     for item, of, times in zip(counts, criterion, weight, strict=True):
@@ -52,16 +52,16 @@ def _table(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[bytes,
     return found
 
 
-def evened(problem: LabelsProblem, posterior: Posterior) -> Posterior:
+def symmetrise_posterior(problem: LabelsProblem, posterior: Posterior) -> Posterior:
     """The posterior as it is, or where names can be exchanged half of its draws beside their images."""
-    if posterior.draws is None or not exchangeable(problem):
+    if posterior.draws is None or not is_exchangeable(problem):
         return posterior
     half = posterior.draws[:, : posterior.draws.shape[1] // 2]
-    draws = np.concatenate([half, _exchanged(problem, half)], axis=1)
+    draws = np.concatenate([half, _swap_names(problem, half)], axis=1)
     return replace(posterior, draws=draws, centre=draws.mean(axis=(0, 1)))
 
 
-def _exchanged(problem: LabelsProblem, x: Floats) -> Floats:
+def _swap_names(problem: LabelsProblem, x: Floats) -> Floats:
     """Flat vectors, shape (..., size), with both judges and both labels called by the other's name."""
     density = problem.density
     values = dict(density.values(x, np))
@@ -75,7 +75,7 @@ def _exchanged(problem: LabelsProblem, x: Floats) -> Floats:
     return np.asarray(density.flat(values, np))
 
 
-def tied(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
+def tied_units(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
     """Units of which several classes are exactly as probable and none more, with these classes."""
     counts, classes = problem.data["labels"]["counts"], problem.labels[: problem.classes]
     if problem.is_wide:
@@ -84,7 +84,7 @@ def tied(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
     if not problem.density.latent:
         votes = counts.sum(axis=1)[:, : problem.classes]
         top = votes == votes.max(axis=1, keepdims=True)
-    elif exchangeable(problem):
+    elif is_exchangeable(problem):
         top = np.repeat((counts == counts[:, ::-1, ::-1]).all(axis=(1, 2))[:, None], 2, axis=1)
     else:
         return []
@@ -95,9 +95,9 @@ def tied(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
     return found
 
 
-def ties(problem: LabelsProblem) -> list[Check]:
+def ties_check(problem: LabelsProblem) -> list[Check]:
     """Warn of items that are ties, if any."""
-    found = tied(problem)
+    found = tied_units(problem)
     if not found:
         return []
     names = problem.coords["unit"]

@@ -6,18 +6,18 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.about import shown
-from voirdire.kinds.labels.chances import chances
-from voirdire.kinds.labels.predict import check_classes, class_columns, classify
+from voirdire.kinds.labels.about import shown_probabilities
+from voirdire.kinds.labels.chances import label_probabilities
+from voirdire.kinds.labels.predict import check_classes, class_columns, classify_items
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.tables.encode import positions
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.encode import level_positions
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.typing import Ints
 
 
-def predict(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
+def predict_labels(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
     """Classes of the items of a table with labels; of one without a column ``label``, the labels that judges may give.
 
     Parameters
@@ -37,7 +37,7 @@ def predict(problem: LabelsProblem, posterior: Posterior, table: object) -> Colu
         A judge, criterion, item or label that the fit does not know; a model without classes.
     """
     if _has_labels(table):
-        return classify(problem, posterior, table)
+        return classify_items(problem, posterior, table)
     return _label_chances(problem, posterior, table)
 
 
@@ -64,10 +64,10 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         A judge, criterion, item or label that the fit does not know; a model without classes.
     """
     if _has_labels(table):
-        return classify(problem, posterior, table)
+        return classify_items(problem, posterior, table)
     check_classes(problem)
     given = read_scores(table, name="labels", judge="people", answered=False)
-    codes, named = _codes(problem, given, ("criterion", "item"))
+    codes, named = _encode_rows(problem, given, ("criterion", "item"))
     unit = np.full((len(problem.criteria), len(problem.items)), -1)
     unit[problem.unit_criterion, problem.unit_item] = np.arange(len(problem.unit_item))
     row, problems = unit[codes["criterion"], codes["item"]], Problems("labels")
@@ -75,7 +75,7 @@ def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, 
         unknown = "no judge has labelled that item under that criterion; leave it out"
         problems.rows(np.flatnonzero(row < 0) + 1, unknown)
     problems.raise_any()
-    chance, other = (of[row] for of in shown(problem, posterior))
+    chance, other = (of[row] for of in shown_probabilities(problem, posterior))
     return {**named, **class_columns(problem, chance, other)}
 
 
@@ -85,23 +85,25 @@ def _has_labels(table: object) -> bool:
 
 def _label_chances(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
     given = read_scores(table, name="labels", answered=False)
-    codes, named = _codes(problem, given, ("judge", "criterion", "item"))
+    codes, named = _encode_rows(problem, given, ("judge", "criterion", "item"))
     rows = (codes["judge"], codes["criterion"], codes["item"])
-    found = np.mean([chances(problem, values, rows) for values in some_draws(posterior)], axis=0)
+    found = np.mean([label_probabilities(problem, values, rows) for values in some_draws(posterior)], axis=0)
     return named | {f"p_{label}": found[:, at] for at, label in enumerate(problem.labels)}
 
 
-def _codes(problem: LabelsProblem, given: Scores, names: tuple[str, ...]) -> tuple[dict[str, Ints], Columns]:
+def _encode_rows(
+    problem: LabelsProblem, given: Scores, names: tuple[str, ...]
+) -> tuple[dict[str, Ints], Columns]:
     """Codes of rows by a problem's levels, and the columns that name them."""
     problems, codes = Problems("labels"), {}
     named: Columns = {}
     for name in names:
         plural = {"judge": "judges", "criterion": "criteria", "item": "items"}[name]
         theirs, ours = getattr(given, plural), getattr(problem, plural)
-        place = positions(theirs, ours)
+        place = level_positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
             at = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(at, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
+            problems.rows(at, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
         codes[name] = place[getattr(given, name)]
         if name != "criterion" or problem.table.has_criteria:
             named[name] = np.array(ours, dtype=object)[codes[name]]

@@ -1,8 +1,8 @@
 """Residuals of judges of large tables of labels, of which only sums over pairs of judges are held.
 
-As :func:`.labels.dependence.residuals`, of judges who are independent given the class. Judges have few items in common,
-so that a table of all judges and items would be zeros. Items are put into ``GROUPS`` groups by lot, and intervals come
-from these groups drawn with replacement in the place of the items.
+As :func:`.labels.dependence.label_residuals`, of judges who are independent given the class. Judges have few items in
+common, so that a table of all judges and items would be zeros. Items are put into ``GROUPS`` groups by lot, and
+intervals come from these groups drawn with replacement in the place of the items.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.labels.influence import units as units_of
-from voirdire.kinds.labels.judge_pairs import PAIRS, matrix, products, some_units
+from voirdire.kinds.labels.influence import label_units as units_of
+from voirdire.kinds.labels.judge_pairs import PAIRS, judge_unit_matrix, row_products, some_units
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.pick import pick
+from voirdire.kinds.pick import sample_categorical
 from voirdire.model.terms.confusion import log_softmax
-from voirdire.trust.residuals import looked_at
+from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
 
 GROUPS = 20  # of items
@@ -49,7 +49,7 @@ class WideResiduals:
     whole: Floats
 
     @property
-    def comparisons(self) -> int:
+    def comparison_count(self) -> int:
         """Number of groups that intervals are resampled from."""
         return int(self.groups.shape[1])
 
@@ -71,14 +71,14 @@ class WideResiduals:
 def wide_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> WideResiduals:
     """Right answers beyond expectation, of the judges with most labels and of some items where there are very many."""
     density, table, units = problem.density, problem.table, len(problem.unit_item)
-    unit, chosen = units_of(problem), looked_at(problem.judge_votes, 1)
-    row, seen = _places(problem, chosen)
+    unit, chosen = units_of(problem), examined_judges(problem.judge_votes, 1)
+    row, seen = _chosen_rows(problem, chosen)
     pairs = float((np.bincount(unit[seen]).astype(float) ** 2).sum())
     if pairs > PAIRS and len(chosen) > JUDGES:
         # of fewer judges what two have in common is known better than of fewer items
         most = max(JUDGES, int(len(chosen) * np.sqrt(PAIRS / pairs)))
         chosen = np.sort(np.argsort(-problem.judge_votes, kind="stable")[:most])
-        row, seen = _places(problem, chosen)
+        row, seen = _chosen_rows(problem, chosen)
     some = some_units(unit[seen], units, rng)
     place = np.full(units, -1)
     place[rng.permutation(some)] = np.arange(len(some))  # so that neighbours are a group drawn by lot
@@ -90,22 +90,22 @@ def wide_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.
     groups = np.zeros((3, len(edges) - 1, len(upper[0])))
     values = posterior.central_values  # draws of many labels are near it
     chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
-    drawn = pick(chance[problem.unit_row], rng)[unit]
+    drawn = sample_categorical(chance[problem.unit_row], rng)[unit]
     right = np.diagonal(np.exp(density.rates(values, np))[..., : problem.classes], axis1=-2, axis2=-1)
     p = right[chosen[judge], drawn]
-    r = matrix(judge, column, (label == drawn) - p, shape).tocsc()
-    v = matrix(judge, column, p * (1.0 - p), shape).tocsc()
+    r = judge_unit_matrix(judge, column, (label == drawn) - p, shape).tocsc()
+    v = judge_unit_matrix(judge, column, p * (1.0 - p), shape).tocsc()
     whole = np.zeros((3, len(chosen), len(chosen)))
     for group, (start, stop) in enumerate(pairwise(edges)):
         parts = r[:, start:stop].tocsr(), v[:, start:stop].tocsr()
         for which, part in enumerate((*parts, np.sqrt(parts[1]))):
-            sums = products(part, part)
+            sums = row_products(part, part)
             whole[which] += sums
             groups[which, group] = sums[upper]
     return WideResiduals(chosen, len(some), groups, whole)
 
 
-def _places(problem: LabelsProblem, chosen: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+def _chosen_rows(problem: LabelsProblem, chosen: Ints) -> tuple[Ints, NDArray[np.bool_]]:
     """Row of each judge among those who are chosen, -1 for others; and which labels are theirs."""
     row = np.full(len(problem.judges), -1)
     row[chosen] = np.arange(len(chosen))

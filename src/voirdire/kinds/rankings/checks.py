@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import items_linked
+from voirdire.kinds.checks import linked_items_check
 from voirdire.kinds.rankings.problem import RankingsProblem
-from voirdire.model.check import Check, listed
+from voirdire.model.check import Check, list_names
 
 
 def all_checks(
@@ -21,10 +21,10 @@ def all_checks(
     chosen: str | None = None,
 ) -> list[Check]:
     """Checks that every fit of rankings makes, after those of its method."""
-    return [*found, linked(problem), separated(problem), constant(problem)]
+    return [*found, connectivity_check(problem), separation_check(problem), constant_judges_check(problem)]
 
 
-def linked(problem: RankingsProblem) -> Check:
+def connectivity_check(problem: RankingsProblem) -> Check:
     """Check whether all items can be compared through the rankings.
 
     Examples
@@ -32,7 +32,7 @@ def linked(problem: RankingsProblem) -> Check:
     >>> import pandas as pd
     >>> import voirdire
     >>> rows = {"judge": ["a", "a", "b", "b"], "item": list("wxyz"), "rank": [1, 2, 1, 2]}
-    >>> linked(voirdire.fit(pd.DataFrame(rows), method="map").problem).level
+    >>> connectivity_check(voirdire.fit(pd.DataFrame(rows), method="map").problem).level
     'warn'
     """
     table = problem.table
@@ -43,7 +43,7 @@ def linked(problem: RankingsProblem) -> Check:
         criterion, item = (
             np.concatenate([getattr(one, name) for one in (table, people)]) for name in ("criterion", "item")
         )
-    return items_linked(
+    return linked_items_check(
         problem,
         which,
         criterion,
@@ -54,7 +54,7 @@ def linked(problem: RankingsProblem) -> Check:
     )
 
 
-def separated(problem: RankingsProblem) -> Check:
+def separation_check(problem: RankingsProblem) -> Check:
     """Check whether some items come first, or last, in every ranking."""
     order, last = problem.order, problem.order.group.max(axis=0)
     told, there = last > 0, order.row >= 0
@@ -69,13 +69,13 @@ def separated(problem: RankingsProblem) -> Check:
     if not names:
         return Check("separation", "ok", 0.0, "No item comes first, or last, in every ranking.")
     message = (
-        f"{listed(sorted(names))} first or last in every ranking (under some criterion): how far they stand out is "
+        f"{list_names(sorted(names))} first or last in every ranking (under some criterion): how far they stand out is "
         "set by the prior, not by the rankings."
     )
     return Check("separation", "warn", float(len(names)), message)
 
 
-def constant(problem: RankingsProblem) -> Check:
+def constant_judges_check(problem: RankingsProblem) -> Check:
     """Judges whose rankings are all ties, or of one item."""
     told = problem.order.group.max(axis=0) > 0
     judge = problem.order.of(problem.table.judge)
@@ -84,7 +84,8 @@ def constant(problem: RankingsProblem) -> Check:
     if not names:
         return Check("constant-judges", "ok", 0.0, "Every judge tells some items apart.")
     message = (
-        f"{listed(names)} telling no items apart: rankings in which all items are tied, or of one item, say nothing. "
+        f"{list_names(names)} telling no items apart: rankings in which all items are tied, or of one item, say "
+        f"nothing. "
         "Leave the judge out, or read its answers."
     )
     return Check("constant-judges", "warn", float(len(names)), message)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import panel_field
-from voirdire.kinds.in_contexts import over_contexts
+from voirdire.kinds.in_contexts import strengths_over_contexts
 from voirdire.model.density import Data
 from voirdire.model.design import Scale, Term
 from voirdire.model.panel_density import PanelDensity
@@ -23,7 +23,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.rankings import Rankings
 
 
-def terms_of(model: Model, table: Rankings, people: bool = False) -> tuple[Term, ...]:
+def model_terms(model: Model, table: Rankings, people: bool = False) -> tuple[Term, ...]:
     """The terms of a model that a table has something to say of, perhaps with people's rankings beside it."""
     rate = model.strength.numbers["rate"]
     found = [
@@ -34,10 +34,10 @@ def terms_of(model: Model, table: Rankings, people: bool = False) -> tuple[Term,
             scale=Scale(rate=rate, spread="log_spread", rows=1, zero_sum=True),
         )
     ]
-    if model.context is not None and no_contexts(table) is None:
+    if model.context is not None and why_no_contexts(table) is None:
         scale = Scale(rate=model.context.numbers["rate"], spread="log_context_spread")
         found.append(Term("context_strength", ("criterion", "item", "context"), 0, scale=scale))
-    if model.taste is not None and no_tastes(table) is None:
+    if model.taste is not None and why_no_tastes(table) is None:
         scale = Scale(rate=model.taste.numbers["rate"], spread="log_taste_spread")
         found.append(Term("taste", ("judge", "item"), 0, scale=scale))
     if people:
@@ -47,7 +47,7 @@ def terms_of(model: Model, table: Rankings, people: bool = False) -> tuple[Term,
     return tuple(term._replace(apart=True) for term in found)
 
 
-def no_contexts(table: Rankings) -> str | None:
+def why_no_contexts(table: Rankings) -> str | None:
     """Why what items are worth in each context cannot be told, in words; None where it can."""
     if table.context is None:
         return "the table has no column context"
@@ -55,7 +55,7 @@ def no_contexts(table: Rankings) -> str | None:
     return None if len(pairs) > len({item for item, _ in pairs}) else "no item is ranked in two contexts"
 
 
-def no_tastes(table: Rankings) -> str | None:
+def why_no_tastes(table: Rankings) -> str | None:
     """Why judges' tastes cannot be told, in words; None where they can."""
     if len(table.judges) < 2:
         return "there is one judge"
@@ -83,10 +83,10 @@ class RankingsDensity(PanelDensity):
         """As in :class:`.LogDensity`."""
         return self.weights
 
-    def field(self, data: Data) -> Field:
+    def latent_model(self, data: Data) -> Field:
         """See :func:`.nested.panel.panel_field`."""
         return panel_field(self, data)
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
-        return over_contexts(values, self.over)
+        return strengths_over_contexts(values, self.over)

@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.rankings.problem import RankingsProblem, pose_rankings
+from voirdire.kinds.rankings.problem import RankingsProblem, encode_rankings
 from voirdire.model.specs import Model
 from voirdire.tables.rankings import Rankings
 from voirdire.typing import Bools, Floats, Ints
@@ -42,8 +42,8 @@ def held_out(model: Model, table: Rankings, here: Bools) -> Seen:
     >>> bool((log > np.log(0.5)).all()), right.tolist()
     (True, [1.0])
     """
-    whole = pose_rankings(model, table)
-    mode = find_mode(_without(whole, here))
+    whole = encode_rankings(model, table)
+    mode = find_mode(_hide_rankings(whole, here))
     assert isinstance(mode, NestedMode)  # of all models of rankings
     draws = nested_draws(mode, np.random.default_rng(0), DRAWS)
     worth = whole.worth(whole.density.values(draws, np), whole.cells())[..., here]
@@ -54,7 +54,7 @@ def held_out(model: Model, table: Rankings, here: Bools) -> Seen:
     return log, _in_order(worth.mean(axis=0), group)
 
 
-def _without(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
+def _hide_rankings(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
     """The same rankings, of which some say nothing: all of their items are tied."""
     group = np.where(hidden & (problem.order.group >= 0), 0, problem.order.group)
     data = problem.data | {"panel": problem.data["panel"] | {"answers": group}}

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.kinds.coded import criteria_of, strangers
+from voirdire.kinds.coded import criterion_codes, describe_unknown_anchors
 from voirdire.kinds.votes.human.table import PEOPLE
-from voirdire.tables.encode import positions
+from voirdire.tables.encode import level_positions
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
@@ -67,11 +67,14 @@ def read_ranked_anchors(table: object, panel: Rankings) -> RankedAnchors:
     """
     if isinstance(table, RankedAnchors):
         return table
-    people = _read(table)
+    people = _read_people(table)
     problems = Problems("anchors")
-    criterion = criteria_of(people, panel, problems)
-    item = positions(people.items, panel.items)[people.item]
-    kept, said = item >= 0, strangers(people.items, people.item, panel.items, "about item", "ranked")
+    criterion = criterion_codes(people, panel, problems)
+    item = level_positions(people.items, panel.items)[people.item]
+    kept, said = (
+        item >= 0,
+        describe_unknown_anchors(people.items, people.item, panel.items, "about item", "ranked"),
+    )
     notes = [f"{said}: they say nothing about this panel and are not used."] if said else []
     coding: dict[str, Any] = {
         "criteria": panel.criteria,
@@ -79,8 +82,10 @@ def read_ranked_anchors(table: object, panel: Rankings) -> RankedAnchors:
         "has_criteria": panel.has_criteria,
     }
     if people.context is not None and panel.context is not None:
-        context = positions(people.contexts, panel.contexts)[people.context]
-        unseen = strangers(people.contexts, people.context, panel.contexts, "in context", "ranked in")
+        context = level_positions(people.contexts, panel.contexts)[people.context]
+        unseen = describe_unknown_anchors(
+            people.contexts, people.context, panel.contexts, "in context", "ranked in"
+        )
         notes += (
             [f"{unseen}: what items are worth there is not known, and they are not used."] if unseen else []
         )
@@ -88,13 +93,13 @@ def read_ranked_anchors(table: object, panel: Rankings) -> RankedAnchors:
         kept &= context >= 0
     problems.raise_any()
     coded = replace(people, criterion=criterion[people.criterion], item=item, **coding).subset(kept)
-    if not coded.rows or not coded.tells:
+    if not coded.rows or not coded.has_comparisons:
         why = "; ".join(notes) or "each is of a single item"
         raise InputError(f"anchors: no ranking has two items that judges have ranked ({why})")
     return RankedAnchors(coded, tuple(notes))
 
 
-def _read(table: object) -> Rankings:
+def _read_people(table: object) -> Rankings:
     """People's rankings; who ranked is a person, or nobody in particular."""
     if isinstance(table, Rankings):
         return table

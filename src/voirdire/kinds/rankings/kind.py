@@ -11,34 +11,34 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.columns import Columns, records
-from voirdire.kinds.effects import told_by_terms
-from voirdire.kinds.further_terms import attached, of_terms
+from voirdire.kinds.columns import Columns, to_records
+from voirdire.kinds.effects import effect_tables
+from voirdire.kinds.further_terms import attach_terms, model_with_terms
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.in_contexts import strengths
+from voirdire.kinds.in_contexts import context_strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.about_items import ranked_items
-from voirdire.kinds.rankings.answers import answers
-from voirdire.kinds.rankings.density import no_contexts, no_tastes
+from voirdire.kinds.rankings.answers import ranking_answers
+from voirdire.kinds.rankings.density import why_no_contexts, why_no_tastes
 from voirdire.kinds.rankings.held_out import held_out
 from voirdire.kinds.rankings.human import RankedAnchors
-from voirdire.kinds.rankings.outcomes import outcomes
-from voirdire.kinds.rankings.predict import draw, predict
-from voirdire.kinds.rankings.problem import RankingsProblem, check_numbers, pose_rankings
+from voirdire.kinds.rankings.outcomes import ranking_outcomes
+from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings
+from voirdire.kinds.rankings.problem import RankingsProblem, check_numbers, encode_rankings
 from voirdire.kinds.rankings.results import judge_values
-from voirdire.kinds.scores.kind import criteria_again, unpack_criteria
+from voirdire.kinds.scores.kind import given_or_stored_criteria, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
-from voirdire.kinds.spreads import spreads
+from voirdire.kinds.spreads import spread_table
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import TARGET
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
-from voirdire.tables.joined import joined
+from voirdire.tables.joined import joined_table
 from voirdire.tables.rankings import Rankings
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Bools, Floats, Ints
@@ -59,17 +59,17 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
     compared = ("rankings",)
     results: ClassVar[Results] = {
-        "items": vote_results.ranking,
-        "judges": results.judges,
-        "criteria": vote_results.criteria,
+        "items": vote_results.ranking_table,
+        "judges": results.judge_table,
+        "criteria": vote_results.criterion_table,
     }
 
     checks = staticmethod(checks.all_checks)
     judge_values = staticmethod(judge_values)
-    single = staticmethod(answers)
-    outcomes = staticmethod(outcomes)
-    predict = staticmethod(predict)
-    draw = staticmethod(draw)
+    single = staticmethod(ranking_answers)
+    outcomes = staticmethod(ranking_outcomes)
+    predict = staticmethod(predict_rankings)
+    draw = staticmethod(draw_rankings)
 
     def check_request(self, request: Request) -> None:
         """As in :class:`.Kind`; what only models of votes have is known from rankings read as votes."""
@@ -85,7 +85,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
         ``plackett-luce`` where neither that can be told, nor what items are worth in each context.
         """
-        contexts, tastes = no_contexts(table), no_tastes(table)
+        contexts, tastes = why_no_contexts(table), why_no_tastes(table)
         if tastes is None:
             also = ", some of them in several contexts" if contexts is None else ""
             return "plackett-luce-tastes", f"judges rank items several times{also}"
@@ -104,21 +104,25 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         InputError
             A sum without items, or with what the table tells nothing of.
         """
-        untold = {"context": no_contexts(table), "taste": no_tastes(table)}
-        return of_terms(load_model("plackett-luce-tastes"), request.terms, SECTIONS, ALWAYS, untold)
+        untold = {"context": why_no_contexts(table), "taste": why_no_tastes(table)}
+        return model_with_terms(load_model("plackett-luce-tastes"), request.terms, SECTIONS, ALWAYS, untold)
 
-    def pose(self, model: Model, table: Rankings, request: Request) -> tuple[RankingsProblem, list[str]]:
-        """See :func:`.rankings.problem.pose_rankings`; with what the model has and the table says nothing of."""
-        table, model, told = attached(table, model, request)
-        weights = _weights(request.criteria, table.criteria).weights
-        problem = pose_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
+    def encode_table(
+        self, model: Model, table: Rankings, request: Request
+    ) -> tuple[RankingsProblem, list[str]]:
+        """See :func:`.rankings.problem.encode_rankings`; with what the model has and the table says nothing of."""
+        table, model, told = attach_terms(table, model, request)
+        weights = _read_weights(request.criteria, table.criteria).weights
+        problem = encode_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
         check_numbers(problem)
-        notes = told + ([] if problem.anchors is None else [*problem.anchors.notes, _of_people(problem)])
+        notes = told + (
+            [] if problem.anchors is None else [*problem.anchors.notes, _describe_people(problem)]
+        )
         notes += [
             f"Model {model.name} is fitted without {what}: {why}."
             for what, section, why in (
-                ("contexts", model.context, no_contexts(table)),
-                ("tastes", model.taste, no_tastes(table)),
+                ("contexts", model.context, why_no_contexts(table)),
+                ("tastes", model.taste, why_no_tastes(table)),
             )
             if section is not None and why is not None and table.context is not None
         ]
@@ -130,15 +134,15 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
             notes.append(f"Scores are over {over} ({len(table.contexts):,} in the table).")
         return problem, notes
 
-    def subject(self, problem: RankingsProblem, request: Request) -> str | None:
+    def result_subject(self, problem: RankingsProblem, request: Request) -> str | None:
         """The target, too, where people rank: what items are worth is then about them."""
-        return super().subject(problem, request) or (None if problem.anchors is None else TARGET)
+        return super().result_subject(problem, request) or (None if problem.anchors is None else TARGET)
 
     def table_of(self, problem: RankingsProblem) -> Rankings:
         """The rankings."""
         return problem.table
 
-    def reposed(
+    def with_data(
         self,
         problem: RankingsProblem,
         *,
@@ -148,9 +152,9 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     ) -> RankingsProblem:
         """As in :class:`.Kind`."""
         posed = problem.table if table is None else table
-        weighed = criteria_again(problem, None, posed.criteria, criteria)
+        weighed = given_or_stored_criteria(problem, None, posed.criteria, criteria)
         anchors = problem.anchors if table is None else None
-        return pose_rankings(
+        return encode_rankings(
             problem.model, posed, over=problem.density.over, weights=weighed.weights, anchors=anchors
         )
 
@@ -160,12 +164,12 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
             raise InputError(
                 "a fit with terms of further columns takes no new rankings alone; fit old and new ones together"
             )
-        both: Rankings = joined(problem.table, read_new(new, problem.table))
+        both: Rankings = joined_table(problem.table, read_new(new, problem.table))
         return both
 
     def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """The new weights."""
-        return _weights(given, criteria)
+        return _read_weights(given, criteria)
 
     def has_anchors(self, problem: RankingsProblem) -> bool:
         """True if people ranked some items."""
@@ -177,11 +181,11 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         """See :func:`.rankings.about_items.ranked_items`."""
         return predict_about_target(problem, posterior, ranked_items(problem, table), prob)
 
-    def structure(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+    def context_results(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """The spreads that were learned, and what scores are over where there are contexts."""
         over = {} if self.in_contexts(problem, posterior) is None else {"over": problem.density.over}
-        told = told_by_terms(problem, posterior, prob)
-        return {**over, "spreads": records(spreads(problem, posterior, prob)), **told}
+        told = effect_tables(problem, posterior, prob)
+        return {**over, "spreads": to_records(spread_table(problem, posterior, prob)), **told}
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
@@ -190,7 +194,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         values = posterior.values
         if values is None or "context_strength" not in values:
             return None
-        return strengths(problem.density, values)
+        return context_strengths(problem.density, values)
 
     def can_weigh_answers(self, problem: RankingsProblem) -> bool:
         """Never: a ranking counts once."""
@@ -198,27 +202,27 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     def residuals(self, problem: RankingsProblem, posterior: Posterior) -> Residuals:
         """Refused: what judges share beyond the model is looked at in votes."""
-        _not_of_rankings("what judges' answers have in common beyond the model is told of votes")
+        _refuse_terms("what judges' answers have in common beyond the model is told of votes")
 
     def chances(self, problem: RankingsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Refused: there are too many possible rankings."""
-        _not_of_rankings(MANY)
+        _refuse_terms(MANY)
 
     def check_single(self, problem: RankingsProblem) -> None:
         """Refused, as :meth:`chances`."""
-        _not_of_rankings(MANY)
+        _refuse_terms(MANY)
 
     def shares(self, problem: RankingsProblem, tables: Sequence[Rankings]) -> Shares:
         """Refused, as :meth:`chances`."""
-        _not_of_rankings(MANY)
+        _refuse_terms(MANY)
 
     def calibration(self, problem: RankingsProblem, posterior: Posterior) -> Calibration:
         """Refused, as :meth:`chances`."""
-        _not_of_rankings(MANY)
+        _refuse_terms(MANY)
 
     def held_out(self, model: Model, table: Rankings, here: Bools, request: Request) -> Seen:
         """See :func:`.rankings.held_out.held_out`."""
-        table, model, _ = attached(table, model, request)
+        table, model, _ = attach_terms(table, model, request)
         return held_out(model, table, here)
 
     def refit_resampled(
@@ -245,10 +249,10 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
             people = Rankings(**unpack_rated(names["people"], packed.arrays, "people"))
             anchors = RankedAnchors(people, tuple(names["people_notes"]))
         weights = unpack_criteria(packed).weights
-        return pose_rankings(model, table, over=packed.sections["over"], weights=weights, anchors=anchors)
+        return encode_rankings(model, table, over=packed.sections["over"], weights=weights, anchors=anchors)
 
 
-def _of_people(problem: RankingsProblem) -> str:
+def _describe_people(problem: RankingsProblem) -> str:
     """Describe what people's rankings do."""
     assert problem.anchors is not None
     table = problem.anchors.table
@@ -260,7 +264,7 @@ def _of_people(problem: RankingsProblem) -> str:
     )
 
 
-def _weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
+def _read_weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
     """Weights of the criteria; votes on them are refused.
 
     Raises
@@ -276,7 +280,7 @@ def _weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
     return found
 
 
-def _not_of_rankings(why: str) -> NoReturn:
+def _refuse_terms(why: str) -> NoReturn:
     raise InputError(f"{why}; {AS_VOTES}")
 
 

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from voirdire.infer.outcomes import Outcome
 from voirdire.kinds.rankings.problem import RankingsProblem
-from voirdire.model.family.ranking import draw as drawn_order
+from voirdire.model.family.ranking import draw_orders as drawn_order
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
 
 
-def outcomes(problem: RankingsProblem) -> list[Outcome]:
+def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
     """At each place of a ranking which of its items stands there, numbered by their places in the table.
 
     What was ranked is 0, 1, 2, ... in every ranking, shape (places, rankings), people's rankings last.
@@ -25,13 +25,13 @@ def outcomes(problem: RankingsProblem) -> list[Outcome]:
     observed = np.tile(np.arange(places)[:, None], (1, rankings))
     column = np.arange(rankings)[None, :]
 
-    def log(value: Any, values: Values, xp: Any) -> Array:
+    def log_probability(value: Any, values: Values, xp: Any) -> Array:
         eta = density.predictors(values, data, xp)[value, column]
         parts = density.family.log_parts(eta, groups, xp)
         return sum(of * weight for of, weight in parts)
 
-    def draw(values: Values, rng: np.random.Generator) -> npt.NDArray[Any]:
+    def draw_places(values: Values, rng: np.random.Generator) -> npt.NDArray[Any]:
         eta = np.asarray(density.predictors(values, data, np))
         return drawn_order(np.where(groups >= 0, eta, -np.inf), rng)
 
-    return [Outcome("rankings", observed, log, draw)]
+    return [Outcome("rankings", observed, log_probability, draw_places)]

@@ -8,16 +8,16 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.rankings.problem import RankingsProblem, cells_of, in_order
-from voirdire.model.family.ranking import draw as drawn_order
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.kinds.rankings.problem import RankingsProblem, order_rankings, ranking_cells
+from voirdire.model.family.ranking import draw_orders as drawn_order
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.encode import positions
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.encode import level_positions
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rankings import Rankings, read_rankings
 
 
-def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Columns:
+def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: object) -> Columns:
     """Predict each ranking of a table: of each item the probability of the first place, and its expected rank.
 
     Of an item i among others j, with w = exp(eta) (:mod:`.rankings.density`), the posterior means of w_i / sum w and of
@@ -48,19 +48,19 @@ def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Co
     codes = {}
     for name, plural in known.items():
         theirs, ours = getattr(given, plural), getattr(problem.table, plural)
-        place = positions(theirs, ours)
+        place = level_positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
             rows = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
+            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
         codes[name] = place[getattr(given, name)]
     problems.raise_any()
-    order, sides = in_order(given), problem.density.sides
+    order, sides = order_rankings(given), problem.density.sides
     if len(order.row) > sides:
         problems.stop(
             f"rankings of {len(order.row)} items, but the longest that was fitted has {sides}; predict shorter ones"
         )
     order = order.padded(sides)
-    cells = cells_of(replace(given, **codes), order)
+    cells = ranking_cells(replace(given, **codes), order)
     first, rank = np.zeros((2, given.rows))
     there, draws = order.row >= 0, some_draws(posterior)
     for values in draws:
@@ -68,7 +68,9 @@ def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Co
         w = np.exp(eta - eta.max(axis=0))
         first[order.row[there]] += (w / w.sum(axis=0))[there] / len(draws)
         with np.errstate(invalid="ignore"):
-            beaten = sigmoid(eta[None] - eta[:, None], np)  # by the others, the item itself with 1 / 2
+            beaten = logistic_sigmoid(
+                eta[None] - eta[:, None], np
+            )  # by the others, the item itself with 1 / 2
         expected = 0.5 + np.where(there[None], beaten, 0.0).sum(axis=1)
         rank[order.row[there]] += expected[there] / len(draws)
     columns: Columns = {
@@ -79,7 +81,7 @@ def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Co
     return columns | {"p_first": first, "expected_rank": rank}
 
 
-def draw(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
+def draw_rankings(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
     """The rankings of a problem, drawn anew under one set of values, with as many items tied at each place."""
     cells, order = problem.cells(), problem.order
     drawn = drawn_order(problem.worth(values, cells), rng)

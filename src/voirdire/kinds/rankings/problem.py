@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolved
-from voirdire.kinds.rankings.density import RankingsDensity, no_contexts, terms_of
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolve_terms
+from voirdire.kinds.rankings.density import RankingsDensity, model_terms, why_no_contexts
 from voirdire.kinds.rankings.human import RankedAnchors, read_ranked_anchors
 from voirdire.model.design import Cells
-from voirdire.model.family.ranking import ranking, tied_places
+from voirdire.model.family.ranking import ranking_family, tied_places
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.rankings import Rankings
@@ -49,7 +49,7 @@ class Order(NamedTuple):
         return Order(np.concatenate([self.row, more]), np.concatenate([self.group, more]))
 
 
-def in_order(table: Rankings) -> Order:
+def order_rankings(table: Rankings) -> Order:
     """The rankings of a table, each in order.
 
     Examples
@@ -57,7 +57,7 @@ def in_order(table: Rankings) -> Order:
     >>> import pandas as pd
     >>> from voirdire.tables.rankings import read_rankings
     >>> rows = {"judge": ["a", "a", "a", "b", "b"], "item": list("xyzxy"), "rank": [2, 5, 2, 2, 1]}
-    >>> order = in_order(read_rankings(pd.DataFrame(rows)))
+    >>> order = order_rankings(read_rankings(pd.DataFrame(rows)))
     >>> order.row.T.tolist(), order.group.T.tolist()
     ([[0, 2, 1], [4, 3, -1]], [[0, 0, 1], [0, 1, -1]])
     """
@@ -104,7 +104,7 @@ class RankingsProblem(Problem):
 
     def cells(self) -> Cells:
         """Cells of the table: what each ranking is about, and the items at its places."""
-        return with_added(cells_of(self.table, self.order), self.order, self.added)
+        return add_term_factors(ranking_cells(self.table, self.order), self.order, self.added)
 
     def worth(self, values: dict[str, Floats], cells: Cells) -> Floats:
         """Worth of items where and to whom they are ranked, shape (..., places, rankings); -inf for none."""
@@ -113,7 +113,7 @@ class RankingsProblem(Problem):
         return np.asarray(np.where(np.array(cells.items) >= 0, eta, -np.inf))
 
 
-def cells_of(table: Rankings, order: Order, people: bool = False) -> Cells:
+def ranking_cells(table: Rankings, order: Order, people: bool = False) -> Cells:
     """Cells of a table: what each ranking is about, and the items at its places; people are no judges of the panel."""
     judge = order.of(table.judge)
     judge, panel = (np.full(len(judge), -1), -1) if people else (judge, 0)
@@ -127,7 +127,7 @@ def cells_of(table: Rankings, order: Order, people: bool = False) -> Cells:
     return Cells(order.row.shape[1], factors, tuple(order.at(table.item)))
 
 
-def with_added(cells: Cells, order: Order, added: Resolved) -> Cells:
+def add_term_factors(cells: Cells, order: Order, added: Resolved) -> Cells:
     """Cells with the factors of added terms, and their numbers at each place.
 
     Raises
@@ -149,7 +149,7 @@ def with_added(cells: Cells, order: Order, added: Resolved) -> Cells:
     return replace(cells, factors=factors, numbers=numbers)
 
 
-def _joined(panel: Cells, people: Cells) -> Cells:
+def _join_cells(panel: Cells, people: Cells) -> Cells:
     """The cells of both tables; people's have no numbers."""
     nothing = np.full(people.number, -1)
     factors = {
@@ -163,7 +163,7 @@ def _joined(panel: Cells, people: Cells) -> Cells:
     return Cells(panel.number + people.number, factors, items, numbers)
 
 
-def pose_rankings(
+def encode_rankings(
     model: Model,
     table: Rankings,
     *,
@@ -195,16 +195,16 @@ def pose_rankings(
     >>> from voirdire.tables.rankings import read_rankings
     >>> rows = {"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "rank": [1, 2, 1, 1]}
     >>> table = read_rankings(pd.DataFrame(rows))
-    >>> pose_rankings(load_model("plackett-luce"), table).judge_votes.tolist()
+    >>> encode_rankings(load_model("plackett-luce"), table).judge_votes.tolist()
     [1, 1]
     """
     if anchors is not None and model.anchors is None:
         raise InputError(f"model {model.name} has no section [anchors]; leave anchors out, or add it")
     people = None if anchors is None else read_ranked_anchors(anchors, table)
-    added = resolved(model, table, {}, apart=True)
+    added = resolve_terms(model, table, {}, apart=True)
     check_sided(added, "ranking")
-    terms = (*terms_of(model, table, people is not None), *added.terms)
-    orders = [in_order(one) for one in ((table,) if people is None else (table, people.table))]
+    terms = (*model_terms(model, table, people is not None), *added.terms)
+    orders = [order_rankings(one) for one in ((table,) if people is None else (table, people.table))]
     places = max(len(order.row) for order in orders)
     order, *theirs = (order.padded(places) for order in orders)
     groups = np.concatenate([one.group for one in (order, *theirs)], axis=1)
@@ -217,7 +217,7 @@ def pose_rankings(
             f"rankings: {count:,} rankings of up to {places:,} items under {model.name} would take "
             f"{8 * numbers / 1e9:.2g} GB; {remedy}"
         )
-    contexts = 0 if no_contexts(table) is not None else len(table.contexts)
+    contexts = 0 if why_no_contexts(table) is not None else len(table.contexts)
     sizes = (len(table.judges), len(table.criteria), len(table.items))
     levels = dict(zip(("judge", "criterion", "item", "context", "panel"), (*sizes, contexts, 1), strict=True))
     levels = {name: len(names) for name, names in added.levels.items()} | levels
@@ -225,15 +225,15 @@ def pose_rankings(
         model,
         *sizes,
         terms,
-        ranking(places, tied_places(groups)),
+        ranking_family(places, tied_places(groups)),
         places,
         tuple(levels.items()),
         over,
         weights,
     )
-    cells = with_added(cells_of(table, order), order, added)
+    cells = add_term_factors(ranking_cells(table, order), order, added)
     if people is not None:
-        cells = _joined(cells, cells_of(people.table, theirs[0], people=True))
+        cells = _join_cells(cells, ranking_cells(people.table, theirs[0], people=True))
     data = density.table(cells, groups)
     judged = np.bincount(order.of(table.judge), minlength=len(table.judges))
     names = (table.judges, table.criteria, table.items)

@@ -9,12 +9,12 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.in_contexts import context_columns
 from voirdire.kinds.rankings.problem import RankingsProblem
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 
-def judges(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
+def judge_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
     """Judges: rankings given, and what the model says of them, each with interval.
 
     ``p_right`` is the probability that the judge ranks the better of two items above the worse, the mean over all pairs
@@ -28,7 +28,7 @@ def judges(problem: RankingsProblem, posterior: Posterior, prob: float) -> Colum
 
 
 def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
-    """Values that :func:`judges` shows, shape (..., judges)."""
+    """Values that :func:`judge_table` shows, shape (..., judges)."""
     strength = values["strength"]
     taste, error = values.get("taste"), values.get("panel_error")
     worth = strength if error is None else strength + error[..., 0, :, :]
@@ -39,14 +39,16 @@ def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
         seen = (worth[..., one, None] - worth[..., :one])[..., None, :, :]
         if taste is not None:
             seen = seen + (taste[..., one, None] - taste[..., :one])[..., :, None, :]
-        right = right + sigmoid(np.sign(gap)[..., None, :, :] * seen, np).sum(axis=(-1, -2)) / max(pairs, 1.0)
+        right = right + logistic_sigmoid(np.sign(gap)[..., None, :, :] * seen, np).sum(axis=(-1, -2)) / max(
+            pairs, 1.0
+        )
     if problem.density.items < 2:
         right = right + np.nan
     alike = taste is None and error is None
     return {"reliability": np.full_like(right, np.nan) if alike else right, "p_right": right}
 
 
-def contexts(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
+def context_table(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
     """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
 
     One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.

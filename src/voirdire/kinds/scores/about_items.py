@@ -7,10 +7,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import MAX_DRAWS
 from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.target_predictions import ItemQuestions, Predicted, codes_of_items, over_all_contexts
+from voirdire.kinds.target_predictions import ItemQuestions, Predicted, item_codes, refuse_contexts
 from voirdire.model.terms.censored import HALF
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import read_scores
@@ -44,8 +44,8 @@ def scored_items(problem: ScoresProblem, table: object) -> ItemQuestions:
     if form not in (ordinal, continuous):
         raise InputError(f"predict() needs a model of single scores, and {problem.model.name} has none")
     given = read_scores(table, judge="people", answered=False)
-    item, criterion, named = codes_of_items(problem, given)
-    over_all_contexts(bool(problem.density.contexts), given.context is not None)
+    item, criterion, named = item_codes(problem, given)
+    refuse_contexts(bool(problem.density.contexts), given.context is not None)
     if (criterion < 0).any():
         if len(problem.criteria) > 1:
             raise InputError(
@@ -59,19 +59,20 @@ def scored_items(problem: ScoresProblem, table: object) -> ItemQuestions:
     rows = (judge, *np.repeat(asked, judges, axis=1))
     levels = np.array(problem.scale.levels)
 
-    def expected(values: Values) -> Floats:
+    def expected_scores(values: Values) -> Floats:
         if form is continuous:
             return (
-                problem.scale.low + (points.ends(problem, values, *rows)[:, 2] + HALF) * problem.scale.range
+                problem.scale.low
+                + (points.ends_and_mean(problem, values, *rows)[:, 2] + HALF) * problem.scale.range
             )
-        return np.asarray(chances(problem, values, rows) @ levels)
+        return np.asarray(score_probabilities(problem, values, rows) @ levels)
 
-    def answered(values: Values, worth: Floats) -> Predicted:
+    def predict_answers(values: Values, worth: Floats) -> Predicted:
         shared = {name: of for name, of in values.items() if name not in PERCEIVED}
         found = [
-            expected({name: of[n] for name, of in shared.items()} | {"strength": worth[n, :-1]})
+            expected_scores({name: of[n] for name, of in shared.items()} | {"strength": worth[n, :-1]})
             for n in range(len(worth))
         ]
         return {"expected": np.stack(found).reshape(len(found), -1, judges).mean(axis=2)[:, row.ravel()]}
 
-    return ItemQuestions(named, tuple(np.unique(criterion)), answered, MAX_DRAWS)
+    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers, MAX_DRAWS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.answers import Answers, counted
+from voirdire.kinds.answers import Answers, repeated_indices
 from voirdire.kinds.scores import baseline
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -14,7 +14,7 @@ from voirdire.typing import Floats, Ints
 ITEMS, CRITERIA, PEOPLE = "scores", "votes on criteria", "scores of people"
 
 
-def answers(problem: ScoresProblem) -> list[Answers]:
+def score_answers(problem: ScoresProblem) -> list[Answers]:
     """Every score; of repeated ones the mean of the judge's for the item under the criterion.
 
     None where a model pools scores before it looks at them.
@@ -27,13 +27,18 @@ def answers(problem: ScoresProblem) -> list[Answers]:
         weight = weight / problem.answer_weight[part["judge"]]
     nodes = 200 if density.repeats else 20
 
-    def log(values: Values) -> Floats:
+    def log_probability(values: Values) -> Floats:
         return np.asarray(density.form.log_part(density, values, problem.data, np)[0])
 
-    which = counted(weight)
+    which = repeated_indices(weight)
     found = [
         Answers(
-            ITEMS, log, which, _given(problem, part)[which], _about(problem, part, which), nodes * len(weight)
+            ITEMS,
+            log_probability,
+            which,
+            _given_scores(problem, part)[which],
+            _answer_names(problem, part, which),
+            nodes * len(weight),
         )
     ]
     if density.voted:
@@ -44,9 +49,9 @@ def answers(problem: ScoresProblem) -> list[Answers]:
         def log_people(values: Values) -> Floats:
             return np.asarray(density.people_parts(values, problem.data, np)[0][0])
 
-        which = counted(people["weight"])
-        about = _about(problem, people, which) | {"judge": np.full(len(which), "people")}
-        given = _given(problem, people)[which]
+        which = repeated_indices(people["weight"])
+        about = _answer_names(problem, people, which) | {"judge": np.full(len(which), "people")}
+        given = _given_scores(problem, people)[which]
         found.append(Answers(PEOPLE, log_people, which, given, about, 20 * len(people["weight"])))
     return found
 
@@ -57,17 +62,17 @@ def _on_criteria(problem: ScoresProblem) -> Answers:
     if problem.answer_weight is not None:
         weight = weight / problem.answer_weight[votes["judge"]]
 
-    def log(values: Values) -> Floats:
+    def log_probability(values: Values) -> Floats:
         return np.asarray(problem.density.log_parts(values, problem.data, np)[1][0])
 
-    which = counted(weight)
+    which = repeated_indices(weight)
     judges, criteria = np.array(problem.judges), np.array(problem.criteria)
     about = {"judge": judges[votes["judge"]][which]}
     about |= {side: criteria[votes[side]][which] for side in ("first", "second")}
-    return Answers(CRITERIA, log, which, which * 0, about, 20 * len(weight))
+    return Answers(CRITERIA, log_probability, which, which * 0, about, 20 * len(weight))
 
 
-def _given(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
+def _given_scores(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
     """Scores on their own scale, shape (rows,)."""
     scale = problem.scale
     levels = np.array(scale.levels, dtype=float)
@@ -84,7 +89,7 @@ def _given(problem: ScoresProblem, part: dict[str, Floats]) -> Floats:
     return np.asarray(zero + one * mean)
 
 
-def _about(problem: ScoresProblem, part: dict[str, Ints], which: Ints) -> dict[str, np.ndarray]:
+def _answer_names(problem: ScoresProblem, part: dict[str, Ints], which: Ints) -> dict[str, np.ndarray]:
     names = {"judge": problem.judges, "criterion": problem.criteria, "item": problem.items}
     found = {name: np.array(of)[part[name]][which] for name, of in names.items() if name in part}
     if "context" in part and problem.density.contexts:

@@ -52,7 +52,7 @@ class AmongItems:
 
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """Minus the second derivatives at a point, factored; see :func:`factored`.
+    """Minus the second derivatives at a point, factored; see :func:`factor_arrow`.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Arrow:
         return of_g, noise - self.items.divide(pull)
 
 
-def factored(matrix: Floats, across: Floats, own: Floats) -> Arrow:
+def factor_arrow(matrix: Floats, across: Floats, own: Floats) -> Arrow:
     """Factor an arrow.
 
     Parameters
@@ -107,11 +107,11 @@ def factored(matrix: Floats, across: Floats, own: Floats) -> Arrow:
     left = matrix - scaled.reshape(len(matrix), -1) @ across.reshape(len(matrix), -1).T
     sums = scaled.sum(axis=-1)
     left += np.einsum("gc,fc->gf", sums / items.inverse.sum(axis=-1), sums)
-    root, shifted = _root(0.5 * (left + left.T))
+    root, shifted = _cholesky_root(0.5 * (left + left.T))
     return Arrow(items, across, root, shifted)
 
 
-def _root(matrix: Floats) -> tuple[Floats, bool]:
+def _cholesky_root(matrix: Floats) -> tuple[Floats, bool]:
     """Lower triangular factor, of what is not positive definite with its eigenvalues turned positive."""
     try:
         return np.asarray(np.linalg.cholesky(matrix), dtype=float), False

@@ -30,7 +30,7 @@ SMALLEST = 1e-3  # error of one judge, in parts of the scale: where all agree fu
 UNKNOWN = 1.0  # and where no item has two judges of a group: the length of the scale
 
 
-def encode(
+def encode_centres(
     judge: Ints, criterion: Ints, item: Ints, score: Floats, sizes: tuple[int, int], group: Ints, pool: str
 ) -> dict[str, Any]:
     """Centre and error of every item under every criterion.
@@ -52,7 +52,7 @@ def encode(
     Examples
     --------
     >>> judge, zero = np.array([0, 1, 2]), np.zeros(3, dtype=np.int64)
-    >>> part = encode(judge, zero, zero, np.array([0.0, 0.1, 0.5]), (1, 1), zero, "mean")
+    >>> part = encode_centres(judge, zero, zero, np.array([0.0, 0.1, 0.5]), (1, 1), zero, "mean")
     >>> part["centre"].round(3).tolist(), part["error"].round(3).tolist()
     ([0.2], [0.153])
     """
@@ -100,10 +100,10 @@ class _Errors:
 
     def of(self, n: int) -> float:
         if n not in self.known:
-            self.known[n] = self._error(n)
+            self.known[n] = self._standard_error(n)
         return self.known[n]
 
-    def _error(self, n: int) -> float:
+    def _standard_error(self, n: int) -> float:
         if not len(self.left):
             return UNKNOWN
         # their mean is zero in every item

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.bootstrap import reweighed
+from voirdire.kinds.bootstrap import resample_weights
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
 
 
-def resampled(problem: ScoresProblem, rng: np.random.Generator) -> Data:
+def resample_scores(problem: ScoresProblem, rng: np.random.Generator) -> Data:
     """The tables of a problem with as many opinions, drawn with replacement; of the same shapes each time.
 
     Raises
@@ -24,7 +24,7 @@ def resampled(problem: ScoresProblem, rng: np.random.Generator) -> Data:
     >>> import voirdire
     >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "x"], "score": [1, 2]})
     >>> problem = voirdire.fit(scores, method="map").problem
-    >>> float(resampled(problem, np.random.default_rng(0))["scores"]["weight"].sum())
+    >>> float(resample_scores(problem, np.random.default_rng(0))["scores"]["weight"].sum())
     2.0
     """
     if "judge" not in problem.data["scores"]:
@@ -32,4 +32,4 @@ def resampled(problem: ScoresProblem, rng: np.random.Generator) -> Data:
             f"bootstrap() needs a model of single scores; the intervals of {problem.model.name} say already where "
             "another panel's value would lie"
         )
-    return {name: reweighed(part, problem.answer_weight, rng) for name, part in problem.data.items()}
+    return {name: resample_weights(part, problem.answer_weight, rng) for name, part in problem.data.items()}

@@ -45,7 +45,7 @@ class ScoreCells:
     scales: Any = None
 
 
-def distinct(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
+def distinct_combinations(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
     """Distinct combinations of codes in their order, and which one each row is, shape (rows,).
 
     Parameters
@@ -55,7 +55,7 @@ def distinct(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
 
     Examples
     --------
-    >>> found, row = distinct({"judge": np.array([1, 0, 1]), "item": np.array([0, -1, 0])})
+    >>> found, row = distinct_combinations({"judge": np.array([1, 0, 1]), "item": np.array([0, -1, 0])})
     >>> {name: code.tolist() for name, code in found.items()}, row.tolist()
     ({'judge': [0, 1], 'item': [-1, 0]}, [1, 0, 1])
     """

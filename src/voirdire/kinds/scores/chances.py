@@ -10,14 +10,14 @@ from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.layout import NAMES
-from voirdire.kinds.scores.perceived import perceived
+from voirdire.kinds.scores.perceived import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import log_every_level, normal_rule
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
 
-def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """Probability of every level of each score under one set of values, shape (rows, levels).
 
     On a continuous scale, that a score stands at its low and its high end.
@@ -35,10 +35,10 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
     """
     form = form_of(problem.model)
     if form is continuous:
-        return points.ends(problem, values, *rows[: len(NAMES)])[:, :2]
+        return points.ends_and_mean(problem, values, *rows[: len(NAMES)])[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
-    felt, cuts, weight = _perceived(problem, values, rows)
+    felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
     chance = np.exp(np.stack(log_every_level(felt, cuts, problem.density.levels, np), axis=-1))
     found: Floats = np.einsum("rel,e->rl", chance, weight)
     return found
@@ -55,20 +55,20 @@ def above_levels(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...])
     weight : array, shape (effects,)
         Of each effect of a rule of points; one effect where judges score an item once.
     """
-    felt, cuts, weight = _perceived(problem, values, rows)
+    felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
     with np.errstate(over="ignore"):
         return 1.0 / (1.0 + np.exp(cuts - felt[..., None])), weight
 
 
-def _perceived(
+def _perceptions_and_cutpoints(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
     """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
     density, (judge, criterion, *_) = problem.density, rows
     about = dict.fromkeys(density.about, judge * 0 - 1) | dict(zip(density.about, rows, strict=False))
     context = about.setdefault("context", judge * 0 - 1)
-    felt = perceived(density, values, problem.data["panel"], about)[:, None]
-    cuts: Any = ordinal.cutpoints(density, values, np)
+    felt = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
+    cuts: Any = ordinal.judge_cutpoints(density, values, np)
     variance, weight = np.zeros(len(judge)), np.ones(1)
     if "log_judge_item" in values:
         variance = variance + np.exp(2.0 * values["log_judge_item"])[judge]

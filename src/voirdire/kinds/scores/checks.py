@@ -8,16 +8,16 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
-from voirdire.kinds.scores.concordance import against_anchors
-from voirdire.kinds.scores.missing_terms import missing_terms
+from voirdire.kinds.scores.concordance import human_concordance_check
+from voirdire.kinds.scores.missing_terms import missing_terms_check
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.scores.random_judges import randomness
-from voirdire.kinds.scores.residuals import residuals
-from voirdire.kinds.scores.systems import rivals
-from voirdire.model.check import Check, listed
-from voirdire.trust.checks import dependent_judges, influence
-from voirdire.trust.drift import drift
+from voirdire.kinds.scores.random_judges import estimate_randomness
+from voirdire.kinds.scores.residuals import residuals_by_scale
+from voirdire.kinds.scores.systems import rival_systems
+from voirdire.model.check import Check, list_names
+from voirdire.trust.checks import check_dependent_judges, check_influence
+from voirdire.trust.drift import check_drift
 from voirdire.trust.noise import ODDS
 
 
@@ -30,21 +30,31 @@ def all_checks(
     chosen: str | None = None,
 ) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
-    own = [linked(problem), *constant(problem), ends(problem), *unknown_error(problem), *unvoted(problem)]
-    own += [*missing_terms(problem), *against_anchors(problem, seed)]
+    own = [
+        connectivity_check(problem),
+        *constant_judges_check(problem),
+        separation_check(problem),
+        *unknown_error_check(problem),
+        *weights_check(problem),
+    ]
+    own += [*missing_terms_check(problem), *human_concordance_check(problem, seed)]
     if posterior.values is not None:
-        own += checks.below_chance(problem, judges)
+        own += checks.below_chance_check(problem, judges)
     if problem.model.pool == "none":
-        own += dependent_judges(problem, residuals(problem, posterior), seed)
-        own += told_by_scores(problem, posterior)
-        own += influence(problem, posterior, rivals(problem, posterior)) if own[0].level == "ok" else []
-    own += drift(over_time(problem, posterior), seed=seed)
-    return [*(checks.with_turned_judges(entry, problem, judges) for entry in found), *own]
+        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), seed)
+        own += score_information_check(problem, posterior)
+        own += (
+            check_influence(problem, posterior, rival_systems(problem, posterior))
+            if own[0].level == "ok"
+            else []
+        )
+    own += check_drift(over_time(problem, posterior), seed=seed)
+    return [*(checks.add_reversed_judges(entry, problem, judges) for entry in found), *own]
 
 
-def told_by_scores(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
+def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
     """Check whether scores tell items apart at all, and whether those of every judge do."""
-    found = randomness(problem, posterior)
+    found = estimate_randomness(problem, posterior)
     if found is None:  # the noise of every judge is learned
         return []
     checked = []
@@ -60,7 +70,8 @@ def told_by_scores(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
     if found.odds is not None:
         names = [problem.judges[judge] for judge in np.flatnonzero(found.odds > ODDS)]
         message = (
-            f"{listed(names)} scoring items nearly at random beside the others: leave such a judge out, or read its "
+            f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
+            f"its "
             "prompt and answers."
             if names
             else "No judge scores items at random beside the others."
@@ -69,7 +80,7 @@ def told_by_scores(problem: ScoresProblem, posterior: Posterior) -> list[Check]:
     return checked
 
 
-def linked(problem: ScoresProblem) -> Check:
+def connectivity_check(problem: ScoresProblem) -> Check:
     """Check whether judges can be compared with each other through the items that they score."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -90,21 +101,21 @@ def linked(problem: ScoresProblem) -> Check:
     smallest = min(np.unique(group[scoring]), key=lambda part: (group[scoring] == part).sum())
     names = [problem.judges[k] for k in scoring if group[k] == smallest]
     message = (
-        f"The judges fall into {count} groups without a common item, e.g. {listed(names, verb=False)} against the "
+        f"The judges fall into {count} groups without a common item, e.g. {list_names(names, verb=False)} against the "
         "rest: the scores do not say whether their items are worse or they are more severe; the prior decides. Let "
         "judges of different groups score some of the same items."
     )
     return Check("connectivity", "warn", float(count), message)
 
 
-def constant(problem: ScoresProblem) -> list[Check]:
+def constant_judges_check(problem: ScoresProblem) -> list[Check]:
     """Judges that gave one score to everything."""
     table = problem.table
     so = "and the judge's severity is set by the prior alone. Leave the judge out, or read its answers."
     return checks.constant_judges(table.judges, table.judge, table.score, "score", so)
 
 
-def ends(problem: ScoresProblem) -> Check:
+def separation_check(problem: ScoresProblem) -> Check:
     """Items all of whose scores stand at one end of the scale."""
     table, scale = problem.table, problem.scale
     shape = (len(problem.criteria), len(problem.items))
@@ -116,13 +127,14 @@ def ends(problem: ScoresProblem) -> Check:
     if not names:
         return Check("separation", "ok", 0.0, "No item has all its scores at one end of the scale.")
     message = (
-        f"{listed(names)} scored at one end of the scale by all judges (under some criterion): how far they stand out "
+        f"{list_names(names)} scored at one end of the scale by all judges (under some criterion): how far they stand "
+        f"out "
         "is set by the prior, not by the scores."
     )
     return Check("separation", "warn", float(len(names)), message)
 
 
-def unknown_error(problem: ScoresProblem) -> list[Check]:
+def unknown_error_check(problem: ScoresProblem) -> list[Check]:
     """Warn if a baseline cannot estimate how much judges disagree."""
     known = problem.data["scores"].get("known")
     if known is None or known.all():
@@ -134,7 +146,7 @@ def unknown_error(problem: ScoresProblem) -> list[Check]:
     return [Check("error", "warn", float((known == 0).sum()), message)]
 
 
-def unvoted(problem: ScoresProblem, instead: str = "rating-discrimination") -> list[Check]:
+def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination") -> list[Check]:
     """Warn if criterion weights rest on nothing; ``instead`` is the model that counts criteria equally."""
     weights, density = problem.model.weights, problem.density
     if weights is None or weights.kind != "votes" or density.voted or density.given or density.criteria == 1:

@@ -6,11 +6,11 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.claims import Claims
-from voirdire.kinds.scores.predict import predict
+from voirdire.kinds.scores.predict import predict_scores
 from voirdire.kinds.scores.problem import ScoresProblem
 
 
-def claims(problem: ScoresProblem, posterior: Posterior) -> Claims:
+def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
     """Score of every item under each criterion: the mean that the fit expects of the judges who scored it.
 
     The confidence is 1 / (1 + r), r the root mean square of the item's scores about that mean.
@@ -19,7 +19,7 @@ def claims(problem: ScoresProblem, posterior: Posterior) -> Claims:
     width = len(table.items)
     units, unit = np.unique(table.criterion * width + table.item, return_inverse=True)
     count = np.bincount(unit)
-    answer = np.bincount(unit, predict(problem, posterior, table)["expected"]) / count
+    answer = np.bincount(unit, predict_scores(problem, posterior, table)["expected"]) / count
     apart = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
     about = {
         "criterion": np.array(table.criteria)[units // width],

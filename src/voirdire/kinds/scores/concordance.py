@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.model.check import Check, listed
+from voirdire.model.check import Check, list_names
 from voirdire.typing import Floats
 
 RESAMPLES = 1000
@@ -22,7 +22,7 @@ MOST = 300  # anchored items from which pairs are formed; of more, as many drawn
 _SHOWN = 3
 
 
-def against_anchors(problem: ScoresProblem, seed: int) -> list[Check]:
+def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
     """The check of a fit with human scores, nothing without.
 
     Examples
@@ -32,21 +32,21 @@ def against_anchors(problem: ScoresProblem, seed: int) -> list[Check]:
     >>> scores = pd.DataFrame([(j, f"x{n}", n) for j in "abc" for n in range(1, 6)], columns=["judge", "item", "score"])
     >>> people = pd.DataFrame({"item": ["x1", "x3", "x4", "x5"], "score": [1, 2, 4, 5]})
     >>> fit = voirdire.fit(scores, anchors=people, method="map", families={})
-    >>> against_anchors(fit.problem, 0)[0].message[:62]
+    >>> human_concordance_check(fit.problem, 0)[0].message[:62]
     "The judges' mean scores put 100% of 6 pairs of anchored items "
     """
     if problem.anchors is None:
         return []
     table = problem.anchors.table
     size = (len(problem.criteria), len(problem.items))
-    human, known = _means(table.criterion, table.item, table.score, size)
-    panel = _panel(problem)
+    human, known = _cell_means(table.criterion, table.item, table.score, size)
+    panel = _panel_means(problem)
     rng = np.random.default_rng(seed)
     items = np.flatnonzero(known.any(axis=0))
     items = np.sort(rng.choice(items, MOST, replace=False)) if len(items) > MOST else items
     human, panel, known = human[:, items], panel[:, items], known[:, items]
-    same = _order(panel)  # criteria, items, items
-    theirs = _order(human) * (known[:, :, None] & known[:, None, :])
+    same = _pair_order(panel)  # criteria, items, items
+    theirs = _pair_order(human) * (known[:, :, None] & known[:, None, :])
     pairs = int((theirs != 0).sum() // 2)
     if not pairs:
         message = (
@@ -54,9 +54,9 @@ def against_anchors(problem: ScoresProblem, seed: int) -> list[Check]:
             "Let people score more items."
         )
         return [Check("anchors", "warn", None, message)]
-    share = _share((same * theirs).sum(), (theirs != 0).sum())
-    low, high = _interval(same, theirs, rng)
-    above, below = _by_chance(same, human, known, share, rng)
+    share = _concordant_share((same * theirs).sum(), (theirs != 0).sum())
+    low, high = _bootstrap_interval(same, theirs, rng)
+    above, below = _chance_concordance(same, human, known, share, rng)
     said = (
         f"The judges' mean scores put {share:.0%} of {pairs} pairs of anchored items in people's order (90% interval "
         f"{low:.0%} to {high:.0%})"
@@ -66,17 +66,17 @@ def against_anchors(problem: ScoresProblem, seed: int) -> list[Check]:
     if high < 0.5 and below <= TAIL:
         message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
         return [Check("anchors", "fail", share, message)]
-    message = (
-        f"{said}, which cannot be told from chance. Let people score about 20 more items{_to_ask(problem)}."
-    )
+    message = f"{said}, which cannot be told from chance. Let people score about 20 more items{_items_to_ask(problem)}."
     return [Check("anchors", "warn", share, message)]
 
 
-def _panel(problem: ScoresProblem) -> Floats:
+def _panel_means(problem: ScoresProblem) -> Floats:
     """Mean over judges of each judge's mean score, shape (criteria, items); NaN where there is none."""
     table = problem.table
     size = (len(problem.judges) * len(problem.criteria), len(problem.items))
-    own, given = _means(table.judge * len(problem.criteria) + table.criterion, table.item, table.score, size)
+    own, given = _cell_means(
+        table.judge * len(problem.criteria) + table.criterion, table.item, table.score, size
+    )
     shape = (len(problem.judges), len(problem.criteria), len(problem.items))
     own, given = own.reshape(shape), given.reshape(shape)
     count = given.sum(axis=0)
@@ -85,7 +85,7 @@ def _panel(problem: ScoresProblem) -> Floats:
     return np.asarray(mean, dtype=np.float64)
 
 
-def _means(
+def _cell_means(
     row: npt.NDArray[np.int64], item: npt.NDArray[np.int64], score: Floats, size: tuple[int, int]
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
     place = row * size[1] + item
@@ -94,17 +94,17 @@ def _means(
     return total / np.maximum(count, 1), count > 0
 
 
-def _order(score: Floats) -> Floats:
+def _pair_order(score: Floats) -> Floats:
     """+1 where the first item is above the second, -1 below, 0 equal (to rounding) or unknown."""
     gap = score[:, :, None] - score[:, None, :]
     return np.asarray(np.where(np.abs(gap) > 1e-9, np.sign(gap), 0.0))
 
 
-def _share(agreed: float, pairs: float) -> float:
+def _concordant_share(agreed: float, pairs: float) -> float:
     return float(0.5 + 0.5 * agreed / pairs)
 
 
-def _interval(same: Floats, theirs: Floats, rng: np.random.Generator) -> tuple[float, float]:
+def _bootstrap_interval(same: Floats, theirs: Floats, rng: np.random.Generator) -> tuple[float, float]:
     count = same.shape[1]
     agreed, decided = (same * theirs).sum(axis=0), np.abs(theirs).sum(axis=0)
     times = rng.multinomial(count, np.full(count, 1.0 / count), RESAMPLES).astype(float)
@@ -114,26 +114,26 @@ def _interval(same: Floats, theirs: Floats, rng: np.random.Generator) -> tuple[f
     return float(low), float(high)
 
 
-def _by_chance(
+def _chance_concordance(
     same: Floats, human: Floats, known: npt.NDArray[np.bool_], share: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Probability that human scores dealt at random agree as much as they do, and as little."""
     above, below = 1, 1
     places = [np.flatnonzero(row) for row in known]
     inside = [order[np.ix_(place, place)] for order, place in zip(same, places, strict=True)]
-    theirs = [_order(row[None, place])[0] for row, place in zip(human, places, strict=True)]
+    theirs = [_pair_order(row[None, place])[0] for row, place in zip(human, places, strict=True)]
     pairs = sum(float(np.abs(order).sum()) for order in theirs)
     for _ in range(RESAMPLES):
         agreed = 0.0
         for ours, order in zip(inside, theirs, strict=True):
             dealt = rng.permutation(len(order))
             agreed += float((ours * order[np.ix_(dealt, dealt)]).sum())
-        drawn = _share(agreed, pairs)
+        drawn = _concordant_share(agreed, pairs)
         above, below = above + (drawn >= share - 1e-9), below + (drawn <= share + 1e-9)
     return above / (RESAMPLES + 1), below / (RESAMPLES + 1)
 
 
-def _to_ask(problem: ScoresProblem) -> str:
+def _items_to_ask(problem: ScoresProblem) -> str:
     """The items without a human score on which judges differ most, in words."""
     table = problem.table
     unit = table.criterion * len(problem.items) + table.item
@@ -147,4 +147,6 @@ def _to_ask(problem: ScoresProblem) -> str:
     order = [item for item in np.argsort(-each, kind="stable")[:_SHOWN] if each[item] >= 0.0]
     if not order:
         return ""
-    return f", such as those on which judges differ: {listed([problem.items[i] for i in order], verb=False)}"
+    return (
+        f", such as those on which judges differ: {list_names([problem.items[i] for i in order], verb=False)}"
+    )

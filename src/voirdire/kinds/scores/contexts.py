@@ -12,7 +12,7 @@ MOST_WORK = 2e9  # of a factor of the latent values, in numbers times numbers in
 SHARED = 0.5  # share of the items above which must be scored in several contexts
 
 
-def no_contexts(table: Scores) -> str | None:
+def why_no_contexts(table: Scores) -> str | None:
     """Why what items are worth in each context cannot be told, in words; None where it can.
 
     Examples
@@ -20,32 +20,32 @@ def no_contexts(table: Scores) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = pd.DataFrame({"judge": "a", "item": ["x", "x", "y"], "context": ["p", "q", "p"], "score": [1, 2, 3]})
-    >>> no_contexts(read_scores(rows)), no_contexts(read_scores(rows.tail(2)))
+    >>> why_no_contexts(read_scores(rows)), why_no_contexts(read_scores(rows.tail(2)))
     (None, 'no item is scored in two contexts')
     """
     if table.context is None:
         return "the table has no column context"
     if not table.has_items or table.systems:
         return "items are answers of systems, each in one context"
-    return None if (_times(table) > 1).any() else "no item is scored in two contexts"
+    return None if (_contexts_per_item(table) > 1).any() else "no item is scored in two contexts"
 
 
-def recurring(table: Scores) -> int:
+def count_recurring_contexts(table: Scores) -> int:
     """Number of contexts in which items recur, where they can be told; else 0."""
-    if no_contexts(table) is not None:
+    if why_no_contexts(table) is not None:
         return 0
     assert table.context is not None  # else no contexts
-    return len(np.unique(table.context[(_times(table) > 1)[table.item]]))
+    return len(np.unique(table.context[(_contexts_per_item(table) > 1)[table.item]]))
 
 
-def _times(table: Scores) -> Ints:
+def _contexts_per_item(table: Scores) -> Ints:
     """In how many contexts each item is scored."""
     assert table.context is not None  # else no contexts
     pairs = np.unique(table.item * len(table.contexts) + table.context)
     return np.bincount(pairs // len(table.contexts), minlength=len(table.items))
 
 
-def left_out(table: Scores) -> str | None:
+def why_contexts_left_out(table: Scores) -> str | None:
     """Why the model with contexts is no default for the table; None if it is, "" where there is nothing to say.
 
     A context for each score, or items most of which stand in one context, would only widen everything; and a default
@@ -57,17 +57,17 @@ def left_out(table: Scores) -> str | None:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(judge, item, context, 1) for judge in "ab" for item in "xy" for context in "pq"]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "context", "score"])
-    >>> left_out(read_scores(table)), left_out(read_scores(table.drop(columns="context")))
+    >>> why_contexts_left_out(read_scores(table)), why_contexts_left_out(read_scores(table.drop(columns="context")))
     (None, '')
-    >>> left_out(read_scores(table.drop_duplicates("context")))
+    >>> why_contexts_left_out(read_scores(table.drop_duplicates("context")))
     '2 scores in 2 contexts are fewer than two each'
     """
-    if no_contexts(table) is not None:
+    if why_no_contexts(table) is not None:
         return ""
     contexts, items, judges, criteria = map(len, (table.contexts, table.items, table.judges, table.criteria))
     if table.rows < 2 * contexts:
         return f"{table.rows:,} scores in {contexts:,} contexts are fewer than two each"
-    several = (_times(table) > 1).sum()
+    several = (_contexts_per_item(table) > 1).sum()
     if several <= SHARED * items:
         return f"{several:,} of {items:,} items are scored in several of them"
     each = criteria * (1 + contexts) + judges + 1
@@ -77,7 +77,7 @@ def left_out(table: Scores) -> str | None:
     return None
 
 
-def tells_tastes(table: Scores, contexts: bool) -> bool:
+def can_learn_tastes(table: Scores, contexts: bool) -> bool:
     """True if a table says something of judges' tastes: by criteria, or by ``contexts`` that are told apart.
 
     Examples
@@ -86,7 +86,7 @@ def tells_tastes(table: Scores, contexts: bool) -> bool:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(judge, "x", context, 1) for judge in "ab" for context in "pq"]
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"]))
-    >>> tells_tastes(table, contexts=True), tells_tastes(table, contexts=False)
+    >>> can_learn_tastes(table, contexts=True), can_learn_tastes(table, contexts=False)
     (True, False)
     """
     if not contexts:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.normal import NormalAnswers
-from voirdire.kinds.scores.cells import ScoreCells, distinct
+from voirdire.kinds.scores.cells import ScoreCells, distinct_combinations
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.kinds.scores.perceived import perceived
+from voirdire.kinds.scores.perceived import perceived_strengths
 from voirdire.model.density import Data
 from voirdire.model.design import LEARNED, Cells, Term
 from voirdire.model.terms import SCORE_ANCHORS
@@ -28,7 +28,7 @@ SMALLEST_SPREAD = 0.03  # of the first guess
 FIRST_SPREAD = 0.1  # of tastes and severities there
 
 
-def encode(about: Mapping[str, Ints], score: Floats, repeats: bool) -> dict[str, Any]:
+def encode_numbers(about: Mapping[str, Ints], score: Floats, repeats: bool) -> dict[str, Any]:
     """Scores one by one, or, with repeats, what is sufficient of each judge's scores of one item.
 
     Parameters
@@ -41,14 +41,14 @@ def encode(about: Mapping[str, Ints], score: Floats, repeats: bool) -> dict[str,
     Examples
     --------
     >>> about = dict.fromkeys(("judge", "criterion", "item"), np.zeros(3, dtype=np.int64))
-    >>> part = encode(about, np.array([0.5, 0.1, 0.3]), repeats=True)
+    >>> part = encode_numbers(about, np.array([0.5, 0.1, 0.3]), repeats=True)
     >>> [float(part[name][0].round(3)) for name in ("inside", "mean", "squares", "at_high")]
     [2.0, 0.2, 0.02, 1.0]
     """
     end = np.where(score <= -HALF, -1, np.where(score >= HALF, 1, 0))
     if not repeats:
         return {**about, "score": score, "end": end, "weight": np.ones(len(score))}
-    found, row = distinct(about)
+    found, row = distinct_combinations(about)
     size, inner = len(found["judge"]), end == 0
     inside = np.bincount(row, inner, size)
     mean = np.bincount(row, np.where(inner, score, 0.0), size) / np.maximum(inside, 1.0)
@@ -69,7 +69,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     part = data["scores"]
     judge = part["judge"]
     criterion = part["criterion"]
-    mu = perceived(density, values, data["panel"], part, xp)
+    mu = perceived_strengths(density, values, data["panel"], part, xp)
     noise = log_noise(values)[..., judge, criterion if "log_noise_criterion" in values else 0]
     if density.repeats:
         return log_scores(part, mu, noise, values["log_judge_item"][..., judge], xp), part["weight"]
@@ -94,7 +94,9 @@ def people_mean(density: ScoresLayout, values: Values, part: Mapping[str, Array]
     """Items as people perceive them, shape (..., scores)."""
     assert density.model.anchors is not None  # else there are no human scores
     strength = values["strength"][..., part["criterion"], part["item"]]
-    return SCORE_ANCHORS[density.model.anchors.kind].perceived(values, strength, part["criterion"], xp)
+    return SCORE_ANCHORS[density.model.anchors.kind].perceived_strength(
+        values, strength, part["criterion"], xp
+    )
 
 
 def information(density: ScoresLayout, values: Values, xp: Any) -> Array:

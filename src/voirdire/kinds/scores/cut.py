@@ -29,14 +29,14 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from voirdire.errors import InputError
-from voirdire.infer.held import draws_given, hold
+from voirdire.infer.held import draws_given, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
 from voirdire.model.terms.cumulative import normal_rule
 from voirdire.model.terms.parameters import TwoSided
-from voirdire.model.terms.raters import discrimination
+from voirdire.model.terms.raters import scaled_discrimination
 from voirdire.typing import Bools, Floats, Ints
 
 CUT_KIND = "rater-discrimination"
@@ -96,7 +96,7 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
     cell = people.criterion * items + people.item
     seen = (np.exp(person["mean"]) * theta)[None]
     theirs = _log_levels(
-        seen, _shares(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
+        seen, _shares_above(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
     )
     cells, place = np.unique(cell, return_inverse=True)
     known = np.zeros((len(cells), len(theta)))
@@ -114,7 +114,7 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
         once = 1.0 / np.bincount(run)[run]  # several runs are one opinion
         level, criterion = np.searchsorted(scale, table.score[rows]), table.criterion[rows]
         logs = _log_levels(
-            GRID[:, None] * theta, _shares(criterion, level, once, len(problem.criteria), levels)
+            GRID[:, None] * theta, _shares_above(criterion, level, once, len(problem.criteria), levels)
         )
         together = np.zeros((len(given), len(GRID), len(theta)))
         np.add.at(together, run, once[:, None, None] * logs[criterion, level])
@@ -123,7 +123,7 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
     return np.asarray(found - logsumexp(found, axis=1, keepdims=True))
 
 
-def _shares(criterion: Ints, level: Ints, weight: Floats, criteria: int, levels: int) -> Floats:
+def _shares_above(criterion: Ints, level: Ints, weight: Floats, criteria: int, levels: int) -> Floats:
     """Share of the scores above each level but the last, shape (criteria, levels - 1); smoothed."""
     count = np.full((criteria, levels), SMOOTHING)
     np.add.at(count, (criterion, level), weight)
@@ -159,7 +159,7 @@ def cut_draws(problem: ScoresProblem, count: int, rng: np.random.Generator) -> t
     size, step = min(DRAWS, count), GRID[1] - GRID[0]
     drawn = np.stack([rng.choice(GRID, size, p=np.exp(each)) for each in log], axis=1)
     drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
-    tables = [pinned(problem, b) for b in drawn]
+    tables = [fix_discriminations(problem, b) for b in drawn]
     modes = [find_modes(problem.density, [table])[0] for table in tables]  # small ones need no compilation
     return draws_given(problem, tables, modes, count, rng), modes
 
@@ -174,23 +174,23 @@ def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | N
     data : Data, optional
         The tables, by default the problem's.
     """
-    table = pinned(problem, np.exp(log_discriminations(problem, hidden)) @ GRID, data)
+    table = fix_discriminations(problem, np.exp(log_discriminations(problem, hidden)) @ GRID, data)
     mode = find_modes(problem.density, [table])[0]
-    return replace(mode, x=hold(mode.x, table))
+    return replace(mode, x=insert_fixed_values(mode.x, table))
 
 
-def pinned(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
+def fix_discriminations(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
     """The tables with the judges' discriminations b, people's and the spread of strengths held; see the module."""
     density, model = problem.density, problem.model
     assert model.anchors is not None
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     # r of the module: a = b / r
-    r = np.sqrt((b**2).sum() / max((discrimination(b) ** 2).sum(), 1e-300)) if b.any() else 0.1
+    r = np.sqrt((b**2).sum() / max((scaled_discrimination(b) ** 2).sum(), 1e-300)) if b.any() else 0.1
     values["raw_discrimination"] = b
     values["log_people"] = np.array(model.anchors.numbers["mean"] - np.log(r))
     values["log_spread"] += model.strength.numbers["mean"] + np.log(r)
     held = np.zeros(density.size)
     for name in HELD:
-        held[density.slices[name]] = 1.0
+        held[density.parameter_slices[name]] = 1.0
     tables = problem.data if data is None else data
     return tables | {"pinned": {"x": density.flat(values, np), "held": held}}

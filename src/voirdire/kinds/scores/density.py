@@ -35,11 +35,11 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.derivatives import numbers
+from voirdire.infer.derivatives import count_numbers
 from voirdire.infer.nested.field import Field
-from voirdire.kinds.in_contexts import over_contexts
+from voirdire.kinds.in_contexts import strengths_over_contexts
 from voirdire.kinds.scores import baseline, continuous, ordinal
-from voirdire.kinds.scores.eliminated import LARGE, Eliminated, eliminable
+from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.added_terms import added_parameters
@@ -87,7 +87,7 @@ class ScoresDensity(ScoresLayout):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        found = self._parameters(SCORE_STRENGTH, model.strength)
+        found = self._term_parameters(SCORE_STRENGTH, model.strength)
         if self.repeats and model.strength.kind == "normal":
             # else the mode of strengths and judges' own components together would let strengths follow one judge
             found = (replace(found[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
@@ -102,14 +102,14 @@ class ScoresDensity(ScoresLayout):
             (FAMILIES, model.families if self.families else None),
             (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
-            found += () if section is None else self._parameters(registry, section)
+            found += () if section is None else self._term_parameters(registry, section)
         found += added_parameters(self.added)
         nothing = {
             name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
         }
         return tuple(p for p in found if not nothing & set(p.dims))
 
-    def _parameters(self, registry: Any, section: Section) -> tuple[Parameter, ...]:
+    def _term_parameters(self, registry: Any, section: Section) -> tuple[Parameter, ...]:
         """Of a term; some have less to tell under one criterion."""
         term = registry[section.kind]
         term = getattr(term, "alone", term) if self.criteria == 1 else term
@@ -149,9 +149,9 @@ class ScoresDensity(ScoresLayout):
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
-        return over_contexts(values, self.over)
+        return strengths_over_contexts(values, self.over)
 
-    def field(self, data: Data) -> Field:
+    def latent_model(self, data: Data) -> Field:
         """See :func:`.scores.field.field_of`."""
         return field_of(self, data, self.form.cells)
 
@@ -170,10 +170,10 @@ class ScoresDensity(ScoresLayout):
         """True if judges may perceive items turned round, so that the prior alone tells which way is up."""
         return self.model.reliability.kind == "rater-discrimination"
 
-    def mirror(self, x: Array, xp: Any) -> Array:
+    def mirror_values(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with every strength, weight and discrimination of opposite sign."""
         if not self.has_mirror:
-            return super().mirror(x, xp)
+            return super().mirror_values(x, xp)
         values = self.values(x, xp)
         for name in ("strength", "weight", "raw_discrimination"):
             if name in values:
@@ -186,7 +186,7 @@ class ScoresDensity(ScoresLayout):
         if self.voted:
             votes = data["criteria"]
             gap = values["weight"][..., votes["first"]] - values["weight"][..., votes["second"]]
-            seen = RATERS[self.model.reliability.kind].perceived(values, gap, votes["judge"], xp)
+            seen = RATERS[self.model.reliability.kind].perceived_strength(values, gap, votes["judge"], xp)
             parts.append((log_sigmoid(seen, xp), votes["weight"]))
         return parts
 
@@ -204,10 +204,10 @@ class ScoresDensity(ScoresLayout):
 
     def by_hand(self, data: Data) -> ByHand | None:
         """With the items eliminated, of levels; see :class:`.scores.eliminated.Eliminated`."""
-        if not eliminable(self, data):
+        if not can_eliminate_items(self, data):
             return None
         found = Eliminated(self, data)
-        large = numbers(data) * self.size > LARGE
+        large = count_numbers(data) * self.size > LARGE
         return ByHand(found.both, curvature=found.curvature, around=found.around if large else None)
 
     def starts(self, data: Data) -> list[Floats]:

@@ -16,19 +16,19 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.scores.cells import distinct
+from voirdire.kinds.scores.cells import distinct_combinations
 from voirdire.kinds.scores.chances import above_levels
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import normal_rule
 from voirdire.model.terms.reliability import Values
-from voirdire.trust.residuals import DRAWS, Residuals, looked_at
+from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
 
 SMALLEST = 1e-12  # variance of a score, in parts of the scale
 NUMBERS = 2_000_000  # chances held at once
 
 
-def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
+def score_residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     """Scores beyond expectation, of the judges with most scores where there are very many.
 
     Examples
@@ -37,23 +37,23 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     >>> import voirdire
     >>> rows = [(judge, f"i{n}", 1 + n % 3) for judge in "xyz" for n in range(6)]
     >>> fit = voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "score"]), method="map", families={})
-    >>> residuals(fit.problem, fit.posterior).r.shape
+    >>> score_residuals(fit.problem, fit.posterior).r.shape
     (1, 3, 6)
     """
     table = problem.table
-    about, cell = distinct(problem.codes(table))
-    asked, unit = distinct({name: code for name, code in about.items() if name != "judge"})
+    about, cell = distinct_combinations(problem.codes(table))
+    asked, unit = distinct_combinations({name: code for name, code in about.items() if name != "judge"})
     judge, units = about["judge"], len(asked["item"])
     given = np.bincount(cell).astype(float)
     total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
     scored = np.bincount(table.judge, minlength=len(problem.judges))
-    chosen = looked_at(scored, units)
+    chosen = examined_judges(scored, units)
     there = np.isin(judge, chosen)
     row, column = np.searchsorted(chosen, judge[there]), unit[there]
     r: list[Floats] = []
     v: list[Floats] = []
     for values in some_draws(posterior, DRAWS):
-        mean, variance = _moments(problem, values, tuple(about.values()), given)
+        mean, variance = _score_moments(problem, values, tuple(about.values()), given)
         one = max(float(variance.mean()), SMALLEST)
         for left, of_cells in ((r, (total - mean) / one**0.5), (v, variance / one)):
             left.append(np.zeros((len(chosen), units)))
@@ -62,7 +62,7 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, asked["item"], none, none)
 
 
-def _moments(
+def _score_moments(
     problem: ScoresProblem, values: Values, about: tuple[Ints, ...], given: Floats
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""

@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.perceived import perceived
+from voirdire.kinds.scores.perceived import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
 from voirdire.model.terms.raters import log_noise
@@ -20,7 +20,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
 
 
-def draw(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
+def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
     """The scores of a problem, drawn anew under one set of values.
 
     Raises
@@ -33,7 +33,7 @@ def draw(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Sc
     if form not in (ordinal, continuous):
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item
-    felt = perceived(density, values, problem.data["panel"], problem.codes(table))
+    felt = perceived_strengths(density, values, problem.data["panel"], problem.codes(table))
     if "log_judge_item" in values:
         unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
         units, place = np.unique(unit, return_inverse=True)
@@ -43,7 +43,7 @@ def draw(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Sc
         noisy = felt + np.exp(noise[judge, criterion]) * rng.normal(size=len(judge))
         middle = 0.5 * (scale.low + scale.high)
         return replace(table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF, HALF)))
-    cuts = ordinal.cutpoints(density, values, np)
+    cuts = ordinal.judge_cutpoints(density, values, np)
     own = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
     level = ((felt + rng.logistic(size=len(judge)))[:, None] > own).sum(axis=1)
     return replace(table, score=np.array(scale.levels)[level])

@@ -26,7 +26,7 @@ import numpy as np
 
 from voirdire.infer.krylov import inverse_root
 from voirdire.infer.trust_region import with_directions
-from voirdire.kinds.scores.arrow import AmongItems, Arrow, factored
+from voirdire.kinds.scores.arrow import AmongItems, Arrow, factor_arrow
 from voirdire.kinds.scores.judge_blocks import PLACED, JudgeBlocks
 from voirdire.kinds.scores.judge_effects import JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
@@ -42,7 +42,7 @@ FEWEST = 250  # of them beyond which there are no fewer: a standard deviation is
 MANY = 1500  # parameters but items from which draws take products in the place of a matrix
 
 
-def eliminable(density: ScoresLayout, data: Data) -> bool:
+def can_eliminate_items(density: ScoresLayout, data: Data) -> bool:
     """True if a table's answers are levels that judges give once, and the model's parameters those known here."""
     plain = not (density.repeats or density.voted or density.anchors or "pinned" in data)
     return (
@@ -59,14 +59,14 @@ class Eliminated:
     Parameters
     ----------
     density : ScoresLayout
-        Of a table that is :func:`eliminable`.
+        Of a table that is :func:`can_eliminate_items`.
     data : dict
     """
 
     def __init__(self, density: ScoresLayout, data: Data) -> None:
         self._density, self._shape = density, (density.criteria, density.items)
         self._answers, self._effects = LevelAnswers(density, data), JudgeEffects(density, data)
-        self._here = density.slices["strength"]
+        self._here = density.parameter_slices["strength"]
 
     def parts(self, x: Floats) -> tuple[Floats, Floats]:
         """All but items of flat vectors, shape (..., size), and the items' coordinates as values of zero sum."""
@@ -95,65 +95,67 @@ class Eliminated:
         """The second derivatives, and near them blocks of judges and the diagonal of items."""
         g, psi = self.parts(x)
         at = _Point(self._answers, self._effects.of(g), psi)
-        effects = self._effects.derivatives(g, at.by_h)
+        effects = self._effects.effect_derivatives(g, at.by_h)
         blocks, items = JudgeBlocks(self._effects, g, at.h, at.answers, at.by_h), AmongItems(1.0 / at.own)
 
-        def product(v: Floats) -> Floats:
+        def hessian_product(v: Floats) -> Floats:
             of_g, of_psi = self.parts(v)
             by_h, by_psi = at.product(effects.ahead(of_g), of_psi)
             return self.flat(effects.back(by_h), by_psi)
 
-        def divide(v: Floats) -> Floats:
+        def divide_by_blocks(v: Floats) -> Floats:
             of_g, of_psi = self.parts(v)
             return self.flat(blocks.divide(of_g), items.divide(of_psi))
 
-        return with_directions(Curvature(product, divide), scale_directions(self._density, x))
+        return with_directions(
+            Curvature(hessian_product, divide_by_blocks), scale_directions(self._density, x)
+        )
 
     def around(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """Up to ``count`` draws of the normal approximation at a mode, and whether it is a proper maximum."""
         count = int(np.clip(NUMBERS / len(x), FEWEST, count))
         if self._effects.size > MANY:
             return self._one_by_one(x, count, rng)
-        arrow = self.arrow(x)
+        arrow = self.factored_hessian(x)
         return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
 
     def _one_by_one(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """As :meth:`around`, of many judges: products in the place of a matrix."""
         g, psi = self.parts(x)
         at = _Point(self._answers, self._effects.of(g), psi)
-        effects = self._effects.derivatives(g, at.by_h)
+        effects = self._effects.effect_derivatives(g, at.by_h)
         blocks, items = JudgeBlocks(self._effects, g, at.h, at.answers, at.by_h), AmongItems(1.0 / at.own)
         of_h, across = at.written_out()
         back = across.T.tocsr()
 
-        def pull(of_g: Floats) -> tuple[Floats, Floats]:
+        def effect_changes(of_g: Floats) -> tuple[Floats, Floats]:
             """Change of effects with that of g, and of items with them, g being what is changed."""
             by_h = effects.ahead(of_g)
             return by_h, -items.divide((back @ by_h).reshape(self._shape))
 
-        def product(white: Floats) -> Floats:
-            by_h, of_psi = pull(blocks.coloured(white))
-            return blocks.whitened(effects.back(of_h @ by_h + across @ of_psi.ravel()))
+        def white_product(white: Floats) -> Floats:
+            by_h, of_psi = effect_changes(blocks.from_white(white))
+            return blocks.to_white(effects.back(of_h @ by_h + across @ of_psi.ravel()))
 
         out, smallest = np.empty((count, len(x))), np.inf
         for row, noise in zip(out, items.draws(count, rng), strict=True):
-            white, curvature = inverse_root(product, rng.standard_normal(len(g)))
+            white, curvature = inverse_root(white_product, rng.standard_normal(len(g)))
             smallest = min(smallest, curvature)
-            of_g = blocks.coloured(white)
-            row[:] = x + self.flat(of_g, noise + pull(of_g)[1])
+            of_g = blocks.from_white(white)
+            row[:] = x + self.flat(of_g, noise + effect_changes(of_g)[1])
         return out, smallest > 0
 
-    def arrow(self, x: Floats) -> Arrow:
+    def factored_hessian(self, x: Floats) -> Arrow:
         """The second derivatives, written out and factored."""
         g, psi = self.parts(x)
         at = _Point(self._answers, self._effects.of(g), psi)
-        effects = self._effects.derivatives(g, at.by_h)
+        effects = self._effects.effect_derivatives(g, at.by_h)
         turn, rest = np.empty((len(g), len(at.h))), np.empty((len(g), len(g)))
         for place, unit in enumerate(np.eye(len(g))):
             turn[place], rest[place] = effects.ahead(unit), effects.back()
         of_h, across = at.written_out()
         matrix = turn @ of_h @ turn.T + rest
-        return factored(matrix, (turn @ across).reshape(len(g), *self._shape), at.own)
+        return factor_arrow(matrix, (turn @ across).reshape(len(g), *self._shape), at.own)
 
 
 class _Point:

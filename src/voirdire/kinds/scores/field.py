@@ -23,7 +23,7 @@ from voirdire.infer.nested.panel import field_of_sums
 from voirdire.kinds.scores.cells import ScoreCells
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
-from voirdire.model.design import Design, Places, Term, design
+from voirdire.model.design import Design, Places, Term, build_design
 from voirdire.model.terms.reliability import Values
 
 #: Of what a judge perceives.
@@ -51,20 +51,22 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     form = cells(density, data)
     return field_of_sums(
         density,
-        _sums(density, data["panel"], form, places),
+        _predictor_design(density, data["panel"], form, places),
         form.answers,
         [places.block(dim) for dim in ("item", "judge", "context")],
         form.predictors,
         "name a model without tastes, such as rating-severity, or rating-continuous of scores between levels",
         told=form.told,
-        apart=lambda values: _apart(values, form.location),
-        centred=lambda values: _centred(values, form),
+        apart=lambda values: _subtract_general(values, form.location),
+        centred=lambda values: _centre_values(values, form),
         near_normal=True,
         scales=form.scales,
     )
 
 
-def _sums(density: ScoresLayout, panel: dict[str, Any], form: ScoreCells, places: Places) -> Design:
+def _predictor_design(
+    density: ScoresLayout, panel: dict[str, Any], form: ScoreCells, places: Places
+) -> Design:
     """Design of the sums that are the predictors of each cell."""
     group = panel["group"]
     judge, families = form.about.factors["judge"], np.array(density.families or [-1] * density.judges)
@@ -76,10 +78,10 @@ def _sums(density: ScoresLayout, panel: dict[str, Any], form: ScoreCells, places
     about = replace(form.about, factors=factors)
     if "numbers" in factors:
         about = replace(about, numbers=panel["numbers"][factors["numbers"]])
-    return design([*TERMS, *form.terms, *density.added], about, places).used
+    return build_design([*TERMS, *form.terms, *density.added], about, places).used
 
 
-def _apart(values: Values, location: str) -> Values:
+def _subtract_general(values: Values, location: str) -> Values:
     """With the differences of strengths from what their items are worth under all criteria alike, and the level."""
     strength = values["strength"]
     if "general" in values:
@@ -89,7 +91,7 @@ def _apart(values: Values, location: str) -> Values:
     return {**values, "strength": strength}
 
 
-def _centred(values: Values, form: ScoreCells) -> Values:
+def _centre_values(values: Values, form: ScoreCells) -> Values:
     """Strengths and severities with sum zero; the location takes what they are on average."""
     found = dict(values)
     strength = values["strength"]

@@ -25,13 +25,13 @@ class ScoresFit(TermsFit, ScoredFit):
     def people(self) -> pd.DataFrame:
         """People who gave anchors: criterion, scores, severity, discrimination or noise, with intervals.
 
-        On the scales of :meth:`judges`; see :func:`.scores.results.people`. Empty without anchors.
+        On the scales of :meth:`judges`; see :func:`.scores.results.people_table`. Empty without anchors.
         """
         return self._frame(self.tables["people"])
 
     def contexts(self) -> pd.DataFrame:
-        """Strength of every item in every context; see :func:`.scores.results.contexts`."""
-        return self._frame(results.contexts(self.problem, self.posterior, self.prob))
+        """Strength of every item in every context; see :func:`.scores.results.context_table`."""
+        return self._frame(results.context_table(self.problem, self.posterior, self.prob))
 
     def systems(self) -> pd.DataFrame:
         """Systems, best first, of scores of systems over contexts; see :mod:`voirdire.kinds.scores.systems`.
@@ -44,8 +44,8 @@ class ScoresFit(TermsFit, ScoredFit):
         InputError
             The table has no columns context and system, or the fit no draws.
         """
-        return self._frame(systems.systems(self.problem, self.posterior, self.prob))
+        return self._frame(systems.system_table(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""
-        return results.strengths(self.problem, self.posterior, self.prob)
+        return results.strengths_on_scale(self.problem, self.posterior, self.prob)

@@ -14,7 +14,7 @@ MOST_NOISES = 200  # of judges under each criterion, likewise
 SHARED = 0.5  # share of judges' items above which must be scored under several criteria, of items by several judges
 
 
-def no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
+def why_no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
     """Why the model with errors that families share is no default for the table; None if it is, "" of no families.
 
     Examples
@@ -23,7 +23,7 @@ def no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(judge, item, 1) for judge in "abc" for item in "xy"]
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
-    >>> no_shared_errors(table, {"a": "f", "b": "f", "c": "c"})
+    >>> why_no_shared_errors(table, {"a": "f", "b": "f", "c": "c"})
     """
     members = Counter(families.values())
     if not families or max(members.values()) < 2:
@@ -42,7 +42,7 @@ def no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
     return None
 
 
-def given_spread(table: Scores) -> str | None:
+def why_spread_given(table: Scores) -> str | None:
     """Why the model that learns how far items are apart is no default for the table; None if it is.
 
     Examples
@@ -50,7 +50,7 @@ def given_spread(table: Scores) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = pd.DataFrame([(judge, item, 1) for judge in "ab" for item in "xy"], columns=["judge", "item", "score"])
-    >>> given_spread(read_scores(rows)), given_spread(read_scores(pd.concat([rows, rows])))
+    >>> why_spread_given(read_scores(rows)), why_spread_given(read_scores(pd.concat([rows, rows])))
     (None, 'judges score items repeatedly')
     """
     criteria, items = len(table.criteria), len(table.items)
@@ -62,7 +62,7 @@ def given_spread(table: Scores) -> str | None:
     return None
 
 
-def no_halo(table: Scores) -> str | None:
+def why_no_halo(table: Scores) -> str | None:
     """Why the model with tastes is no default for the table; None if it is, "" where there is nothing to say.
 
     Examples
@@ -70,7 +70,7 @@ def no_halo(table: Scores) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(judge, item, criterion, 1) for judge in "ab" for item in "xy" for criterion in "cd"]
-    >>> no_halo(read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])))
+    >>> why_no_halo(read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])))
     """
     criteria, items, judges = len(table.criteria), len(table.items), len(table.judges)
     if criteria < 2 or judges < 2:
@@ -88,8 +88,8 @@ def no_halo(table: Scores) -> str | None:
     return None
 
 
-def no_continuous_halo(table: Scores) -> str | None:
-    """As :func:`no_halo`, of scores between levels, where each judge has a noise to be learned under each criterion.
+def why_no_continuous_halo(table: Scores) -> str | None:
+    """As :func:`why_no_halo`, of scores between levels: each judge has a noise to be learned under each criterion.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def no_continuous_halo(table: Scores) -> str | None:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(f"j{n}", item, criterion, 1.5) for n in range(101) for item in "xy" for criterion in "cd"]
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"]))
-    >>> no_halo(table), no_continuous_halo(table)
+    >>> why_no_halo(table), why_no_continuous_halo(table)
     (None, '101 judges under 2 criteria would take many minutes')
     """
-    why, judges, criteria = no_halo(table), len(table.judges), len(table.criteria)
+    why, judges, criteria = why_no_halo(table), len(table.judges), len(table.criteria)
     if why is None and judges * criteria > MOST_NOISES:
         return f"{judges:,} judges under {criteria:,} criteria would take many minutes"
     return why

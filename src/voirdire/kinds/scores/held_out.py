@@ -13,11 +13,11 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.mode import NestedMode, nested_draws
-from voirdire.kinds.held_out import Seen, scored
+from voirdire.kinds.held_out import Seen, score_predictions
 from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
@@ -42,26 +42,26 @@ def held_out(model: Model, table: Scores, here: Bools, levels: Sequence[object] 
     form = form_of(model)
     if form not in (ordinal, continuous):
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
-    whole = pose_scores(model, table, levels=levels)
+    whole = encode_scores(model, table, levels=levels)
     names = whole.codes(table)
     how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
     how["contexts"] = whole.density.contexts > 0
-    seen = pose_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
-    every = _values(seen)
+    seen = encode_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
+    every = _prediction_values(seen)
     asked = {name: code[here] for name, code in names.items()}
     if "context" in asked:  # one that was not seen is any
         known = np.isin(asked["context"], names["context"][~here])
         asked["context"] = np.where(known, asked["context"], -1)
     # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
     if form is continuous:
-        logs = [points.log_predicted(whole, one, table.score[here], **asked) for one in every]
+        logs = [points.log_score_density(whole, one, table.score[here], **asked) for one in every]
         log = np.logaddexp.reduce(logs) - np.log(len(logs))
         return log, np.full(len(log), np.nan)
-    chance = np.mean([chances(whole, one, tuple(asked.values())) for one in every], axis=0)
-    return scored(chance, np.searchsorted(whole.scale.levels, table.score[here]))
+    chance = np.mean([score_probabilities(whole, one, tuple(asked.values())) for one in every], axis=0)
+    return score_predictions(chance, np.searchsorted(whole.scale.levels, table.score[here]))
 
 
-def _values(problem: ScoresProblem) -> list[Values]:
+def _prediction_values(problem: ScoresProblem) -> list[Values]:
     """Values by which other scores are predicted: those at the mode, or draws."""
     mode, density = find_mode(problem), problem.density
     if not isinstance(mode, NestedMode):

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.coded import criteria_of, strangers
+from voirdire.kinds.coded import criterion_codes, describe_unknown_anchors
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.votes.human.table import PEOPLE
 from voirdire.model.target_answers import ScoredByPeople
-from voirdire.tables.encode import positions
+from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores, read_scores
 
@@ -47,11 +47,11 @@ class ScoredAnchors:
         people = self.table
         if people.context is None or people.contexts == panel.contexts:
             return self
-        place = positions(people.contexts, panel.contexts)[people.context]
+        place = level_positions(people.contexts, panel.contexts)[people.context]
         table = replace(people, contexts=panel.contexts, context=place)
         if not (place < 0).any():
             return replace(self, table=table)
-        said = strangers(people.contexts, people.context, panel.contexts, "in context")
+        said = describe_unknown_anchors(people.contexts, people.context, panel.contexts, "in context")
         if (place < 0).all():
             raise InputError(
                 f"anchors: all {said}; name contexts as in the scores, or leave the column out if people scored items "
@@ -110,7 +110,7 @@ def read_scored_anchors(
         problems.table(
             f"the scale is {', '.join(scale.names)} by the judges' scores alone; name all its levels (levels=...)"
         )
-    return _matched(people, panel, problems)
+    return _match_people(people, panel, problems)
 
 
 def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tuple[str, ...]]:
@@ -121,7 +121,7 @@ def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tupl
     InputError
         As :func:`read_scored_anchors`, but for the scale.
     """
-    read = _matched(read_scores(table, name="anchors", judge=PEOPLE), panel, Problems("anchors"))
+    read = _match_people(read_scores(table, name="anchors", judge=PEOPLE), panel, Problems("anchors"))
     people = read.table
     count = np.maximum(np.bincount(people.criterion, minlength=len(people.criteria)), 1)
     mean = np.bincount(people.criterion, people.score, minlength=len(people.criteria)) / count
@@ -130,12 +130,12 @@ def scored_by_people(table: object, panel: Scores) -> tuple[ScoredByPeople, tupl
     return ScoredByPeople(item, tuple(score.tolist())), read.notes
 
 
-def _matched(people: Scores, panel: Scores, problems: Problems) -> ScoredAnchors:
+def _match_people(people: Scores, panel: Scores, problems: Problems) -> ScoredAnchors:
     """People's scores in the coding of a panel's."""
-    criterion = criteria_of(people, panel, problems)
-    item = positions(people.items, panel.items)
+    criterion = criterion_codes(people, panel, problems)
+    item = level_positions(people.items, panel.items)
     unused = item[people.item] < 0
-    said = strangers(people.items, people.item, panel.items, "about item")
+    said = describe_unknown_anchors(people.items, people.item, panel.items, "about item")
     if unused.all():
         problems.table(f"all {said}; name the items as in the scores")
     problems.raise_any()

@@ -6,7 +6,7 @@ import numpy as np
 
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior_mode import Mode
-from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, folds
+from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, anchor_folds
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.cut import CUT_KIND, SMOOTHING, check_cut, cut_draws, cut_mode
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -51,32 +51,34 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         cells, cell = np.unique(people.criterion * len(problem.items) + people.item, return_inverse=True)
         about = problem.codes(people)
         chance = {name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)}
-        for part in folds(len(cells)):
+        for part in anchor_folds(len(cells)):
             hidden = np.isin(cell, part)
             rows = np.flatnonzero(hidden)
-            chance[BASELINE][rows] = _shares(problem, level, hidden)[people.criterion[rows]]
-            data = _without(problem, cells[part])
+            chance[BASELINE][rows] = _level_shares(problem, level, hidden)[people.criterion[rows]]
+            data = _hide_cells(problem, cells[part])
             of_joint = find_modes(problem.density, [data], starts=[joint])[0]
             for name, found in ((JOINT, of_joint), (CUT, cut_mode(problem, hidden, data))):
-                chance[name][rows] = _predicted(problem, found.x, {n: c[rows] for n, c in about.items()})
+                chance[name][rows] = _level_probabilities(
+                    problem, found.x, {n: c[rows] for n, c in about.items()}
+                )
         return {name: LeftOut.of_several(p, level, name != BASELINE) for name, p in chance.items()}
 
 
-def _shares(problem: ScoresProblem, level: Ints, hidden: Bools) -> Floats:
+def _level_shares(problem: ScoresProblem, level: Ints, hidden: Bools) -> Floats:
     assert problem.anchors is not None
     count = np.full((len(problem.criteria), problem.density.levels), SMOOTHING)
     np.add.at(count, (problem.anchors.table.criterion[~hidden], level[~hidden]), 1.0)
     return np.asarray(count / count.sum(axis=1, keepdims=True))
 
 
-def _without(problem: ScoresProblem, cells: Ints) -> Data:
+def _hide_cells(problem: ScoresProblem, cells: Ints) -> Data:
     """The problem's tables with the human scores of some cells weighing nothing."""
     part = problem.data["anchors"]
     hidden = np.isin(part["criterion"] * len(problem.items) + part["item"], cells)
     return problem.data | {"anchors": part | {"weight": part["weight"] * ~hidden}}
 
 
-def _predicted(problem: ScoresProblem, x: Floats, about: dict[str, Ints]) -> Floats:
+def _level_probabilities(problem: ScoresProblem, x: Floats, about: dict[str, Ints]) -> Floats:
     """Probability of every level of each human score, shape (scores, levels)."""
     density = problem.density
     eta, cuts = ordinal.people_seen(density, density.values(x, np), about, np)

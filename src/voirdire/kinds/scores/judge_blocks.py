@@ -6,8 +6,8 @@ judge and one, with its border, for what is shared. What judges and items have i
 gradients make up for it (:mod:`voirdire.infer.trust_region`). Memory follows judges times the square of the levels;
 where that is more than ``MOST`` numbers, the widths of cutpoints stand by themselves.
 
-Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread`): with F derivatives by
-cutpoints, those by them are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
+Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread_cutpoints`): with F
+derivatives by cutpoints, those by them are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
 """
 
 from __future__ import annotations
@@ -49,27 +49,27 @@ class JudgeBlocks:
     """
 
     def __init__(self, effects: JudgeEffects, g: Floats, h: Floats, at: AtPoint, by_h: Floats) -> None:
-        small, sums = effects.small, _sums(effects.small, h, at, by_h)
-        kept = 1 if _numbers(small) > MOST else small.levels - 1
-        self._own, self._shared, self._alone = _places(small, kept)
-        own, border, shared = _matrices(effects, g, sums, kept)
-        precision = np.append(_precisions(small), NEVER)
+        small, sums = effects.small, _derivative_sums(effects.small, h, at, by_h)
+        kept = 1 if _count_numbers(small) > MOST else small.levels - 1
+        self._own, self._shared, self._alone = _parameter_places(small, kept)
+        own, border, shared = _block_hessians(effects, g, sums, kept)
+        precision = np.append(_prior_precisions(small), NEVER)
         own += precision[self._own][:, :, None] * np.eye(own.shape[1])
         self._root = _inverse_root(own)
         self._border = self._root @ border
         across = self._border.reshape(-1, len(shared))
         left = shared + np.diag(precision[self._shared]) - across.T @ across
         self._middle = _inverse_root(left)
-        widths = sums.widths()
+        widths = sums.gap_derivatives()
         own_widths = [widths.ravel()] if ordinal.by_judge(small) else []
         every = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
         self._scale = np.sqrt(every[len(every) - len(self._alone) :] + precision[self._alone])
 
     def divide(self, g: Floats) -> Floats:
         """The inverse times a vector, shape (size,); what has no place in the matrix stays as it is."""
-        return self.coloured(self.whitened(g))
+        return self.from_white(self.to_white(g))
 
-    def whitened(self, g: Floats) -> Floats:
+    def to_white(self, g: Floats) -> Floats:
         """L^-1 times a vector, shape (size,), with L L' the matrix."""
         out = np.append(g, 0.0)
         out[self._alone] /= self._scale
@@ -78,7 +78,7 @@ class JudgeBlocks:
         out[self._own] = of_own
         return out[:-1]
 
-    def coloured(self, white: Floats) -> Floats:
+    def from_white(self, white: Floats) -> Floats:
         """L'^-1 times a vector, shape (size,): of white noise, what has the inverse for its covariance."""
         out = np.append(white, 0.0)
         out[self._alone] /= self._scale
@@ -98,49 +98,55 @@ def _inverse_root(matrices: Floats) -> Floats:
         return np.asarray((vectors / np.sqrt(values)[..., None, :]).swapaxes(-1, -2))
 
 
-def _numbers(small: ScoresLayout) -> int:
+def _count_numbers(small: ScoresLayout) -> int:
     """Count the numbers that the blocks of judges and their borders have with all cutpoints."""
     cuts = small.criteria * (small.levels - 1)
     block = 2 + cuts * ordinal.by_judge(small)
     return small.judges * block * (block + cuts + small.groups)
 
 
-def _places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]:
+def _parameter_places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]:
     """Places in g of judges' own values, shape (judges, block), of what is shared, and of what stands by itself.
 
     ``kept`` coordinates of cutpoints are in blocks; the place after the end is that of no value.
     """
     judges, criteria, gaps = small.judges, small.criteria, small.levels - 2
 
-    def of(name: str, *shape: int) -> Ints:
-        where = small.slices.get(name)
+    def places_of(name: str, *shape: int) -> Ints:
+        where = small.parameter_slices.get(name)
         return np.arange(small.size)[where or slice(0)].reshape(shape)
 
-    own = [of("raw_discrimination", judges, 1)] if "raw_discrimination" in small.slices else []
+    own = (
+        [places_of("raw_discrimination", judges, 1)] if "raw_discrimination" in small.parameter_slices else []
+    )
     # severities sum to zero: the free coordinates are nearly those of all judges but the first
-    own.append(np.append(small.size, of("severity", judges - 1))[:, None])
+    own.append(np.append(small.size, places_of("severity", judges - 1))[:, None])
     alone = []
     if ordinal.by_judge(small):
-        cuts = [of("shift", judges, criteria, 1), of("log_gap_judge", judges, criteria, gaps)]
+        cuts = [places_of("shift", judges, criteria, 1), places_of("log_gap_judge", judges, criteria, gaps)]
         each = np.concatenate(cuts, axis=-1)
         own.append(each[..., :kept].reshape(judges, -1))
         alone.append(each[..., kept:].ravel())
-    panel = np.concatenate([of("cut_location", criteria, 1), of("log_gap", criteria, gaps)], axis=-1)
+    panel = np.concatenate(
+        [places_of("cut_location", criteria, 1), places_of("log_gap", criteria, gaps)], axis=-1
+    )
     alone.append(panel[:, kept:].ravel())
-    shared = np.append(panel[:, :kept], of("severity_group", small.groups - 1))
+    shared = np.append(panel[:, :kept], places_of("severity_group", small.groups - 1))
     return np.concatenate(own, axis=-1), shared, np.concatenate(alone)
 
 
-def _precisions(small: ScoresLayout) -> Floats:
+def _prior_precisions(small: ScoresLayout) -> Floats:
     """Of the priors, shape (size,); of two-sided ones that of either side."""
     found = np.zeros(small.size)
     for parameter in small.parameters:
         if isinstance(parameter.prior, Normal | TwoSided):
-            found[small.slices[parameter.name]] = parameter.prior.sd**-2.0
+            found[small.parameter_slices[parameter.name]] = parameter.prior.sd**-2.0
     return found
 
 
-def _matrices(effects: JudgeEffects, g: Floats, sums: _Sums, kept: int) -> tuple[Floats, Floats, Floats]:
+def _block_hessians(
+    effects: JudgeEffects, g: Floats, sums: _Sums, kept: int
+) -> tuple[Floats, Floats, Floats]:
     """Second derivatives of minus the log likelihood by judges' own values, by them and what is shared, and by that."""
     small = effects.small
     judges, values = small.judges, small.values(g, np)
@@ -188,9 +194,9 @@ class _Sums(NamedTuple):
         """By the location of cutpoints, shape (judges or 1, criteria)."""
         return np.asarray(self.cut.sum(axis=-1) + 2.0 * self.next_cut.sum(axis=-1))
 
-    def widths(self) -> Floats:
+    def gap_derivatives(self) -> Floats:
         """By each log gap, shape (judges or 1, criteria, levels - 2)."""
-        return self.gap**2 * (0.25 * self.location()[..., None] - self.next_cut) + self._bent()
+        return self.gap**2 * (0.25 * self.location()[..., None] - self.next_cut) + self._gap_curvature()
 
     def within(self) -> Floats:
         """By location and log gaps, shape (judges or 1, cutpoints of all criteria, the same)."""
@@ -201,18 +207,18 @@ class _Sums(NamedTuple):
         each[..., between, between + 1] = each[..., between + 1, between] = self.next_cut
         gap = self.gap[:, :, None]
         each = _in_gaps(_in_gaps(each, gap).swapaxes(-1, -2), gap)
-        each[..., between + 1, between + 1] += self._bent()
+        each[..., between + 1, between + 1] += self._gap_curvature()
         whole = np.zeros((judges, criteria, top, criteria, top))
         for criterion in range(criteria):
             whole[:, criterion, :, criterion] = each[:, criterion]
         return whole.reshape(judges, criteria * top, criteria * top)
 
-    def _bent(self) -> Floats:
+    def _gap_curvature(self) -> Floats:
         """Curvature that exponentials of log gaps add where a wider gap makes answers less probable."""
         return np.maximum(_in_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 
-def _sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) -> _Sums:
+def _derivative_sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) -> _Sums:
     judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, at.answers
     cells, nowhere = judges * criteria, judges * criteria * top
     lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, nowhere)
@@ -225,7 +231,7 @@ def _sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) -> _Sums:
         total = np.bincount(lower, below, nowhere + 1) + np.bincount(upper, above, nowhere + 1)
         return np.asarray(total[:-1].reshape(judges, criteria, top))
 
-    below, above = at.bends
+    below, above = at.curvature_sums
     of_below, of_above = runs.by_run(at.bend_below * at.z), runs.by_run(at.bend_above * at.z)
     where = slice(judges * (criteria + 1), runs.effects)
     cuts, pull = (row[where].reshape(-1, criteria, top) for row in (h, by_h))

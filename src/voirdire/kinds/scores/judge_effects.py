@@ -19,9 +19,9 @@ from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
 from voirdire.model.terms.parameters import Normal, Spread
-from voirdire.model.terms.raters import slopes
+from voirdire.model.terms.raters import judge_discriminations
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import severity_of
+from voirdire.model.terms.severity import total_severity
 from voirdire.typing import Floats
 
 
@@ -46,15 +46,15 @@ class JudgeEffects:
         """h, shape (effects + criteria,): slopes, severities, cutpoints, and logs of units over spreads, the last."""
         small = self.small
         values = small.values(g, xp)
-        slope = slopes(values, xp)
+        slope = judge_discriminations(values, xp)
         if slope is None:
             slope = 1.0 + 0.0 * values["severity"]
         unit, ratio = self.unit(values, xp)
         return xp.concatenate(
             [
                 (slope[:, None] * unit[None, :]).reshape(-1),
-                severity_of(values, self.group),
-                ordinal.cutpoints(small, values, xp).reshape(-1),
+                total_severity(values, self.group),
+                ordinal.judge_cutpoints(small, values, xp).reshape(-1),
                 ratio,
             ],
             axis=-1,
@@ -73,10 +73,10 @@ class JudgeEffects:
     def pulled(self, g: Floats, by_h: Floats) -> tuple[float, Floats]:
         """Minus the log prior of g, and the gradient by g of that and what has the gradient ``by_h`` by h."""
         with np.errstate(all="ignore"):
-            _, slope = autodiff.gradient(lambda at: self._with(at, by_h, []), g)
+            _, slope = autodiff.value_and_gradient(lambda at: self._with(at, by_h, []), g)
             return -float(self.small.log_prior(g, np)), slope
 
-    def derivatives(self, g: Floats, by_h: Floats) -> EffectDerivatives:
+    def effect_derivatives(self, g: Floats, by_h: Floats) -> EffectDerivatives:
         """Second derivatives of minus the log prior plus h times ``by_h``, and first ones of h."""
         return EffectDerivatives(self, g, by_h)
 
@@ -87,7 +87,7 @@ class JudgeEffects:
 
 
 class EffectDerivatives:
-    """Derivatives of h and of the prior at one point; see :meth:`JudgeEffects.derivatives`."""
+    """Derivatives of h and of the prior at one point; see :meth:`JudgeEffects.effect_derivatives`."""
 
     def __init__(self, effects: JudgeEffects, g: Floats, by_h: Floats) -> None:
         kept: list[Any] = []

@@ -34,8 +34,8 @@ def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]
         if len(other):
             problems.rows(
                 other + 1,
-                f"judge {name!r} is of {_group(table, table.group[other[0]])} here and of "
-                f"{_group(table, found[judge])} before; give judges of different groups different names",
+                f"judge {name!r} is of {_describe_group(table, table.group[other[0]])} here and of "
+                f"{_describe_group(table, found[judge])} before; give judges of different groups different names",
             )
         elif found[judge] < 0:
             problems.table(
@@ -44,5 +44,5 @@ def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]
     return table.groups, found
 
 
-def _group(table: Scores, code: int) -> str:
+def _describe_group(table: Scores, code: int) -> str:
     return "no group" if code < 0 else f"group {table.groups[code]!r}"

@@ -10,43 +10,48 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.bootstrap import refit
-from voirdire.kinds.columns import Columns, records
-from voirdire.kinds.effects import told_by_terms
-from voirdire.kinds.further_terms import attached
+from voirdire.kinds.bootstrap import refit_modes
+from voirdire.kinds.columns import Columns, to_records
+from voirdire.kinds.effects import effect_tables
+from voirdire.kinds.further_terms import attach_terms
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.in_contexts import over_note, strengths
+from voirdire.kinds.in_contexts import context_strengths, contexts_note
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.about_items import scored_items
-from voirdire.kinds.scores.answers import answers
-from voirdire.kinds.scores.bootstrap import resampled
-from voirdire.kinds.scores.chances import chances, check_single
-from voirdire.kinds.scores.claims import claims
-from voirdire.kinds.scores.contexts import left_out, no_contexts
+from voirdire.kinds.scores.answers import score_answers
+from voirdire.kinds.scores.bootstrap import resample_scores
+from voirdire.kinds.scores.chances import check_single, score_probabilities
+from voirdire.kinds.scores.claims import claimed_scores
+from voirdire.kinds.scores.contexts import why_contexts_left_out, why_no_contexts
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.draw import draw
-from voirdire.kinds.scores.halo import given_spread, no_continuous_halo, no_halo, no_shared_errors
+from voirdire.kinds.scores.draw import draw_scores
+from voirdire.kinds.scores.halo import (
+    why_no_continuous_halo,
+    why_no_halo,
+    why_no_shared_errors,
+    why_spread_given,
+)
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
-from voirdire.kinds.scores.learned_spread import no_learned_spread, with_learned_spread
-from voirdire.kinds.scores.left_out import calibration
-from voirdire.kinds.scores.outcomes import outcomes
+from voirdire.kinds.scores.learned_spread import why_spread_not_learned, with_learned_spread
+from voirdire.kinds.scores.left_out import score_calibration
+from voirdire.kinds.scores.outcomes import score_outcomes
 from voirdire.kinds.scores.over_time import over_time
-from voirdire.kinds.scores.predict import predict
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, uses_families
+from voirdire.kinds.scores.predict import predict_scores
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
 from voirdire.kinds.scores.random_judges import chance_of_use
-from voirdire.kinds.scores.residuals import residuals
-from voirdire.kinds.scores.results import judge_values, quantities
+from voirdire.kinds.scores.residuals import residuals_by_scale
+from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
-from voirdire.kinds.shares import of_judges
-from voirdire.kinds.spreads import spreads
-from voirdire.kinds.systems import check_over, note, placed
+from voirdire.kinds.shares import answer_shares
+from voirdire.kinds.spreads import spread_table
+from voirdire.kinds.systems import check_over, systems_and_contexts, systems_note
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
@@ -55,7 +60,7 @@ from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
-from voirdire.tables.joined import joined
+from voirdire.tables.joined import joined_table
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 from voirdire.trust.drift import OverTime
@@ -71,28 +76,28 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     refused = ("classes", "positive", "order")
     compared = ("scores",)
     results: ClassVar[Results] = {
-        "items": results.ranking,
-        "judges": results.judges,
-        "criteria": vote_results.criteria,
-        "groups": results.groups,
-        "cutpoints": results.cutpoints,
-        "people": results.people,
+        "items": results.ranking_on_scale,
+        "judges": results.judge_table,
+        "criteria": vote_results.criterion_table,
+        "groups": results.group_table,
+        "cutpoints": results.cutpoint_table,
+        "people": results.people_table,
     }
 
     checks = staticmethod(checks.all_checks)
-    residuals = staticmethod(residuals)
+    residuals = staticmethod(residuals_by_scale)
     judge_values = staticmethod(judge_values)
-    single = staticmethod(answers)
-    outcomes = staticmethod(outcomes)
-    quantities = staticmethod(quantities)
-    predict = staticmethod(predict)
-    chances = staticmethod(chances)
-    claims = staticmethod(claims)
-    draw = staticmethod(draw)
+    single = staticmethod(score_answers)
+    outcomes = staticmethod(score_outcomes)
+    quantities = staticmethod(score_quantities)
+    predict = staticmethod(predict_scores)
+    chances = staticmethod(score_probabilities)
+    claims = staticmethod(claimed_scores)
+    draw = staticmethod(draw_scores)
     check_single = staticmethod(check_single)
-    shares = staticmethod(of_judges)
+    shares = staticmethod(answer_shares)
     chance_of_use = staticmethod(chance_of_use)
-    calibration = staticmethod(calibration)
+    calibration = staticmethod(score_calibration)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-learned``.
@@ -106,7 +111,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return "rating-maple", "the table has scores, and criteria are weighed"
         if request.levels is None and (table.score != np.round(table.score)).any():
             why = "the table has scores that are not whole numbers"
-            without = no_continuous_halo(table)
+            without = why_no_continuous_halo(table)
             if without is None and request.anchors is not None:
                 without = "the model with them takes no human scores"
             if without is None:
@@ -114,24 +119,24 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
         why = "the table has scores"
         named = {} if request.families is None else read_families(request.families, table.judges)
-        alone = no_shared_errors(table, named)
+        alone = why_no_shared_errors(table, named)
         if alone is None:
             return "rating-families", f"{why} of families of judges"
         if alone:
             why += f"; errors that families share are left out: {alone}"
-        without = left_out(table)
+        without = why_contexts_left_out(table)
         if without is None:
             return "rating-contexts", f"{why}, of the same items in several contexts"
         if without:
             why += f"; contexts are left out: {without}"
-        without = no_halo(table)
+        without = why_no_halo(table)
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
         why = f"{why}; tastes are left out: {without}" if without else why
-        given = None if request.asks_terms else given_spread(table)
+        given = None if request.asks_terms else why_spread_given(table)
         if given is None:
             return "rating-learned", why
-        if (without := no_learned_spread(table)) is not None:
+        if (without := why_spread_not_learned(table)) is not None:
             return (
                 "rating-severity",
                 f"{why}; how far items are apart is given, not learned: {given}, and {without}",
@@ -143,13 +148,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """See :func:`.scores.terms.model_of`."""
         return model_of(table, request)
 
-    def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
-        """See :func:`.scores.problem.pose_scores`."""
+    def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
+        """See :func:`.scores.problem.encode_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
-        table, model, notes = attached(table, model, request, ("family", "group"))
+        table, model, notes = attach_terms(table, model, request, ("family", "group"))
         if model.terms:
             check_terms(model)
-        about = placed(table)
+        about = systems_and_contexts(table)
         if request.families is not None and uses_families(model):
             how["families"] = read_families(request.families, table.judges)
             if len(set(how["families"].values())) == 1 < len(table.judges):
@@ -157,16 +162,16 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
                     "families: all judges are of one family, whose errors are then no other thing than what items are "
                     "worth; name judges of another, or take rating-severity or rating-halo"
                 )
-        if model.context is None or no_contexts(table) is not None:
+        if model.context is None or why_no_contexts(table) is not None:
             check_over(about, request.over, "scores", ", or of items in several contexts by rating-contexts")
-        problem = pose_scores(model, table, anchors=request.anchors, **how)
+        problem = encode_scores(model, table, anchors=request.anchors, **how)
         notes += [] if problem.anchors is None else list(problem.anchors.notes)
         if problem.density.contexts:
-            notes.append(over_note(request.over, problem.density.contexts))
+            notes.append(contexts_note(request.over, problem.density.contexts))
         elif model.context is not None:
-            notes.append(f"Model {model.name} is fitted without contexts: {no_contexts(table)}.")
+            notes.append(f"Model {model.name} is fitted without contexts: {why_no_contexts(table)}.")
         if about is not None:
-            notes.append(note(table, request.over))
+            notes.append(systems_note(table, request.over))
         return problem, notes
 
     def over_time(self, problem: ScoresProblem, posterior: Posterior) -> list[OverTime | None]:
@@ -179,47 +184,54 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """See :func:`.scores.about_items.scored_items`."""
         return predict_about_target(problem, posterior, scored_items(problem, table), prob)
 
-    def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+    def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Worth of systems, where the table is about systems; the spreads that were learned."""
         found: dict[str, Any] = {"over": problem.over} if problem.density.contexts else {}
-        if placed(problem.table) is not None and posterior.values is not None:
-            found |= {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
+        if systems_and_contexts(problem.table) is not None and posterior.values is not None:
+            found |= {
+                "over": problem.over,
+                "systems": to_records(systems.system_table(problem, posterior, prob)),
+            }
         if problem.density.is_nested:
-            found["spreads"] = records(spreads(problem, posterior, prob))
-        return found | told_by_terms(problem, posterior, prob)
+            found["spreads"] = to_records(spread_table(problem, posterior, prob))
+        return found | effect_tables(problem, posterior, prob)
 
-    def entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
+    def board_entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
-        if placed(problem.table) is None or posterior.values is None:
-            found = super().entrants(problem, posterior, prob)
+        if systems_and_contexts(problem.table) is None or posterior.values is None:
+            found = super().board_entrants(problem, posterior, prob)
             zero, one = problem.unit
             return found._replace(draws=zero + one * found.draws)
-        rows = records(systems.systems(problem, posterior, prob))
+        rows = to_records(systems.system_table(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
-        drawn, scale = systems.about_subject(problem, posterior)
+        drawn, scale = systems.subject_draws(problem, posterior)
         contexts = len(problem.table.contexts) if problem.over == "new" else 0
         return Entrants(problem.table.systems, drawn, rows, contexts, scale)
 
     def of_systems(self, problem: ScoresProblem, posterior: Posterior) -> Quantities:
         """Worth of systems."""
-        if placed(problem.table) is None:
+        if systems_and_contexts(problem.table) is None:
             return {}
-        return {"system_score": Quantity(systems.about_subject(problem, posterior)[0], ("system",))}
+        return {"system_score": Quantity(systems.subject_draws(problem, posterior)[0], ("system",))}
 
     def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
         """Strengths, where the model has contexts."""
         values = posterior.values
-        return None if values is None or not problem.density.contexts else strengths(problem.density, values)
+        return (
+            None
+            if values is None or not problem.density.contexts
+            else context_strengths(problem.density, values)
+        )
 
-    def preference(self, problem: ScoresProblem, posterior: Posterior) -> Preference | None:
-        """Of two scores of a person; see :func:`.scores.results.preference`."""
-        return results.preference(problem, posterior.central_values)
+    def people_preference(self, problem: ScoresProblem, posterior: Posterior) -> Preference | None:
+        """Of two scores of a person; see :func:`.scores.results.person_preference`."""
+        return results.person_preference(problem, posterior.central_values)
 
     def spread_in_contexts(
         self, problem: ScoresProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
         """Of systems how far their answers are apart in each context."""
-        if placed(problem.table) is None:
+        if systems_and_contexts(problem.table) is None:
             return problem.unit[1] ** 2 * super().spread_in_contexts(problem, posterior, items)
         return systems.spread_in_contexts(problem, posterior, items)
 
@@ -227,7 +239,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """The scores."""
         return problem.table
 
-    def reposed(
+    def with_data(
         self,
         problem: ScoresProblem,
         *,
@@ -240,8 +252,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         how: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
         how["families"] = problem.families
         how["anchors"] = problem.anchors if table is None else None
-        weighed = criteria_again(problem, problem.criteria_votes, posed.criteria, criteria)
-        return pose_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)
+        weighed = given_or_stored_criteria(problem, problem.criteria_votes, posed.criteria, criteria)
+        return encode_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)
 
     def join(self, problem: ScoresProblem, new: object) -> Scores:
         """Old and new scores."""
@@ -252,7 +264,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         added = read_new(new, problem.table)
         if problem.density.contexts and added.context is None:
             raise InputError("new scores: column 'context' is missing, and the fit has contexts; name them")
-        both: Scores = joined(problem.table, added)
+        both: Scores = joined_table(problem.table, added)
         return both
 
     def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
@@ -309,7 +321,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
         """See :func:`.scores.held_out.held_out`."""
-        table, model, _ = attached(table, model, request, ("family", "group"))
+        table, model, _ = attach_terms(table, model, request, ("family", "group"))
         if model.terms:
             check_terms(model)
         return held_out(model, table, here, request.levels)
@@ -318,7 +330,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         self, problem: ScoresProblem, mode: Floats, resamples: int, rng: np.random.Generator
     ) -> Floats:
         """See :mod:`voirdire.kinds.bootstrap`."""
-        return refit(problem.density, lambda: resampled(problem, rng), resamples, mode)
+        return refit_modes(problem.density, lambda: resample_scores(problem, rng), resamples, mode)
 
     def pack(self, problem: ScoresProblem) -> Packed:
         """Scores, scale, votes on criteria or their weights, human scores, what a judge's answers count for."""
@@ -345,7 +357,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         how = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
         how["families"] = names.get("families")
         how["over"] = packed.sections.get("over", "new")
-        return pose_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
+        return encode_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
 
 
 def unpack_criteria(packed: Packed) -> OnCriteria:
@@ -356,7 +368,7 @@ def unpack_criteria(packed: Packed) -> OnCriteria:
     return OnCriteria(unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None)
 
 
-def criteria_again(
+def given_or_stored_criteria(
     problem: Problem, votes: Votes | None, criteria: tuple[str, ...], given: OnCriteria | None
 ) -> OnCriteria:
     """Votes on criteria or weights: those given, else the problem's, which must name all of ``criteria``.

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.scores.problem import pose_scores
-from voirdire.kinds.scores.score_counts import answers_of
+from voirdire.kinds.scores.problem import encode_scores
+from voirdire.kinds.scores.score_counts import answers_per_cell
 from voirdire.model.specs import Model, load_model
 from voirdire.tables.scores import Scores
 
@@ -25,7 +25,7 @@ MANY = 100  # items whose spread is known to a tenth
 SMALLEST = 0.05  # standard deviation, below which items are alike
 
 
-def no_learned_spread(table: Scores) -> str | None:
+def why_spread_not_learned(table: Scores) -> str | None:
     """Why the spread is not learned from some of the items; None if it is.
 
     Of one score each, spread and cutpoints say the same; of few items it is known too roughly to be taken as known.
@@ -35,12 +35,12 @@ def no_learned_spread(table: Scores) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> rows = pd.DataFrame([("a", "x", 1), ("b", "y", 2)], columns=["judge", "item", "score"])
-    >>> no_learned_spread(read_scores(rows))
+    >>> why_spread_not_learned(read_scores(rows))
     'most items have one judge'
-    >>> no_learned_spread(read_scores(pd.concat([rows, rows.assign(judge="c")])))
+    >>> why_spread_not_learned(read_scores(pd.concat([rows, rows.assign(judge="c")])))
     '2 items do not tell it'
     """
-    if answers_of(table)[0] < SEVERAL:
+    if answers_per_cell(table)[0] < SEVERAL:
         return "most items have one judge"
     if len(table.items) < MANY:
         return f"{len(table.items)} items do not tell it"
@@ -60,7 +60,7 @@ def with_learned_spread(model: Model, table: Scores, levels: Sequence[object] | 
     True
     """
     some = _some_items(table)
-    posed = pose_scores(load_model("rating-learned"), some, levels=levels)
+    posed = encode_scores(load_model("rating-learned"), some, levels=levels)
     values = posed.density.values(find_mode(posed).x, np)
     spread = float(np.sqrt(np.mean(np.exp(2.0 * np.asarray(values["log_spread"], dtype=float)))))
     return model.with_priors({"strength.sd": float(f"{max(spread, SMALLEST):.3g}")})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.scores.cells import distinct
-from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.cells import distinct_combinations
+from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.shares import Calibration
 from voirdire.model.terms.cumulative import NODES
@@ -16,14 +16,14 @@ from voirdire.typing import Floats
 WORK = 20_000_000  # probabilities that calibration computes, about
 
 
-def calibration(problem: ScoresProblem, posterior: Posterior) -> Calibration:
+def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibration:
     """Scores by the probability of exceeding a level that the other scores give, shape (cells, levels - 1).
 
     Every score counts once for each level but the highest: P(score > level | all other scores). What a fit says of the
     very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
     has no draws (``map``).
     """
-    counts, chance = left_out(problem, some_draws(posterior, _affordable(problem)))
+    counts, chance = left_out(problem, some_draws(posterior, _affordable_draws(problem)))
     total = counts.sum(axis=1, keepdims=True)
     hits = total - counts.cumsum(axis=1)[:, :-1]
     return Calibration(1.0 - chance.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
@@ -42,7 +42,9 @@ def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Float
     """
     table, part = problem.table, problem.data["scores"]
     about = problem.codes(table)
-    found, at = distinct({name: np.concatenate([code, part[name]]) for name, code in about.items()})
+    found, at = distinct_combinations(
+        {name: np.concatenate([code, part[name]]) for name, code in about.items()}
+    )
     row, place, codes = at[: table.rows], at[table.rows :], tuple(found.values())
     cells = codes[0]
     counts = np.zeros((len(cells), len(problem.scale.levels)))
@@ -56,11 +58,11 @@ def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Float
     own /= own.sum(axis=0)
     chance = np.zeros_like(counts)
     for share, values in zip(own, draws, strict=True):
-        chance += share[:, None] * chances(problem, values, codes)
+        chance += share[:, None] * score_probabilities(problem, values, codes)
     return counts, chance
 
 
-def _affordable(problem: ScoresProblem) -> int:
+def _affordable_draws(problem: ScoresProblem) -> int:
     """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
     each = problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.repeats else 1)
     return int(np.clip(WORK // each, 100, 1000))

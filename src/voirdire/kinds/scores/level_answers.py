@@ -153,7 +153,7 @@ class AtPoint:
         return self.bend_below + self.bend_above
 
     @cached_property
-    def bends(self) -> tuple[Floats, Floats]:
+    def curvature_sums(self) -> tuple[Floats, Floats]:
         """Sums of ``bend_below`` and ``bend_above`` over runs."""
         return self.answers.by_run(self.bend_below), self.answers.by_run(self.bend_above)
 
@@ -181,7 +181,7 @@ class AtPoint:
         below, above = self.bend_below * seen, self.bend_above * seen
         turned = below + above
         turned -= self.bend_below * c.each(severity + lower) + self.bend_above * c.each(severity + upper)
-        of_below, of_above = self.bends
+        of_below, of_above = self.curvature_sums
         from_below = c.by_run(below) - of_below * (severity + lower)
         from_above = c.by_run(above) - of_above * (severity + upper)
         between = self.bend_gap * (lower - upper)
@@ -198,9 +198,9 @@ class AtPoint:
         eta = (self.z, -1.0, 0.0, 0.0)  # how eta changes with what is at each of the four
         with_cut = (0.0, 0.0, -self.bend_below, -self.bend_above)
         cuts = {
-            (2, 2): self.bends[0] + self.bend_gap,
+            (2, 2): self.curvature_sums[0] + self.bend_gap,
             (2, 3): -self.bend_gap,
-            (3, 3): self.bends[1] + self.bend_gap,
+            (3, 3): self.curvature_sums[1] + self.bend_gap,
         }
         by_h, across = [], []
         for i, place in enumerate(places):
@@ -213,9 +213,9 @@ class AtPoint:
                 if i != j:
                     by_h.append((of_runs, places[j], place))
 
-        def summed(parts: list[tuple[Floats, Any, Ints]], columns: int) -> Any:
+        def sum_to_matrix(parts: list[tuple[Floats, Any, Ints]], columns: int) -> Any:
             value, row, column = (np.concatenate(each) for each in zip(*parts, strict=True))
             kept = (row < end) & (column < columns)  # the others are cutpoints at infinity
             return coo_array((value[kept], (row[kept], column[kept])), shape=(end, columns)).tocsr()
 
-        return summed(by_h, end), summed(across, c.units)
+        return sum_to_matrix(by_h, end), sum_to_matrix(across, c.units)

@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.kinds.scores.cells import ScoreCells, distinct
+from voirdire.kinds.scores.cells import ScoreCells, distinct_combinations
 from voirdire.kinds.scores.layout import NAMES, ScoresLayout
-from voirdire.kinds.scores.perceived import perceived, worth
+from voirdire.kinds.scores.perceived import item_strengths, perceived_strengths
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
-from voirdire.model.family.ordinal import ordinal
+from voirdire.model.family.ordinal import ordinal_family
 from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS
 from voirdire.model.terms.arrays import LOGISTIC, Array
 from voirdire.model.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.parameters import Normal
-from voirdire.model.terms.raters import discrimination, slopes
+from voirdire.model.terms.raters import judge_discriminations, scaled_discrimination
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -38,7 +38,7 @@ SWEEPS = 50
 TOLD = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
 
 
-def encode(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
+def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
     """Distinct scores with their weights, or judges' distinct items with counts of levels.
 
     Parameters
@@ -52,17 +52,17 @@ def encode(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -
     Examples
     --------
     >>> about = dict.fromkeys(("judge", "criterion", "item"), np.zeros(3, dtype=np.int64))
-    >>> encode(about, np.array([0, 1, 1]), 2, repeats=True)["counts"].tolist()
+    >>> encode_levels(about, np.array([0, 1, 1]), 2, repeats=True)["counts"].tolist()
     [[1.0, 2.0]]
-    >>> encode(about, np.array([0, 1, 1]), 2, repeats=False)["weight"].tolist()
+    >>> encode_levels(about, np.array([0, 1, 1]), 2, repeats=False)["weight"].tolist()
     [1.0, 2.0]
     """
     if repeats:
-        found, row = distinct(about)
+        found, row = distinct_combinations(about)
         size = len(found["judge"])
         counts = np.bincount(row * levels + level, minlength=size * levels).reshape(size, levels)
         return {**found, "counts": counts.astype(float), "weight": np.ones(size)}
-    found, row = distinct({**about, "level": level})
+    found, row = distinct_combinations({**about, "level": level})
     return {
         **found,
         "lower": np.maximum(found["level"] - 1, 0),  # places of the cutpoints on either side; see `log_level`
@@ -77,11 +77,11 @@ def by_judge(density: ScoresLayout) -> bool:
     return CUTPOINTS[density.model.cutpoints.kind].by_judge
 
 
-def cutpoints(density: ScoresLayout, values: Values, xp: Any) -> Array:
+def judge_cutpoints(density: ScoresLayout, values: Values, xp: Any) -> Array:
     """Cutpoints, shape (..., judges or 1, criteria, levels - 1)."""
     assert density.model.cutpoints is not None  # of every model of an ordered scale
     term = CUTPOINTS[density.model.cutpoints.kind]
-    cuts = term.cuts(values, density.levels, xp)
+    cuts = term.cutpoint_values(values, density.levels, xp)
     return cuts if term.by_judge else cuts[..., None, :, :]
 
 
@@ -92,7 +92,7 @@ def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
     of the item. What is left of it in levels is little less where there are several, and where a judge hardly uses more
     than one, expecting less would leave strengths that may follow another judge alone at no cost. See :class:`.Spread`.
     """
-    slope = slopes(values, xp)
+    slope = judge_discriminations(values, xp)
     if slope is None:
         slope = 1.0 + 0.0 * values["severity"]
     variance = LOGISTIC / density.runs + 0.0 * slope
@@ -105,8 +105,8 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
     judge, criterion = part["judge"], part["criterion"]
-    eta = perceived(density, values, data["panel"], part, xp)
-    cuts = cutpoints(density, values, xp)
+    eta = perceived_strengths(density, values, data["panel"], part, xp)
+    cuts = judge_cutpoints(density, values, xp)
     whose = judge if by_judge(density) else judge * 0
     if density.repeats:
         z, log_weight = normal_rule()
@@ -124,8 +124,8 @@ def people_seen(
     """Items as people perceive them, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
     assert density.model.anchors is not None  # else there are no human scores
     term = SCORE_ANCHORS[density.model.anchors.kind]
-    eta = term.perceived(values, worth(values, about, xp), about["criterion"], xp)
-    return eta, SharedCutpoints().cuts(values, density.levels, xp)
+    eta = term.perceived_strength(values, item_strengths(values, about, xp), about["criterion"], xp)
+    return eta, SharedCutpoints().cutpoint_values(values, density.levels, xp)
 
 
 def people_information(values: Values, xp: Any) -> Array:
@@ -169,14 +169,17 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     found["cut_location"] = 0.5 * (cuts[:, 0] + cuts[:, -1])
     if "log_gap" in found:
         found["log_gap"] = np.log(np.maximum(np.diff(cuts, axis=1), SMALLEST_GAP))
-    net = mean / top - _mean_by(part["criterion"], mean / top, weight, density.criteria)[part["criterion"]]
+    net = (
+        mean / top
+        - _weighted_means(part["criterion"], mean / top, weight, density.criteria)[part["criterion"]]
+    )
     if "pinned" in data:  # the direction of every judge is known
         held = density.values(np.asarray(data["pinned"]["x"]), np)
         found |= {name: held[name] for name in ("raw_discrimination", "log_people", "log_spread")}
-        signs = np.clip(discrimination(held["raw_discrimination"]), -1.0, 1.0)
-        return [{**found, "strength": _strengths(density, part, net, weight, signs)}]
+        signs = np.clip(scaled_discrimination(held["raw_discrimination"]), -1.0, 1.0)
+        return [{**found, "strength": _starting_strengths(density, part, net, weight, signs)}]
     signs = np.ones(density.judges)
-    found["strength"] = _strengths(density, part, net, weight, signs)
+    found["strength"] = _starting_strengths(density, part, net, weight, signs)
     if "log_spread" in found:
         found["log_spread"] = np.log(np.maximum(found["strength"].std(axis=1), SMALLEST_SPREAD))
     if "raw_discrimination" not in found:
@@ -184,7 +187,7 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     turned = agreement_signs(density, part, net, weight)
     every = [{**found, "raw_discrimination": signs}]
     if (turned < 0).any():
-        strength = _strengths(density, part, net, weight, turned)
+        strength = _starting_strengths(density, part, net, weight, turned)
         every.append({**found, "strength": strength, "raw_discrimination": turned})
     if density.anchors:
         signed = ("strength", "raw_discrimination")
@@ -192,7 +195,7 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     return every
 
 
-def _strengths(
+def _starting_strengths(
     density: ScoresLayout, part: dict[str, Any], net: Floats, weight: Floats, signs: Floats
 ) -> Floats:
     """Log-odds of a signed mean that is pulled to the middle by one score, sum zero per criterion."""
@@ -208,7 +211,7 @@ def _strengths(
 def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, weight: Floats) -> Floats:
     """Each judge's direction in the consensus that explains most of the panel's agreement, in [-1, 1]."""
     judge = part["judge"]
-    own = _mean_by(judge, net, weight, density.judges)
+    own = _weighted_means(judge, net, weight, density.judges)
     net = net - own[judge]  # severity is no agreement
     unit = part["criterion"] * density.items + part["item"]
     given = np.bincount(judge, weight, density.judges)
@@ -221,7 +224,7 @@ def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, we
     return np.asarray(signs if (signs * given).sum() >= 0 else -signs)
 
 
-def _mean_by(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
+def _weighted_means(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
     total = np.bincount(code, weight, size)
     return np.asarray(np.bincount(code, weight * value, size) / np.maximum(total, 1e-300))
 
@@ -236,7 +239,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         people = data["anchors"]
         nothing = np.full(len(people["item"]), -1)
         parts.append({**dict.fromkeys(density.about, nothing), **people})
-    tables = [_counted(part, density) for part in parts]
+    tables = [_count_levels(part, density) for part in parts]
     about = {name: np.concatenate([found[name] for found, _ in tables]) for name in tables[0][0]}
     counts = np.concatenate([counts for _, counts in tables])
     judge, criterion, item = (about.pop(name) for name in NAMES)
@@ -248,7 +251,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         Term("log_gap", ("criterion", "gap"), 1 + gap, at=(("gap", gap),))
         for gap in range(density.levels - 2)
     ]
-    family = ordinal(density.levels)
+    family = ordinal_family(density.levels)
     answers = Answers(family.log_chances, [counts.T], family.closed_form, family.name)
     factors = {
         "judge": judge,
@@ -260,9 +263,9 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     return ScoreCells(cells, terms, len(family.predictors), answers, "cut_location", -1.0, TOLD)
 
 
-def _counted(part: dict[str, Any], density: ScoresLayout) -> tuple[dict[str, Ints], Floats]:
+def _count_levels(part: dict[str, Any], density: ScoresLayout) -> tuple[dict[str, Ints], Floats]:
     """Factors of each cell, by name, and counts of the levels, shape (cells, levels)."""
-    found, row = distinct({name: part[name] for name in density.about})
+    found, row = distinct_combinations({name: part[name] for name in density.about})
     counts = np.zeros((len(found["item"]), density.levels))
     np.add.at(counts, (row, part["level"]), part["weight"])
     return found, counts

@@ -6,12 +6,12 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
 from voirdire.model.terms.raters import log_noise
-from voirdire.model.terms.severity import severity_of
+from voirdire.model.terms.severity import total_severity
 from voirdire.trust.drift import OverTime
 from voirdire.trust.walk import Habit
 from voirdire.typing import Floats
@@ -22,7 +22,7 @@ def over_time(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
     table = problem.table
     if table.time is None:
         return None
-    r = table.score - _expected(problem, posterior)
+    r = table.score - _expected_scores(problem, posterior)
     away = np.abs(r)
     total = np.bincount(table.judge, away, len(problem.judges))
     mean = total / np.maximum(problem.judge_votes, 1)
@@ -31,10 +31,12 @@ def over_time(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
         ("out of line with the panel", "in line with the panel"): away - mean[table.judge],
     }
     question = table.item if table.context is None else table.context
-    return OverTime(problem.judges, table.judge, table.time, question, beyond, _habits(problem, posterior))
+    return OverTime(
+        problem.judges, table.judge, table.time, question, beyond, _severity_habit(problem, posterior)
+    )
 
 
-def _habits(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
+def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
     """Severity as :meth:`.Fit.judges` has it; none of models without it. On a continuous scale by typical noise."""
     table, values, form = problem.table, posterior.central_values, form_of(problem.model)
     if "severity" not in values or form not in (ordinal, continuous):
@@ -42,29 +44,32 @@ def _habits(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
     codes, one = (table.judge, table.criterion, table.item), problem.unit[1]
     unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
     given = None if form is continuous else problem.given(table)
-    own = severity_of(values, problem.judge_group)
+    own = total_severity(values, problem.judge_group)
 
     def log_chance(u: float) -> Floats:
         moved = values | {"severity": values["severity"] + unit * u}
         if given is None:
-            return points.log_predicted(problem, moved, table.score, *codes)
-        chance = chances(problem, moved, tuple(problem.codes(table).values()))[np.arange(len(given)), given]
+            return points.log_score_density(problem, moved, table.score, *codes)
+        chance = score_probabilities(problem, moved, tuple(problem.codes(table).values()))[
+            np.arange(len(given)), given
+        ]
         return np.asarray(np.log(np.maximum(chance, 1e-300)))
 
     return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)
 
 
-def _expected(problem: ScoresProblem, posterior: Posterior) -> Floats:
+def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
     """Expected score of every row; of a baseline, the mean of the item's scores."""
     table, form = problem.table, form_of(problem.model)
     codes = (table.judge, table.criterion, table.item)
     if form is ordinal:
         levels = np.array(problem.scale.levels, dtype=float)
         return np.asarray(
-            chances(problem, posterior.central_values, tuple(problem.codes(table).values())) @ levels
+            score_probabilities(problem, posterior.central_values, tuple(problem.codes(table).values()))
+            @ levels
         )
     if form is continuous:
-        mean = points.ends(problem, posterior.central_values, *codes)[:, 2]
+        mean = points.ends_and_mean(problem, posterior.central_values, *codes)[:, 2]
         return np.asarray(problem.scale.low + (mean + HALF) * problem.scale.range)
     unit = table.criterion * len(problem.items) + table.item
     count = np.maximum(np.bincount(unit), 1)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.model.added_terms import contribution
+from voirdire.model.added_terms import sum_of_terms
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import severity_of
+from voirdire.model.terms.severity import total_severity
 
 
-def worth(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
+def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
     """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 of context -1, and of models without contexts.
 
     Parameters
@@ -27,7 +27,7 @@ def worth(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
     --------
     >>> values = {"strength": np.array([[1.0, -1.0]]), "context_strength": np.array([[[0.5, 0.25], [0.0, 0.0]]])}
     >>> about = {"criterion": np.zeros(2, dtype=int), "item": np.array([0, 0]), "context": np.array([1, -1])}
-    >>> worth(values, about).tolist()
+    >>> item_strengths(values, about).tolist()
     [1.25, 1.0]
     """
     criterion, item = about["criterion"], about["item"]
@@ -39,7 +39,7 @@ def worth(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
     return strength + u[..., criterion, item, about["context"]]
 
 
-def perceived(
+def perceived_strengths(
     density: ScoresLayout,
     values: Values,
     panel: Mapping[str, Array],
@@ -55,7 +55,7 @@ def perceived(
     panel : dict of array
         ``group`` of every judge, shape (judges,), and ``numbers`` of added terms, by row.
     about : dict of str to int array, shape (answers,)
-        As of :func:`worth`, and judge, and what added terms are of.
+        As of :func:`item_strengths`, and judge, and what added terms are of.
 
     Returns
     -------
@@ -63,17 +63,17 @@ def perceived(
         Leading axes of the values (draws) are kept. In the unit of strengths.
     """
     judge, criterion, item = about["judge"], about["criterion"], about["item"]
-    strength = worth(values, about, xp)
+    strength = item_strengths(values, about, xp)
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
     if "family_item" in values:
         family = np.array(density.families)[judge]
         shared = values["family_item"][..., np.maximum(family, 0), item]
         strength = strength + (family >= 0) * shared
-    seen = RATERS[density.model.reliability.kind].perceived(values, strength, judge, xp)
+    seen = RATERS[density.model.reliability.kind].perceived_strength(values, strength, judge, xp)
     if "severity" in values:
-        seen = seen - severity_of(values, panel["group"])[..., judge]
+        seen = seen - total_severity(values, panel["group"])[..., judge]
     if "severity_criterion" in values:
         seen = seen - values["severity_criterion"][..., criterion, judge]
     numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
-    return seen + contribution(density.added, values, about, numbers)
+    return seen + sum_of_terms(density.added, values, about, numbers)

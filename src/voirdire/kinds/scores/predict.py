@@ -7,17 +7,17 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
-from voirdire.tables.encode import positions
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.encode import level_positions
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.scores import read_scores
 from voirdire.typing import Ints
 
 
-def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
+def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
     """Predict each score of a table: the posterior mean probability of every level, and the expected score.
 
     On a continuous scale the levels are its two ends: the probabilities that a score stands there.
@@ -48,15 +48,15 @@ def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Colu
         ("criterion", given.criteria, problem.criteria),
         ("item", given.items, problem.items),
     ):
-        place = positions(theirs, ours)
+        place = level_positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
             rows = np.flatnonzero(getattr(given, name) == level) + 1
-            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
+            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest_name(theirs[level], ours)}")
         codes[name] = place[getattr(given, name)]
     problems.raise_any()
     about = dict(codes)
     if problem.density.contexts and given.context is not None:
-        about["context"] = positions(given.contexts, problem.table.contexts)[given.context]
+        about["context"] = level_positions(given.contexts, problem.table.contexts)[given.context]
     draws = some_draws(posterior)
     columns: Columns = {
         name: np.array(ours, dtype=object)[codes[name]]
@@ -67,10 +67,12 @@ def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Colu
         )
     }
     if form is continuous:
-        found = np.mean([points.ends(problem, values, **codes) for values in draws], axis=0)
+        found = np.mean([points.ends_and_mean(problem, values, **codes) for values in draws], axis=0)
         chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
     else:
-        chance = np.mean([chances(problem, values, tuple(about.values())) for values in draws], axis=0)
+        chance = np.mean(
+            [score_probabilities(problem, values, tuple(about.values())) for values in draws], axis=0
+        )
         expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}

@@ -10,23 +10,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.checks import orientation
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolved
+from voirdire.kinds.checks import orientation_check
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
+from voirdire.kinds.scores.contexts import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
 from voirdire.kinds.scores.judge_groups import groups_of
 from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
-from voirdire.kinds.scores.score_counts import answers_of, has_repeats, shares_of, unrated
+from voirdire.kinds.scores.score_counts import (
+    answers_per_cell,
+    has_repeats,
+    human_score_shares,
+    report_unrated,
+)
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.raters import AlikeRaters
 from voirdire.tables.counts import Votes
-from voirdire.tables.encode import positions
+from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats, Ints
@@ -85,16 +90,16 @@ class ScoresProblem(Problem):
 
         -1 for any context or level where the table has none.
         """
-        return about_of(self.density, table, self.added.codes if table is self.table else {})
+        return row_codes(self.density, table, self.added.codes if table is self.table else {})
 
     def given(self, table: Scores) -> Ints:
         """Every score of a table as the place of its level among :attr:`possible`."""
         return np.searchsorted(self.scale.levels, table.score)
 
-    def orientation(self, mass: float, at_mode: bool = False) -> Check:
-        """See :func:`voirdire.kinds.checks.orientation`."""
+    def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
+        """See :func:`voirdire.kinds.checks.orientation_check`."""
         asked = "scores of some of these items"
-        return orientation(mass, at_mode, self.anchors is not None, self.model.data, asked)
+        return orientation_check(mass, at_mode, self.anchors is not None, self.model.data, asked)
 
     @property
     def in_points(self) -> bool:
@@ -126,7 +131,7 @@ class ScoresProblem(Problem):
         return added | super().coords | more | {"context": list(self.table.contexts)}
 
 
-def pose_scores(
+def encode_scores(
     model: Model,
     table: Scores,
     *,
@@ -177,7 +182,7 @@ def pose_scores(
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [("a", "x", 1), ("b", "x", 2), ("a", "y", 3), ("b", "y", 3)]
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
-    >>> pose_scores(load_model("rating-severity"), table).data["scores"]["level"].tolist()
+    >>> encode_scores(load_model("rating-severity"), table).data["scores"]["level"].tolist()
     [0, 2, 1, 2]
     """
     if anchors is not None and model.anchors is None:
@@ -192,7 +197,7 @@ def pose_scores(
         )
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
-        unrated(table, problems)
+        report_unrated(table, problems)
     groups_of(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised
@@ -204,15 +209,15 @@ def pose_scores(
     repeats = (has_repeats(table) if repeats is None else repeats) and model.repeats is not None
     codes = (table.judge, table.criterion, table.item)
     if contexts is None:
-        contexts = no_contexts(table) is None
+        contexts = why_no_contexts(table) is None
     contexts = contexts and model.context is not None
-    answers, runs = answers_of(table)
+    answers, runs = answers_per_cell(table)
     named = dict(families or {}) if uses_families(model) else {}
     of_families, shared = shared_families(named, table.judges)
     of_judges = {"group": (judge_group, groups)} if table.groups else {}
     if of_families:
         of_judges["family"] = (np.array(of_families), shared)
-    added = resolved(model, table, of_judges)
+    added = resolve_terms(model, table, of_judges)
     known = ("judge", "criterion", "item", "context", *of_judges)
     density = ScoresDensity(
         model,
@@ -227,20 +232,20 @@ def pose_scores(
         runs=runs,
         families=of_families,
         contexts=len(table.contexts) if contexts else 0,
-        tastes=model.taste is not None and tells_tastes(table, contexts),
+        tastes=model.taste is not None and can_learn_tastes(table, contexts),
         added=added.terms,
         added_levels=tuple((name, len(names)) for name, names in added.levels.items() if name not in known),
         over=over,
     )
-    about = about_of(density, table, added.codes)
+    about = row_codes(density, table, added.codes)
     count = len(scale.levels) if form is ordinal else 0
     number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
     if form is ordinal:
-        encoded = ordinal.encode(about, np.searchsorted(scale.levels, table.score), count, repeats)
+        encoded = ordinal.encode_levels(about, np.searchsorted(scale.levels, table.score), count, repeats)
     elif form is continuous:
-        encoded = continuous.encode(about, number, repeats)
+        encoded = continuous.encode_numbers(about, number, repeats)
     else:
-        encoded = baseline.encode(*codes, number, sizes, judge_group, model.pool)
+        encoded = baseline.encode_centres(*codes, number, sizes, judge_group, model.pool)
     if answer_weight is not None:
         encoded["weight"] = encoded["weight"] * answer_weight[encoded["judge"]]
     panel = {"group": judge_group, "numbers": added.numbers}
@@ -250,12 +255,12 @@ def pose_scores(
         how = {"ordinal": form is ordinal, "declared": levels is not None}
         people = read_scored_anchors(anchors, table, scale, **how)
         people = people.in_contexts_of(table) if contexts else people
-        data["anchors"] = _people(people, scale, form, contexts)
+        data["anchors"] = _encode_people(people, scale, form, contexts)
     if votes is not None:
-        data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
+        data["criteria"] = weighing.encode_criteria_votes(votes, table.judges, table.criteria)
         if answer_weight is not None:
             data["criteria"]["weight"] *= answer_weight[data["criteria"]["judge"]]
-    density = replace(density, anchors=() if people is None else shares_of(people.table, sizes))
+    density = replace(density, anchors=() if people is None else human_score_shares(people.table, sizes))
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
         density,
@@ -276,7 +281,7 @@ def pose_scores(
     )
 
 
-def about_of(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
+def row_codes(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
     """As :meth:`ScoresProblem.codes`; ``added`` has the codes of what added terms are of, where these are known."""
     found: dict[str, Ints] = {}
     for name in density.about:
@@ -308,7 +313,7 @@ def shared_families(
     return tuple(place.get(families.get(judge, judge), -1) for judge in judges), names
 
 
-def _people(people: ScoredAnchors, scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:
+def _encode_people(people: ScoredAnchors, scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:
     """Distinct human scores and how often each was given; of no judge, and of context -1 where none was named."""
     table = people.table
     about: dict[str, Ints] = {name: getattr(table, name) for name in NAMES}
@@ -316,10 +321,10 @@ def _people(people: ScoredAnchors, scale: Scale, form: Any, contexts: bool) -> d
         about["context"] = table.judge * 0 - 1 if table.context is None else table.context
     if form is ordinal:
         level = np.searchsorted(scale.levels, table.score)
-        encoded = ordinal.encode(about, level, len(scale.levels), repeats=False)
+        encoded = ordinal.encode_levels(about, level, len(scale.levels), repeats=False)
     else:
         number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
-        encoded = continuous.encode(about, number, repeats=False)
+        encoded = continuous.encode_numbers(about, number, repeats=False)
     return {name: column for name, column in encoded.items() if name != "judge"}
 
 
@@ -335,4 +340,4 @@ def with_judges(table: Scores, more: Sequence[str]) -> Scores:
     (('a', 'b'), [1])
     """
     judges = tuple(sorted({*table.judges, *more}))
-    return replace(table, judges=judges, judge=positions(table.judges, judges)[table.judge])
+    return replace(table, judges=judges, judge=level_positions(table.judges, judges)[table.judge])

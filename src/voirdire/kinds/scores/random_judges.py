@@ -8,8 +8,8 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.scores.residuals import residuals
-from voirdire.trust.families import without_items
+from voirdire.kinds.scores.residuals import residuals_by_scale
+from voirdire.trust.families import point_without_items
 from voirdire.trust.noise import FEWEST, ODDS, Shared, noise_odds, shared_variance
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
@@ -37,9 +37,9 @@ class Randomness(NamedTuple):
         return self.shared is not None and self.shared.share >= CLEAR * self.shared.error
 
 
-def randomness(problem: ScoresProblem, posterior: Posterior) -> Randomness | None:
+def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomness | None:
     """How far scores are at random; None where the model learns the noise of every judge."""
-    alike = residuals(problem, without_items(problem, posterior.centre))
+    alike = residuals_by_scale(problem, point_without_items(problem, posterior.centre))
     if isinstance(alike, SharedErrors):
         return None
     found = Randomness(shared_variance(alike), None)
@@ -65,7 +65,7 @@ def chance_of_use(problem: ScoresProblem, x: Floats) -> Floats | None:
     """
     if problem.model.reliability.kind != "alike-raters" or problem.model.pool != "none":
         return None
-    found = randomness(problem, Posterior(problem.density, x, None))
+    found = estimate_randomness(problem, Posterior(problem.density, x, None))
     if found is None or found.odds is None or (found.odds <= ODDS).all():
         return None
     return np.where(found.odds > ODDS, 1.0 / (1.0 + found.odds), 1.0)

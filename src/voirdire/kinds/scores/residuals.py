@@ -11,8 +11,8 @@ from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 
 
-def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals | SharedErrors:
+def residuals_by_scale(problem: ScoresProblem, posterior: Posterior) -> Residuals | SharedErrors:
     """Residual scores; on a continuous scale what judges' errors have in common."""
     if form_of(problem.model) is continuous:
         return shared_errors(problem, posterior)
-    return dependence.residuals(problem, posterior)
+    return dependence.score_residuals(problem, posterior)

@@ -10,33 +10,40 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.in_contexts import context_columns
 from voirdire.kinds.preference import PROBIT, TWO_SCORES, Preference
-from voirdire.kinds.quantities import Quantities, Quantity, of_judges, of_parameters, of_scores, rescaled
+from voirdire.kinds.quantities import (
+    Quantities,
+    Quantity,
+    item_score_quantities,
+    judge_quantities,
+    parameter_quantities,
+    rescale_draws,
+)
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.votes import results as summaries
-from voirdire.model.natural_scales import fact
+from voirdire.model.natural_scales import quantity_fact
 from voirdire.model.terms.arrays import LOGISTIC, log_normal_cdf
 from voirdire.model.terms.cumulative import log_every_level
-from voirdire.model.terms.raters import log_noise, slopes
+from voirdire.model.terms.raters import judge_discriminations, log_noise
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import severity_of
+from voirdire.model.terms.severity import total_severity
 from voirdire.typing import Floats
 
 TASTES = 9  # points of the Gauss-Hermite rule over a judge's taste
 
 
-def ranking(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def ranking_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Items by score, as for votes; on the scale of the scores where the model takes them as numbers, else log-odds."""
-    return _scaled(problem, summaries.ranking(problem, posterior, prob), "score")
+    return _rescale_columns(problem, summaries.ranking_table(problem, posterior, prob), "score")
 
 
-def strengths(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of every item under every criterion, on the scale of :func:`ranking`; one row per cell."""
-    return _scaled(problem, summaries.strengths(problem, posterior, prob), "strength")
+def strengths_on_scale(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Strength of every item under every criterion, on the scale of :func:`ranking_on_scale`; one row per cell."""
+    return _rescale_columns(problem, summaries.strength_table(problem, posterior, prob), "strength")
 
 
-def _scaled(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
+def _rescale_columns(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
     zero, one = problem.unit
     shown = [
         key for key in columns if key.removesuffix("_panel").removesuffix("_target") in (name, "low", "high")
@@ -45,7 +52,7 @@ def _scaled(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
     return {key: found.get(key, column) for key, column in columns.items()}
 
 
-def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Judges: group, scores given, and what the model says of them, each with interval.
 
     ``reliability`` is missing where the model takes all judges to tell items apart equally well. Else it is
@@ -62,16 +69,16 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     All are medians over the draws, where there are any: strengths at the mode are drawn together, so that what follows
     from how far items lie apart is too small there.
     """
-    columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
+    columns: Columns = {"judge": _name_array(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:
-        names = _named(problem.groups)[problem.judge_group]
+        names = _name_array(problem.groups)[problem.judge_group]
         names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
         columns["group"] = names
     size = len(problem.judges)
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
-def contexts(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def context_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
 
     One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
@@ -89,7 +96,7 @@ def contexts(problem: ScoresProblem, posterior: Posterior, prob: float) -> Colum
     return context_columns(problem, problem.table.contexts, posterior, prob)
 
 
-def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Cutpoints, one row per criterion and limit (and per judge where each has its own), with intervals.
 
     Where ``lower`` ends and ``upper`` begins on the scale of the strengths, the judge's severity not included. None
@@ -98,16 +105,16 @@ def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Colu
     if form_of(problem.model) is not ordinal:
         names_only: Columns = {"criterion": np.array([], dtype=object)}
         return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
-    shown = posterior.shown(lambda values: {"cutpoint": _cuts(problem, values)}, prob)["cutpoint"]
+    shown = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)["cutpoint"]
     judge, criterion, limit = (part.ravel() for part in np.indices(shown.point.shape))
     names = np.array(problem.scale.levels)
-    columns: Columns = {} if len(shown.point) == 1 else {"judge": _named(problem.judges)[judge]}
-    columns["criterion"] = _named(problem.criteria)[criterion]
+    columns: Columns = {} if len(shown.point) == 1 else {"judge": _name_array(problem.judges)[judge]}
+    columns["criterion"] = _name_array(problem.criteria)[criterion]
     columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": shown.point.ravel()}
     return columns | {"low": shown.low.ravel(), "high": shown.high.ravel()}
 
 
-def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """People who gave anchors: criterion, scores given, and what the model says of them, each with interval.
 
     ``severity`` is how much more severe people are than the mean judge, ``discrimination`` how well they tell items
@@ -118,12 +125,12 @@ def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
         return {"criterion": np.array([], dtype=object), "scores": np.array([], dtype=np.int64)}
     size = len(problem.criteria)
     given = np.bincount(problem.anchors.table.criterion, minlength=size)
-    columns: Columns = {"criterion": _named(problem.criteria), "scores": given}
+    columns: Columns = {"criterion": _name_array(problem.criteria), "scores": given}
     return columns | with_intervals(posterior, lambda values: people_values(problem, values), prob, size)
 
 
 def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
-    """Values that :func:`people` shows, shape (..., criteria)."""
+    """Values that :func:`people_table` shows, shape (..., criteria)."""
     one, severity = problem.unit[1], values["severity_people"]
     scoring = np.unique(problem.table.judge)
     panel = judge_values(problem, values)["severity"][..., scoring].mean(axis=-1)
@@ -134,7 +141,7 @@ def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     return found
 
 
-def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def group_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
 
     ``mean`` averages the group's judges, each judge's scores first; ``severity`` is the mean of its judges' severities.
@@ -145,7 +152,7 @@ def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     total = np.bincount(table.judge, table.score, len(problem.judges))
     mean = np.divide(total, given, out=np.full(len(given), np.nan), where=given > 0)
     columns: Columns = {
-        "group": _named(problem.groups),
+        "group": _name_array(problem.groups),
         "judges": np.bincount(group[given > 0], minlength=size),
         "votes": np.bincount(group, given, size).astype(np.int64),
         "mean": np.array([np.nanmean(mean[group == g]) for g in range(size)]),
@@ -178,12 +185,12 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     found = {
         "reliability": missing,
         "p_right": right,
-        "severity": one * severity_of(values, problem.judge_group),
+        "severity": one * total_severity(values, problem.judge_group),
     }
     if form_of(problem.model) is ordinal and ordinal.by_judge(problem.density):
         found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, density.judges))
-    own = slopes(values, np)
+    own = judge_discriminations(values, np)
     if own is not None:
         slope = own
         found |= {"reliability": right, "discrimination": slope}
@@ -203,7 +210,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     return found
 
 
-def preference(problem: ScoresProblem, values: Values) -> Preference | None:
+def person_preference(problem: ScoresProblem, values: Values) -> Preference | None:
     """Which of two items a person scores higher, by the noise of scores; None of models that have none.
 
     Parameters
@@ -225,26 +232,26 @@ def preference(problem: ScoresProblem, values: Values) -> Preference | None:
     return Preference(scale=problem.unit[1] * noise * TWO_SCORES / PROBIT)
 
 
-def quantities(problem: ScoresProblem, values: Values) -> Quantities:
+def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
     """All that is estimated, in points of the scale where the model takes scores as numbers; and cutpoints."""
     zero, one = problem.unit
 
     def in_points(name: str, draws: Floats) -> Floats:
         moved = name in ("strength", "level", "score", "score_panel", "score_target")
-        return one * draws + zero * moved if fact(name, "").units == "" else draws
+        return one * draws + zero * moved if quantity_fact(name, "").units == "" else draws
 
-    found = of_parameters(problem, values)
+    found = parameter_quantities(problem, values)
     if "weight" in found or "strength" in values:
-        found |= of_scores(problem, values)
-    found = rescaled(found, in_points) if problem.in_points else found
+        found |= item_score_quantities(problem, values)
+    found = rescale_draws(found, in_points) if problem.in_points else found
     if form_of(problem.model) is ordinal:
         found = with_cutpoints(found, problem, values)
-    return found | of_judges(judge_values(problem, values), len(problem.judges), 0.5)
+    return found | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
 
 
 def with_cutpoints(found: Quantities, problem: ScoresProblem, values: Values) -> Quantities:
-    """Cutpoints of the panel, or of every judge, as :func:`cutpoints` has them, in place of what they are made of."""
-    cuts = _cuts(problem, values)
+    """Cutpoints of the panel or of every judge, as in :func:`cutpoint_table`, in place of what they are made of."""
+    cuts = _cutpoint_values(problem, values)
     dims = ("judge", "criterion", "limit")
     own = cuts.shape[-3] > 1 or problem.density.judges == 1
     parts = {"cut_location", "cut_gap", "cut_gap_judge", *({"shift"} if own else ())}
@@ -266,19 +273,22 @@ def p_right(problem: ScoresProblem, values: Values) -> Floats:
                 noise = noise + np.exp(2.0 * values[component])[..., None]
         return np.asarray(np.exp(log_normal_cdf(gap / np.sqrt(2.0 * noise), np)).mean(axis=-1))
     slope = np.ones((density.judges, 1))
-    own = slopes(values, np)
+    own = judge_discriminations(values, np)
     if own is not None:
         slope = own[..., None]
-    middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
-    cuts = ordinal.cutpoints(density, values, np)
+    middle = 0.0 * slope - total_severity(values, problem.judge_group)[..., None]
+    cuts = ordinal.judge_cutpoints(density, values, np)
     better, worse = (
-        _chances(density, values, middle + sign * slope * gap, cuts, density.levels) for sign in (0.5, -0.5)
+        _level_probabilities(density, values, middle + sign * slope * gap, cuts, density.levels)
+        for sign in (0.5, -0.5)
     )
     below = worse.cumsum(axis=-1) - 0.5 * worse
     return np.asarray((better * below).sum(axis=-1).mean(axis=-1))
 
 
-def _chances(density: ScoresDensity, values: Values, eta: Floats, cuts: Floats, levels: int) -> Floats:
+def _level_probabilities(
+    density: ScoresDensity, values: Values, eta: Floats, cuts: Floats, levels: int
+) -> Floats:
     """Probability of every level, shape (..., judges, criteria, levels), over tastes of judges and of families."""
     cuts = np.broadcast_to(cuts, (*eta.shape, levels - 1))
     nodes, weights = np.zeros(1), np.ones(1)
@@ -300,9 +310,9 @@ def _chances(density: ScoresDensity, values: Values, eta: Floats, cuts: Floats, 
     )
 
 
-def _cuts(problem: ScoresProblem, values: Values) -> Floats:
-    return np.asarray(ordinal.cutpoints(problem.density, values, np))
+def _cutpoint_values(problem: ScoresProblem, values: Values) -> Floats:
+    return np.asarray(ordinal.judge_cutpoints(problem.density, values, np))
 
 
-def _named(names: tuple[str, ...]) -> npt.NDArray[np.object_]:
+def _name_array(names: tuple[str, ...]) -> npt.NDArray[np.object_]:
     return np.array(names, dtype=object)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.tables.encode import groups
+from voirdire.tables.encode import rows_by_code
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.typing import Floats, Ints
@@ -72,11 +72,11 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
     if declared is not None:
         scale = declared_scale(declared, problems)
         if scale is not None:
-            _outside(score, scale, problems, np.isin(score, scale.levels))
+            _report_outside(score, scale, problems, np.isin(score, scale.levels))
         return scale
     whole = score == np.round(score)
     if not whole.all():
-        for value, rows in _values(score, ~whole):
+        for value, rows in _distinct_values(score, ~whole):
             problems.rows(
                 rows,
                 f"score {value:g} is not a whole number; name the scale's levels (levels=...), or take "
@@ -124,7 +124,7 @@ def continuous_scale(score: Floats, declared: Sequence[object] | None, problems:
     if scale is None:
         return None
     scale = Scale((scale.low, scale.high))
-    _outside(score, scale, problems, (score >= scale.low) & (score <= scale.high))
+    _report_outside(score, scale, problems, (score >= scale.low) & (score <= scale.high))
     return scale
 
 
@@ -152,10 +152,10 @@ def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | No
     return Scale(levels)
 
 
-def _outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArray[np.bool_]) -> None:
+def _report_outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArray[np.bool_]) -> None:
     names = ", ".join(scale.names)
     between = score[~inside].size and len(scale.levels) > 2
-    for value, rows in _values(score, ~inside):
+    for value, rows in _distinct_values(score, ~inside):
         if scale.low <= value <= scale.high:
             problems.rows(
                 rows,
@@ -167,7 +167,7 @@ def _outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArra
             problems.rows(rows, f"score {value:g} is outside the scale from {scale.low:g} to {scale.high:g}")
 
 
-def _values(score: Floats, at: npt.NDArray[np.bool_]) -> list[tuple[float, Ints]]:
+def _distinct_values(score: Floats, at: npt.NDArray[np.bool_]) -> list[tuple[float, Ints]]:
     """Distinct values of some scores with their rows, counted from 1."""
     levels, code = np.unique(score, return_inverse=True)
-    return [(float(levels[number]), rows + 1) for number, rows in groups(np.where(at, code, -1))]
+    return [(float(levels[number]), rows + 1) for number, rows in rows_by_code(np.where(at, code, -1))]

@@ -20,10 +20,10 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
     """
     parameters = {p.name: p for p in density.parameters}
 
-    def along(name: str, criterion: int | None = None, *, logs: bool = False) -> Floats:
+    def direction_of(name: str, criterion: int | None = None, *, logs: bool = False) -> Floats:
         row = np.zeros_like(x)
         if name in parameters:
-            parameter, here = parameters[name], density.slices[name]
+            parameter, here = parameters[name], density.parameter_slices[name]
             value = (np.ones_like(x) if logs else x)[here].reshape(parameter.free_shape(density.sizes))
             if criterion is not None:
                 at = np.indices(value.shape)[parameter.dims.index("criterion")]
@@ -31,8 +31,11 @@ def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
             row[here] = value.ravel()
         return row
 
-    rows = [along("raw_discrimination"), along("severity") + along("severity_group")]
+    rows = [direction_of("raw_discrimination"), direction_of("severity") + direction_of("severity_group")]
     for criterion in range(density.criteria):
-        scaled = sum(along(name, criterion) for name in ("strength", "cut_location", "shift"))
-        rows += [scaled + along("log_gap", criterion, logs=True), along("log_spread", criterion, logs=True)]
+        scaled = sum(direction_of(name, criterion) for name in ("strength", "cut_location", "shift"))
+        rows += [
+            scaled + direction_of("log_gap", criterion, logs=True),
+            direction_of("log_spread", criterion, logs=True),
+        ]
     return np.array([row for row in rows if row.any()])

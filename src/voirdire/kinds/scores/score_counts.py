@@ -22,14 +22,14 @@ def has_repeats(table: Scores) -> bool:
     return len(np.unique(cell)) < table.rows
 
 
-def answers_of(table: Scores) -> tuple[float, float]:
+def answers_per_cell(table: Scores) -> tuple[float, float]:
     """Judges of an item under a criterion and scores of each, on average, to a tenth.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
-    >>> answers_of(read_scores(pd.DataFrame({"judge": list("aab"), "item": list("xyx"), "score": [1, 2, 1]})))
+    >>> answers_per_cell(read_scores(pd.DataFrame({"judge": list("aab"), "item": list("xyx"), "score": [1, 2, 1]})))
     (1.5, 1.0)
     """
     unit = table.criterion * len(table.items) + table.item
@@ -37,14 +37,14 @@ def answers_of(table: Scores) -> tuple[float, float]:
     return round(cells / max(len(np.unique(unit)), 1), 1), round(table.rows / max(cells, 1), 1)
 
 
-def shares_of(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, float], ...]:
+def human_score_shares(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, float], ...]:
     """Shares of the cells (criteria, items) that have so many human scores.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
-    >>> shares_of(read_scores(pd.DataFrame({"item": list("xxy"), "score": 1}), judge="people"), (1, 4))
+    >>> human_score_shares(read_scores(pd.DataFrame({"item": list("xxy"), "score": 1}), judge="people"), (1, 4))
     ((0.25, 1.0), (0.25, 2.0))
     """
     cell = people.criterion * sizes[1] + people.item
@@ -52,7 +52,7 @@ def shares_of(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, floa
     return tuple((float(n / (sizes[0] * sizes[1])), float(k)) for k, n in zip(count, cells, strict=True))
 
 
-def unrated(table: Scores, problems: Problems) -> None:
+def report_unrated(table: Scores, problems: Problems) -> None:
     """Report items that no judge scored, or not under every criterion."""
     counts = np.zeros((len(table.items), len(table.criteria)), dtype=np.int64)
     np.add.at(counts, (table.item, table.criterion), 1)

@@ -65,7 +65,7 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     >>> bool(t[0, 4] / scale[0, 4] > 0.9), bool((t[0, 1:4] / scale[0, 1:4]).max() < 0.3)
     (True, True)
     """
-    who, unit, deviation, units = _errors(problem, posterior)
+    who, unit, deviation, units = _mean_errors(problem, posterior)
     most = max(4, int(np.sqrt(2 * LARGEST // units)))
     count = np.bincount(who, minlength=len(problem.judges))
     order = np.argsort(-count, kind="stable")[:most]
@@ -76,14 +76,16 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     y[at], given[at] = deviation[there], True
     n, total, square = given.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
 
-    def beside(left: Floats, squares: Floats, count: int) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    def mean_of_others(
+        left: Floats, squares: Floats, count: int
+    ) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Mean of the other judges, its variance, and where there are enough of them."""
         others = n - count
         mean = (total - left) / np.maximum(others, 1)
         variance = (square - squares) - others * mean**2
         return mean, variance / np.maximum(others * (others - 1), 1), others >= OTHERS
 
-    mean, error, enough = beside(y, y**2, 1)
+    mean, error, enough = mean_of_others(y, y**2, 1)
     there = given & enough
     own = np.where(there, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
     # of two judges nothing is known of either: the floor's square must still be a number
@@ -95,7 +97,7 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     every, others = v @ given, np.maximum(n - 2, 1)
     for judge in range(len(chosen) - 1):
         here, rest = one == judge, slice(judge + 1, None)
-        mean, error, enough = beside(y[judge] + y[rest], y[judge] ** 2 + y[rest] ** 2, 2)
+        mean, error, enough = mean_of_others(y[judge] + y[rest], y[judge] ** 2 + y[rest] ** 2, 2)
         there = given[judge] & given[rest] & enough
         scale, second = (v[judge] * v[rest])[:, None], v[rest, None]
         w = np.maximum(every - v[judge] - second, 0.0) / others**2
@@ -107,7 +109,7 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     return SharedErrors(chosen, one, other, products, variance, known)
 
 
-def _errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, Floats, int]:
+def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, Floats, int]:
     """Mean score of each judge for each unit that it scored, without its severity; and how many units there are.
 
     Judge, unit and mean, shape (cells,) each, in parts of the scale; every unit and every judge has mean zero.
@@ -116,26 +118,26 @@ def _errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, F
     codes = (table.judge, table.criterion, table.item)
     seen = points.beyond_ends(problem, values, table.score, *codes)
     criteria, items = len(problem.criteria), len(problem.items)
-    place, y = _means((table.judge * criteria + table.criterion) * items + table.item, seen)
+    place, y = _place_means((table.judge * criteria + table.criterion) * items + table.item, seen)
     units = criteria * items
     if "taste" in values:
         # of all criteria of an item together, without what judge and criterion add
         for _ in range(SWEEPS):
-            y = _centred(_centred(y, place % units), place // items)
-        place, y = _means(place // units * items + place % items, y)
+            y = _centre_groups(_centre_groups(y, place % units), place // items)
+        place, y = _place_means(place // units * items + place % items, y)
         units = items
     judge, unit = place // units, place % units
     for _ in range(SWEEPS):
-        y = _centred(_centred(y, unit), judge)
+        y = _centre_groups(_centre_groups(y, unit), judge)
     return judge, unit, y, units
 
 
-def _means(place: Ints, y: Floats) -> tuple[Ints, Floats]:
+def _place_means(place: Ints, y: Floats) -> tuple[Ints, Floats]:
     """Places in order, each once, and the mean of the values at each."""
     places, code = np.unique(place, return_inverse=True)
     return places, np.bincount(code, y) / np.bincount(code)
 
 
-def _centred(y: Floats, group: Ints) -> Floats:
+def _centre_groups(y: Floats, group: Ints) -> Floats:
     """Values without the mean of their group."""
     return np.asarray(y - (np.bincount(group, y) / np.maximum(np.bincount(group), 1))[group])

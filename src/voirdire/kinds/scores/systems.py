@@ -38,12 +38,12 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, weights
+from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.panel_gap import beside, gap_of
+from voirdire.kinds.panel_gap import find_gap, with_other_score
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.systems import Placed, placed, ranked
-from voirdire.kinds.votes.results import ranks
+from voirdire.kinds.systems import Placed, rank_systems, systems_and_contexts
+from voirdire.kinds.votes.results import rank_values
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
 from voirdire.trust.influence import Rivals
@@ -54,7 +54,7 @@ FEWEST = 3.0  # degrees of freedom of a variance between contexts
 OWN = 1981  # of random numbers that no simulation with the same seed has drawn
 
 
-def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats:
+def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats:
     """Draws of what every system is worth, shape (draws, systems), in the unit of scores; see the module.
 
     Raises
@@ -62,7 +62,7 @@ def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats
     InputError
         The table is not about systems, or the fit has no draws.
     """
-    where, values = placed(problem.table), posterior.values
+    where, values = systems_and_contexts(problem.table), posterior.values
     if where is None:
         raise InputError(
             "systems() needs scores of several systems over several contexts: columns context and system"
@@ -72,16 +72,16 @@ def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats
     zero, one = problem.unit
     systems, count = len(problem.table.systems), np.bincount(where.system)
     member = (where.system[:, None] == np.arange(systems)) / count
-    share = weights(problem.density, values)
-    theta, freed = values["strength"], freeing(problem, values)
+    share = normalised_weights(problem.density, values)
+    theta, freed = values["strength"], shrinkage_removal(problem, values)
     mean = theta @ member
     middle = mean.mean(axis=-1, keepdims=True)
     found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
         items = freed.of(theta - middle, share)
         found, more = (
-            _in_common(found, items, where),
-            _elsewhere(items, where, np.random.default_rng((seed, OWN))),
+            _shared_context_draws(found, items, where),
+            _sample_new_contexts(items, where, np.random.default_rng((seed, OWN))),
         )
         found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))
     return np.asarray(zero + one * found)
@@ -118,7 +118,7 @@ class Freeing(NamedTuple):
         return np.asarray(share @ y + np.einsum("de,den->dn", rows, x) - own @ y)
 
 
-def freeing(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
+def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
     """Factors that free the strengths of a problem of their prior, in each draw or in all.
 
     Where spreads are learned with all else integrated out, or given, V is the mean posterior covariance of an item over
@@ -137,14 +137,14 @@ def freeing(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
     centred = theta - theta.mean(axis=0)
     left = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (theta.shape[2] * (len(theta) - 1))
     if not problem.density.is_nested:
-        return of_covariances(np.eye(criteria) * prior.sd**2, np.diag(left.diagonal()))  # type: ignore[union-attr]
+        return removal_from_covariances(np.eye(criteria) * prior.sd**2, np.diag(left.diagonal()))  # type: ignore[union-attr]
     sigma = np.diag(np.exp(2.0 * values["log_spread"]).mean(axis=0))
     if "log_general_spread" in values:
         sigma = sigma + np.exp(2.0 * values["log_general_spread"]).mean()
-    return of_covariances(sigma, left)
+    return removal_from_covariances(sigma, left)
 
 
-def of_covariances(sigma: Floats, left: Floats) -> Freeing:
+def removal_from_covariances(sigma: Floats, left: Floats) -> Freeing:
     """B = 1 - V Sigma^-1 of Sigma ``sigma`` and V ``left``, shape (criteria, criteria) each.
 
     With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
@@ -158,7 +158,7 @@ def of_covariances(sigma: Floats, left: Floats) -> Freeing:
     return Freeing((along / kept @ back)[None], (along * np.sqrt(kept) @ back)[None])
 
 
-def _in_common(found: Floats, items: Floats, where: Placed) -> Floats:
+def _shared_context_draws(found: Floats, items: Floats, where: Placed) -> Floats:
     """Draws of systems, shape (draws, systems), with what their contexts have in common alone."""
     count = np.bincount(where.system)
     mean = np.stack([items[:, where.system == s].mean(axis=1) for s in range(len(count))], axis=1)
@@ -170,7 +170,7 @@ def _in_common(found: Floats, items: Floats, where: Placed) -> Floats:
     return np.asarray(centre + kept * (found - centre))
 
 
-def _elsewhere(items: Floats, where: Placed, rng: np.random.Generator) -> Floats:
+def _sample_new_contexts(items: Floats, where: Placed, rng: np.random.Generator) -> Floats:
     """Draws of what other contexts would add to the mean of every system, (draws, systems), from draws of its items."""
     count = np.bincount(where.system)
     y = items.mean(axis=0)
@@ -190,56 +190,58 @@ def _elsewhere(items: Floats, where: Placed, rng: np.random.Generator) -> Floats
     return np.asarray(wider * (g @ table) / np.maximum(g @ there, 1e-300))
 
 
-def system_of(problem: ScoresProblem) -> dict[str, int]:
+def item_systems(problem: ScoresProblem) -> dict[str, int]:
     """Code of the system of each item, by the item's name."""
-    where = placed(problem.table)
+    where = systems_and_contexts(problem.table)
     assert where is not None  # a table of systems
     return dict(zip(problem.items, where.system.tolist(), strict=True))
 
 
-def about_subject(problem: ScoresProblem, posterior: Posterior) -> tuple[Floats, Floats | None]:
+def subject_draws(problem: ScoresProblem, posterior: Posterior) -> tuple[Floats, Floats | None]:
     """Draws of what every system is worth to whom scores are about, and the scale that all differences share in each.
 
     Shapes (draws, systems) and (draws,); None where scores are about the panel.
     """
-    drawn = draws(problem, posterior)
+    drawn = system_draws(problem, posterior)
     if problem.about != TARGET:
         return drawn, None
-    gap = gap_of(problem, drawn, system_of(problem))
+    gap = find_gap(problem, drawn, item_systems(problem))
     return gap.of(drawn), gap.scale(drawn)
 
 
-def rivals(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
+def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
     """Systems as those of whom one is first; None where the table is not about systems."""
-    where = placed(problem.table)
+    where = systems_and_contexts(problem.table)
     if where is None or posterior.values is None:
         return None
     member = where.system[:, None] == np.arange(len(problem.table.systems))
-    drawn, _ = about_subject(problem, posterior)
+    drawn, _ = subject_draws(problem, posterior)
     return Rivals("system", problem.table.systems, member / member.sum(axis=0), drawn)
 
 
-def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
-    """Systems, best first: system, contexts, and what :func:`.votes.results.ranking` has of items."""
-    drawn = draws(problem, posterior, seed)
-    where = placed(problem.table)
+def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
+    """Systems, best first: system, contexts, and what :func:`.votes.results.ranking_table` has of items."""
+    drawn = system_draws(problem, posterior, seed)
+    where = systems_and_contexts(problem.table)
     assert where is not None  # draws() refuses
-    columns = ranked(problem.table, where, drawn, posterior, prob)
+    columns = rank_systems(problem.table, where, drawn, posterior, prob)
     if problem.about is not None:
-        gap = gap_of(problem, drawn, system_of(problem))
-        target = ranked(problem.table, where, gap.of(drawn), posterior, prob)
+        gap = find_gap(problem, drawn, item_systems(problem))
+        target = rank_systems(problem.table, where, gap.of(drawn), posterior, prob)
         score = gap.point(columns["score"])
-        columns = beside(problem.about, target | {"score": score, "rank": ranks(score)}, columns)
+        columns = with_other_score(
+            problem.about, target | {"score": score, "rank": rank_values(score)}, columns
+        )
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}
 
 
 def spread_in_contexts(problem: ScoresProblem, posterior: Posterior, two: tuple[str, str]) -> float:
     """Variance over contexts of how far the answers of two systems are apart, in the unit of scores."""
-    where, values = placed(problem.table), posterior.values
+    where, values = systems_and_contexts(problem.table), posterior.values
     assert where is not None
     assert values is not None  # draws() refuses
-    worth = np.einsum("dc,dci->di", weights(problem.density, values), values["strength"])
+    worth = np.einsum("dc,dci->di", normalised_weights(problem.density, values), values["strength"])
     each = []
     for name in two:
         mine = where.system == problem.table.systems.index(name)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import no_families, of_terms
+from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
-from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
+from voirdire.kinds.scores.contexts import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.model.specs import Model, load_model
@@ -52,9 +52,9 @@ def model_of(table: Scores, request: Request) -> Model:
     named = {frozenset(row.factors) for row in rows}
     sections, untold = (
         dict(SECTIONS),
-        {"context": no_contexts(table), "families": no_families(table, request)},
+        {"context": why_no_contexts(table), "families": why_no_families(table, request)},
     )
-    if not tells_tastes(table, no_contexts(table) is None):
+    if not can_learn_tastes(table, why_no_contexts(table) is None):
         if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
             del sections["taste"]
         else:
@@ -64,7 +64,7 @@ def model_of(table: Scores, request: Request) -> Model:
         equation = f"{base.equation.rstrip()}\n{CONTEXTS}"
         base = replace(base, context=load_model(BASE).context, equation=equation)
     base = replace(base, taste=base.taste if "taste" in sections else None)
-    return of_terms(base, rows, sections, ALWAYS, untold)
+    return model_with_terms(base, rows, sections, ALWAYS, untold)
 
 
 def check_terms(model: Model) -> None:

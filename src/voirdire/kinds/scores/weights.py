@@ -10,11 +10,11 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
-from voirdire.tables.joined import joined
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.joined import joined_table
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.read import columns_among, read_columns
-from voirdire.tables.scores import numbers
+from voirdire.tables.scores import score_numbers
 from voirdire.tables.votes import read_votes
 
 NAME = "criteria"
@@ -38,7 +38,7 @@ class OnCriteria(NamedTuple):
         """With the votes that were there before these; weights replace what was."""
         if old is None or self.votes is None:
             return self
-        return OnCriteria(joined(old, self.votes))
+        return OnCriteria(joined_table(old, self.votes))
 
     def check(self, model: Model) -> OnCriteria:
         """Refuse votes for a model that has no use for them.
@@ -92,20 +92,20 @@ def read_criteria(
     there = columns_among(table, ["weight", "winner"], Problems(NAME))
     if there == ["weight"]:
         found = read_columns(table, [], ["criterion", "weight"], Problems(NAME))
-        return OnCriteria(weights=_weights(found, criteria, answers))
-    return OnCriteria(_votes(read_votes(table, name="votes on criteria"), criteria, ties))
+        return OnCriteria(weights=_read_weights(found, criteria, answers))
+    return OnCriteria(_check_votes(read_votes(table, name="votes on criteria"), criteria, ties))
 
 
-def _weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tuple[float, ...]:
+def _read_weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tuple[float, ...]:
     problems = Problems(NAME)
     if "criterion" not in cells:
         problems.stop("column 'criterion' is missing; name the criterion of each weight")
-    weight = numbers(cells["weight"], problems)
+    weight = score_numbers(cells["weight"], problems)
     given: dict[str, float] = {}
     for row, (cell, value) in enumerate(zip(cells["criterion"], weight, strict=True), start=1):
         name = str(cell)
         if name not in criteria:
-            problems.rows([row], f"criterion {name!r} has no {answers}{nearest(name, criteria)}")
+            problems.rows([row], f"criterion {name!r} has no {answers}{nearest_name(name, criteria)}")
         elif name in given:
             problems.rows([row], f"criterion {name!r} has a weight already; keep one")
         if value < 0:
@@ -121,7 +121,7 @@ def _weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tu
     return tuple(given[name] / total for name in criteria)
 
 
-def _votes(votes: Votes, criteria: Sequence[str], ties: bool) -> Votes:
+def _check_votes(votes: Votes, criteria: Sequence[str], ties: bool) -> Votes:
     problems = []
     if votes.has_ties and not ties:
         problems.append(
@@ -139,7 +139,7 @@ def _votes(votes: Votes, criteria: Sequence[str], ties: bool) -> Votes:
     return votes
 
 
-def encode(votes: Votes, judges: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
+def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequence[str]) -> dict[str, Any]:
     """Distinct votes as ``judge``, ``first`` (the winner), ``second`` and ``weight``."""
     judge = np.array([judges.index(name) for name in votes.judges], dtype=np.int64)[votes.judge]
     place = np.array([criteria.index(name) for name in votes.items], dtype=np.int64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.target_predictions import ItemQuestions, Predicted, over_all_contexts
+from voirdire.kinds.target_predictions import ItemQuestions, Predicted, refuse_contexts
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
@@ -45,7 +45,7 @@ def compared_items(problem: VotesProblem, table: object) -> ItemQuestions:
         items=problem.items,
         answered=False,
     )
-    over_all_contexts(bool(problem.density.contexts), votes.row_context is not None)
+    refuse_contexts(bool(problem.density.contexts), votes.row_context is not None)
     cell = votes.row_cell
     first, second, names = votes.first[cell], votes.second[cell], np.array(problem.items, dtype=object)
     separate = by_criterion and problem.model.criteria == "separate"
@@ -56,9 +56,12 @@ def compared_items(problem: VotesProblem, table: object) -> ItemQuestions:
         else {}
     )
 
-    def answered(_: Values, worth: Floats) -> Predicted:
+    def predict_answers(_: Values, worth: Floats) -> Predicted:
         gap = worth[:, criterion, first] - worth[:, criterion, second]
-        return {"p_first": np.asarray(sigmoid(gap, np)), "p_better": np.where(gap == 0.0, 0.5, gap > 0.0)}
+        return {
+            "p_first": np.asarray(logistic_sigmoid(gap, np)),
+            "p_better": np.where(gap == 0.0, 0.5, gap > 0.0),
+        }
 
     named |= {"first": names[first], "second": names[second]}
-    return ItemQuestions(named, tuple(np.unique(criterion)), answered)
+    return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers)

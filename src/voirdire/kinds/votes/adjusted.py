@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.posterior import Posterior, scores
+from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.effects import own_family, told_by_terms
+from voirdire.kinds.effects import effect_tables, own_family_rows
 from voirdire.kinds.votes import results
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.model.check import Check, listed
+from voirdire.model.check import Check, list_names
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.typing import Floats
@@ -21,27 +21,27 @@ ALPHA = 0.05  # chance that any judge is said to favour its family where none do
 FLAT = 1e-9  # variance of a covariate within an item below which it is the item's alone
 
 
-def ranking(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """As :func:`.votes.results.ranking`; with covariates also ``unadjusted``, the score that lets them count.
+def adjusted_ranking(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+    """As :func:`.votes.results.ranking_table`; with covariates also ``unadjusted``, the score that lets them count.
 
     That is the score plus what the covariates of an item's answers add on average: what would be said of it did one not
     ask where its wins come from.
     """
-    found = results.ranking(problem, posterior, prob)
+    found = results.ranking_table(problem, posterior, prob)
     if not problem.covariates:
         return found
-    shown = posterior.shown(lambda values: {"score": unadjusted(problem, values)}, prob)["score"].point
+    shown = posterior.shown(lambda values: {"score": unadjusted_scores(problem, values)}, prob)["score"].point
     code = {item: at for at, item in enumerate(problem.items)}
     return found | {"unadjusted": shown[[code[item] for item in found["item"]]]}
 
 
-def unadjusted(problem: VotesProblem, values: Values) -> Floats:
+def unadjusted_scores(problem: VotesProblem, values: Values) -> Floats:
     """Scores with what covariates add on average, sum zero, shape (..., items)."""
-    more = np.einsum("...ck,cki->...i", slopes(problem, values), means(problem))
-    return np.asarray(scores(problem.density, values) + more - more.mean(axis=-1, keepdims=True))
+    more = np.einsum("...ck,cki->...i", judge_slopes(problem, values), covariate_means(problem))
+    return np.asarray(integrated_scores(problem.density, values) + more - more.mean(axis=-1, keepdims=True))
 
 
-def slopes(problem: VotesProblem, values: Values) -> Floats:
+def judge_slopes(problem: VotesProblem, values: Values) -> Floats:
     """Every judge's slopes, shape (..., covariates, judges)."""
     found = []
     for c in range(len(problem.covariates)):
@@ -53,7 +53,7 @@ def slopes(problem: VotesProblem, values: Values) -> Floats:
     return np.stack(found, axis=-2)
 
 
-def means(problem: VotesProblem) -> Floats:
+def covariate_means(problem: VotesProblem) -> Floats:
     """Mean of covariates over an item's votes by each judge, times the judge's share: (covariates, judges, items)."""
     votes, sides = problem.coded_votes, sides_of(problem)
     total = votes.counts.sum(axis=1).astype(float)
@@ -68,20 +68,20 @@ def means(problem: VotesProblem) -> Floats:
     return np.asarray(found / np.maximum(np.bincount(item, weight, items), 1.0))
 
 
-def checks(problem: VotesProblem, posterior: Posterior, prob: float = 0.9) -> list[Check]:
+def covariate_checks(problem: VotesProblem, posterior: Posterior, prob: float = 0.9) -> list[Check]:
     """Check what covariates decide, and which cannot be told from the items themselves."""
     if not problem.covariates:
         return []
-    told = told_by_terms(problem, posterior, prob).get("covariates", [])
+    told = effect_tables(problem, posterior, prob).get("covariates", [])
     found = {row["name"]: row for row in told}
     plain = [c for c, name in enumerate(problem.covariates) if name in found and name != OWN_FAMILY]
-    out = [] if OWN_FAMILY not in found else [_own_family(problem, posterior, prob)]
+    out = [] if OWN_FAMILY not in found else [_own_family_check(problem, posterior, prob)]
     if not plain:
         return out
     fixed = [problem.covariates[c] for c in plain if _is_of_items(problem, c)]
-    sure = separating(problem, plain)
+    sure = separating_covariates(problem, plain)
     said = [
-        f"{name} {row['effect']:+.2f}{_interval(row)} log-odds for each {row['unit']:.3g}"
+        f"{name} {row['effect']:+.2f}{_interval_text(row)} log-odds for each {row['unit']:.3g}"
         for name, row in found.items()
         if name != OWN_FAMILY
     ]
@@ -90,18 +90,17 @@ def checks(problem: VotesProblem, posterior: Posterior, prob: float = 0.9) -> li
         count = [name for name, row in found.items() if row["clear"] and name != OWN_FAMILY]
         message += f" Clear of 0 with 99%: {', '.join(count) or 'none'}."
     if sure:
-        message += (
-            f" {listed(sure)} deciding every vote: the effect's size is set by the prior, not by the votes."
-        )
+        message += f" {list_names(sure)} deciding every vote: the effect's size is set by the prior, not by the votes."
     if fixed:
         message += (
-            f" {listed(fixed)} the same wherever an item is asked about: how much of its score that is, only the prior "
+            f" {list_names(fixed)} the same wherever an item is asked about: how much of its score that is, only the "
+            f"prior "
             "says; give covariates by context."
         )
     return [*out, Check("covariates", "warn" if fixed or sure else "ok", float(len(plain)), message)]
 
 
-def _interval(row: dict[str, Any]) -> str:
+def _interval_text(row: dict[str, Any]) -> str:
     """The interval of an effect; empty at the mode alone."""
     return "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
 
@@ -114,7 +113,7 @@ def sides_of(problem: VotesProblem) -> Floats:
     return votes.numbers[..., : len(problem.covariates)]
 
 
-def separating(problem: VotesProblem, among: list[int]) -> list[str]:
+def separating_covariates(problem: VotesProblem, among: list[int]) -> list[str]:
     """Covariates whose difference alone tells who won each vote."""
     votes, sides = problem.votes, sides_of(problem)
     found = []
@@ -136,11 +135,11 @@ def _is_of_items(problem: VotesProblem, c: int) -> bool:
     return bool(((z - mean[item]) ** 2).max() < FLAT)
 
 
-def _own_family(problem: VotesProblem, posterior: Posterior, prob: float) -> Check:
+def _own_family_check(problem: VotesProblem, posterior: Posterior, prob: float) -> Check:
     """Judges that favour their own family, or count it down."""
-    found = own_family(problem, posterior, prob)
+    found = own_family_rows(problem, posterior, prob)
     # all judges together are silent where there is nothing, but for one table in twenty
-    wide = own_family(problem, posterior, 1.0 - ALPHA / max(len(found["judge"]) - 1, 1))
+    wide = own_family_rows(problem, posterior, 1.0 - ALPHA / max(len(found["judge"]) - 1, 1))
     clear = [k for k in range(1, len(found["judge"])) if wide["low"][k] > 0 or wide["high"][k] < 0]
     whole = (
         f"over all judges {found['effect'][0]:+.2f} [{found['low'][0]:.2f}, {found['high'][0]:.2f}] log-odds"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.kinds.answers import Answers
-from voirdire.kinds.votes.chances import chances, on_criteria
-from voirdire.kinds.votes.contexts import context_of
+from voirdire.kinds.votes.chances import criterion_vote_probabilities, vote_probabilities
+from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
@@ -14,14 +14,14 @@ from voirdire.typing import Floats, Ints
 ITEMS, CRITERIA, PEOPLE = "votes", "votes on criteria", "votes of people"
 
 
-def answers(problem: VotesProblem) -> list[Answers]:
+def vote_answers(problem: VotesProblem) -> list[Answers]:
     """Every vote: 0 where the first was chosen, 1 the second, 2 a tie; none where a model pools votes before."""
     if problem.model.pool != "none":
         return []
-    found = [_on_items(problem)]
+    found = [_item_vote_answers(problem)]
     if "criteria" in problem.data:
-        found.append(_on_criteria(problem))
-    return found + ([_of_people(problem)] if problem.anchors is not None else [])
+        found.append(_criterion_vote_answers(problem))
+    return found + ([_people_answers(problem)] if problem.anchors is not None else [])
 
 
 def single_answers(problem: VotesProblem) -> tuple[Ints, ...]:
@@ -31,7 +31,7 @@ def single_answers(problem: VotesProblem) -> tuple[Ints, ...]:
     cell, outcome = np.nonzero(votes.counts)
     times = votes.counts[cell, outcome]
     columns: tuple[Ints, ...] = (votes.judge, criterion, votes.first, votes.second)
-    context = context_of(votes)
+    context = cell_contexts(votes)
     if problem.added.terms:  # each cell has its own numbers and levels
         columns = (
             *columns,
@@ -43,54 +43,56 @@ def single_answers(problem: VotesProblem) -> tuple[Ints, ...]:
     return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
 
 
-def _on_items(problem: VotesProblem) -> Answers:
+def _item_vote_answers(problem: VotesProblem) -> Answers:
     single = single_answers(problem)
     # answers that are alike have the same probability: each is computed once
     distinct, which = np.unique(np.column_stack(single), axis=0, return_inverse=True)
     *rows, outcome = distinct.T
 
-    def log(values: Values) -> Floats:
-        return _chosen(chances(problem, values, tuple(rows)), outcome)
+    def log_probability(values: Values) -> Floats:
+        return _log_chosen(vote_probabilities(problem, values, tuple(rows)), outcome)
 
     names = {"judge": problem.judges, "criterion": problem.criteria}
     names |= {"first": problem.items, "second": problem.items}
     about = {name: np.array(of)[codes] for (name, of), codes in zip(names.items(), single, strict=False)}
     if problem.density.contexts:
         about["context"] = np.array(problem.votes.contexts)[single[4]]
-    return Answers(ITEMS, log, which.ravel(), single[-1], about, 20 * len(outcome))
+    return Answers(ITEMS, log_probability, which.ravel(), single[-1], about, 20 * len(outcome))
 
 
-def _on_criteria(problem: VotesProblem) -> Answers:
+def _criterion_vote_answers(problem: VotesProblem) -> Answers:
     votes = problem.criteria_votes
     assert votes is not None  # else there is no such table
     cell, outcome = np.nonzero(votes.counts)
     judge, first, second = (codes[cell] for codes in coded_criteria(problem)[:3])
 
-    def log(values: Values) -> Floats:
-        return _chosen(on_criteria(problem.density, values, judge, first, second), outcome)
+    def log_probability(values: Values) -> Floats:
+        return _log_chosen(
+            criterion_vote_probabilities(problem.density, values, judge, first, second), outcome
+        )
 
     which = np.repeat(np.arange(len(cell)), votes.counts[cell, outcome])
     codes = {"judge": (votes.judges, votes.judge), "first": (votes.items, votes.first)}
     codes["second"] = (votes.items, votes.second)
     about = {name: np.array(names)[of[cell]][which] for name, (names, of) in codes.items()}
-    return Answers(CRITERIA, log, which, outcome[which], about, 20 * len(cell))
+    return Answers(CRITERIA, log_probability, which, outcome[which], about, 20 * len(cell))
 
 
 def coded_criteria(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]:
     """Judge, first and second of each cell of votes on criteria, in the problem's coding, and its counts."""
     votes = problem.criteria_votes
     assert votes is not None  # else there is no such table
-    judge = _code(votes.judges, problem.judges)[votes.judge]
-    as_criteria = _code(votes.items, problem.criteria)
+    judge = _name_codes(votes.judges, problem.judges)[votes.judge]
+    as_criteria = _name_codes(votes.items, problem.criteria)
     return judge, as_criteria[votes.first], as_criteria[votes.second], votes.counts
 
 
-def _of_people(problem: VotesProblem) -> Answers:
+def _people_answers(problem: VotesProblem) -> Answers:
     part, density = problem.data["anchors"], problem.density
     counts = np.asarray(part["counts"], dtype=float)
     pair, outcome = np.nonzero(counts)
 
-    def log(values: Values) -> Floats:
+    def log_probability(values: Values) -> Floats:
         logs = [of for of, _ in density.people_parts(values, problem.data, np)]
         first, second = logs[:2]
         if len(logs) > 2:
@@ -102,13 +104,13 @@ def _of_people(problem: VotesProblem) -> Answers:
     item = np.array(problem.items)
     named = {"judge": np.full(len(which), "people"), "first": item[part["first"][pair]][which]}
     named["second"] = item[part["second"][pair]][which]
-    return Answers(PEOPLE, log, which, outcome[which], named, 20 * len(counts))
+    return Answers(PEOPLE, log_probability, which, outcome[which], named, 20 * len(counts))
 
 
-def _chosen(chance: Floats, outcome: Ints) -> Floats:
+def _log_chosen(chance: Floats, outcome: Ints) -> Floats:
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(chance[..., np.arange(len(outcome)), outcome]))
 
 
-def _code(names: tuple[str, ...], among: tuple[str, ...]) -> Ints:
+def _name_codes(names: tuple[str, ...], among: tuple[str, ...]) -> Ints:
     return np.array([among.index(name) for name in names], dtype=np.int64)

@@ -14,9 +14,9 @@ import numpy as np
 
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior_mode import TOLERANCE
-from voirdire.kinds.bootstrap import TOGETHER, redrawn, refit
+from voirdire.kinds.bootstrap import TOGETHER, refit_modes, resample_counts
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import zero_sum_free
 from voirdire.typing import Bools, Floats
@@ -43,28 +43,34 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 30, "second": "y", "winner": ["x", "x", "y"] * 10})
-    >>> problem = pose(load_model("bradley-terry"), read_votes(table))
+    >>> problem = encode_votes(load_model("bradley-terry"), read_votes(table))
     >>> refit_resampled(problem, find_mode(problem).x, 20, np.random.default_rng(0)).shape
     (20, 1)
     """
-    if not _plain(problem):
-        return refit(problem.density, lambda: resampled(problem, rng), resamples, mode)
+    if not _is_plain(problem):
+        return refit_modes(problem.density, lambda: resample_votes(problem, rng), resamples, mode)
     part = problem.data["votes"]
     per = max(1, NUMBERS // max(len(part["weight"]), 1))
     sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
-    return np.concatenate([_bradley_terry(problem, mode, _redrawn(part, size, rng)) for size in sizes])
+    return np.concatenate(
+        [_bradley_terry(problem, mode, _resample_weights(part, size, rng)) for size in sizes]
+    )
 
 
-def resampled(problem: VotesProblem, rng: np.random.Generator) -> Data:
+def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
     """The tables of a problem with as many votes, drawn with replacement; of the same shapes each time."""
     votes, on_criteria = problem.votes, problem.criteria_votes
-    drawn = votes.recoded(counts=redrawn(votes.counts, rng))
-    again = None if on_criteria is None else on_criteria.recoded(counts=redrawn(on_criteria.counts, rng))
+    drawn = votes.with_codes(counts=resample_counts(votes.counts, rng))
+    again = (
+        None
+        if on_criteria is None
+        else on_criteria.with_codes(counts=resample_counts(on_criteria.counts, rng))
+    )
     how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": problem.answer_weight}
-    return pose(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
+    return encode_votes(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
 
 
-def _plain(problem: VotesProblem) -> bool:
+def _is_plain(problem: VotesProblem) -> bool:
     """True if the model is Bradley-Terry without ties, of whole votes, and small enough for its curvature."""
     density = problem.density
     model = density.model
@@ -78,7 +84,7 @@ def _plain(problem: VotesProblem) -> bool:
     )
 
 
-def _redrawn(part: dict[str, Any], resamples: int, rng: np.random.Generator) -> Floats:
+def _resample_weights(part: dict[str, Any], resamples: int, rng: np.random.Generator) -> Floats:
     """Weights of the distinct outcomes in tables of as many votes, drawn with replacement."""
     total = part["weight"].sum()
     return rng.multinomial(round(total), part["weight"] / total, resamples).astype(float)
@@ -87,7 +93,9 @@ def _redrawn(part: dict[str, Any], resamples: int, rng: np.random.Generator) -> 
 def _bradley_terry(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats:
     """Modes under other weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
     density, part = problem.density, problem.data["votes"]
-    theta, arrived = _stepped(density, part, density.values(mode, np)["strength"].ravel(), drawn)
+    theta, arrived = _fixed_curvature_steps(
+        density, part, density.values(mode, np)["strength"].ravel(), drawn
+    )
     x = zero_sum_free(theta.reshape(len(drawn), density.criteria, density.items)).reshape(len(drawn), -1)
     astray = np.flatnonzero(~arrived)
     for start in range(0, len(astray), TOGETHER):
@@ -97,7 +105,7 @@ def _bradley_terry(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats
     return np.asarray(x)
 
 
-def _stepped(
+def _fixed_curvature_steps(
     density: VotesDensity, part: dict[str, Any], centre: Floats, drawn: Floats
 ) -> tuple[Floats, Bools]:
     """Strengths after steps with the curvature at ``centre``, shape (resamples, size), and which have arrived."""

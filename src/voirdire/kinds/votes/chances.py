@@ -10,22 +10,22 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.votes.contexts import by_context, context_of, further_of
+from voirdire.kinds.votes.contexts import by_context, cell_contexts, further_codes
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.perceived import perceived, tie_habits
+from voirdire.kinds.votes.perceived import difference_effects, tie_habits
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Observations, Values
-from voirdire.model.terms.strength import difference
+from voirdire.model.terms.strength import strength_difference
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.tables.counts import Votes
 from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats, Ints
 
 
-def predict(problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
+def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
     """Predict each vote of a table: the posterior mean probability of every answer.
 
     Parameters
@@ -48,7 +48,7 @@ def predict(problem: VotesProblem, posterior: Posterior, table: object) -> Colum
     """
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
     votes = _in_known_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
-    cell = probabilities(problem.model, problem.density, some_draws(posterior), votes)
+    cell = cell_probabilities(problem.model, problem.density, some_draws(posterior), votes)
     rows = cell[votes.row_cell]
     columns: Columns = {
         name: np.array(levels, dtype=object)[codes[votes.row_cell]]
@@ -69,10 +69,10 @@ def _in_known_contexts(problem: VotesProblem, votes: Votes) -> Votes:
     code = {name: at for at, name in enumerate(problem.votes.contexts)}
     split = by_context(votes)
     known = np.array([code.get(name, -1) for name in split.contexts], dtype=np.int64)
-    return split.recoded(context=known[split.context])
+    return split.with_codes(context=known[split.context])
 
 
-def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+def vote_probabilities(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
     """Probability of (first, second, tie) of each row, shape (rows, 3); under many sets of values (..., rows, 3).
 
     Parameters
@@ -82,7 +82,7 @@ def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Fl
         which it is like in what further terms are of), in the problem's coding.
     """
     judge, criterion, first, second, *more = rows
-    of_cells = further_of(problem.votes) if len(more) > 1 else {}
+    of_cells = further_codes(problem.votes) if len(more) > 1 else {}
     return answer_probabilities(
         problem.density,
         values,
@@ -95,24 +95,24 @@ def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Fl
     )
 
 
-def probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
+def cell_probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
     """Mean probability of (first, second, tie) in each cell of a coded table, shape (cells, 3).
 
     ``votes`` must be coded by the levels of the program. Contexts that it does not know are like those that it knows:
     what they add to strengths and tie habits is drawn for every draw (seed 0), with either sign.
     """
     criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
-    context, further = context_of(votes), further_of(votes)
+    context, further = cell_contexts(votes), further_codes(votes)
 
     if density.contexts and (context is None or (context < 0).any()):
         rng = np.random.default_rng(0)
-        draws = [there for values in draws for there in elsewhere(density, values, rng)]
+        draws = [there for values in draws for there in sample_new_context(density, values, rng)]
 
-    def at(values: Values) -> Floats:
+    def probabilities_at(values: Values) -> Floats:
         first, second = votes.first, votes.second
         return answer_probabilities(density, values, votes.judge, criterion, first, second, context, further)
 
-    return sum((at(values) for values in draws), np.zeros(())) / len(draws)
+    return sum((probabilities_at(values) for values in draws), np.zeros(())) / len(draws)
 
 
 def answer_probabilities(
@@ -131,7 +131,7 @@ def answer_probabilities(
 
     Where the model has contexts and none is given (or -1), it is that of a context in which items are worth what they
     are over all of them, and ties are as frequent as in the typical one. What further terms are of
-    (:func:`.votes.contexts.further_of`) is any level, and numbers of both items the same, where none are given.
+    (:func:`.votes.contexts.further_codes`) is any level, and numbers of both items the same, where none are given.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def answer_probabilities(
     [[0.881, 0.119, 0.0]]
     """
     logs = log_answers(density, values, judge, criterion, first, second, context, further)
-    return _three(density, logs)
+    return _three_probabilities(density, logs)
 
 
 def log_answers(
@@ -157,12 +157,12 @@ def log_answers(
     xp: Any = np,
 ) -> list[Array]:
     """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
-    part = _asked(density, values, judge, criterion, first, second, context, further)
-    d = difference(values["strength"], criterion, first, second)
+    part = _comparison_part(density, values, judge, criterion, first, second, context, further)
+    d = strength_difference(values["strength"], criterion, first, second)
     if "pair_context" in part:
-        d = d + perceived(density, values, part)
+        d = d + difference_effects(density, values, part)
     habits = tie_habits(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
-    return _answered(density, values, d, judge, criterion, habits, xp)
+    return _log_by_difference(density, values, d, judge, criterion, habits, xp)
 
 
 def log_on_criteria(
@@ -179,21 +179,23 @@ def log_on_criteria(
     [0.881, 0.119]
     """
     d = values["weight"][..., first] - values["weight"][..., second]
-    return _answered(density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp)
+    return _log_by_difference(density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp)
 
 
-def on_criteria(density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints) -> Floats:
+def criterion_vote_probabilities(
+    density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints
+) -> Floats:
     """Probability of (first, second, tie) of each vote on criteria, shape (..., votes, 3)."""
-    return _three(density, log_on_criteria(density, values, judge, first, second))
+    return _three_probabilities(density, log_on_criteria(density, values, judge, first, second))
 
 
-def _three(density: VotesDensity, logs: list[Array]) -> Floats:
+def _three_probabilities(density: VotesDensity, logs: list[Array]) -> Floats:
     found = np.zeros((*logs[0].shape, 3))
     found[..., : len(logs)] = np.exp(np.stack(logs, axis=-1))
     return found
 
 
-def _answered(
+def _log_by_difference(
     density: VotesDensity, values: Values, d: Array, judge: Ints, criterion: Ints, habits: Any, xp: Any
 ) -> list[Array]:
     """Logarithms of the answers by what the first is worth more to the judge."""
@@ -210,12 +212,12 @@ def _answered(
     ]
     if not density.ties or density.model.ties is None:
         return log
-    propensity = TIES[density.model.ties.kind].propensity(values, judge) + habits
-    tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, xp), xp)
+    propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge) + habits
+    tie, decided = log_tie_parts(propensity, reliability.scaled_difference(values, d, judge, cells, xp), xp)
     return [log[0] + decided, log[1] + decided, tie + 0 * d]
 
 
-def differences(
+def strength_differences(
     density: VotesDensity,
     values: Values,
     judge: Ints,
@@ -226,12 +228,12 @@ def differences(
     further: Mapping[str, Any] | None = None,
 ) -> Floats:
     """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
-    part = _asked(density, values, judge, criterion, first, second, context, further)
-    d = difference(values["strength"], criterion, first, second)
-    return np.asarray(d + perceived(density, values, part) if "pair_context" in part else d)
+    part = _comparison_part(density, values, judge, criterion, first, second, context, further)
+    d = strength_difference(values["strength"], criterion, first, second)
+    return np.asarray(d + difference_effects(density, values, part) if "pair_context" in part else d)
 
 
-def _asked(
+def _comparison_part(
     density: VotesDensity,
     values: Values,
     judge: Ints,
@@ -257,7 +259,7 @@ def _asked(
     return part
 
 
-def elsewhere(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
+def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
     """Values with one more context, the last, and again with everything that it adds turned round.
 
     What it adds is drawn by the spreads that were learned: it is like the contexts of the table.

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import below_chance, with_turned_judges
+from voirdire.kinds.checks import add_reversed_judges, below_chance_check
 from voirdire.kinds.votes import adjusted, in_contexts
 from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.scale import scale
+from voirdire.kinds.votes.scale import scale_check
 from voirdire.kinds.votes.trust import trust_checks
-from voirdire.model.check import Check, listed
-from voirdire.tables.graph import Connectivity, connectivity
-from voirdire.trust.drift import drift
+from voirdire.model.check import Check, list_names
+from voirdire.tables.graph import Connectivity, graph_connectivity
+from voirdire.trust.drift import check_drift
 
 
-def comparisons(problem: VotesProblem) -> list[Check]:
+def comparison_checks(problem: VotesProblem) -> list[Check]:
     """Check whether items can be compared at all, and whether some win or lose everything."""
     criteria = problem.model.criteria == "separate"
-    found = connectivity(problem.votes if criteria else _collapsed(problem))
-    return [_connected(found), _separated(found)]
+    found = graph_connectivity(problem.votes if criteria else _collapse_criteria(problem))
+    return [_connectivity_check(found), _separation_check(found)]
 
 
-def unvoted_weights(problem: VotesProblem) -> list[Check]:
+def weights_check(problem: VotesProblem) -> list[Check]:
     """Warn if criterion weights do not rest on votes."""
     weights = problem.model.weights
     if weights is None or weights.kind != "votes" or problem.criteria_votes is not None:
@@ -37,13 +37,13 @@ def unvoted_weights(problem: VotesProblem) -> list[Check]:
     return [Check("weights", "warn", float(len(problem.criteria)), message)]
 
 
-def _collapsed(problem: VotesProblem) -> Any:
+def _collapse_criteria(problem: VotesProblem) -> Any:
 
     votes = problem.votes
-    return votes.recoded(criteria=problem.criteria, criterion=votes.criterion * 0)
+    return votes.with_codes(criteria=problem.criteria, criterion=votes.criterion * 0)
 
 
-def _connected(found: list[Connectivity]) -> Check:
+def _connectivity_check(found: list[Connectivity]) -> Check:
     broken = [graph for graph in found if len(graph.components) > 1]
     if not broken:
         return Check(
@@ -58,19 +58,19 @@ def _connected(found: list[Connectivity]) -> Check:
         else f" under criterion {graph.criterion!r} (and {len(broken) - 1} more criteria)"
     )
     message = (
-        f"The comparison graph falls into {count} groups{where}, e.g. {listed(list(apart[0]), verb=False)} "
+        f"The comparison graph falls into {count} groups{where}, e.g. {list_names(list(apart[0]), verb=False)} "
         "against the rest: no vote links them, so their relative strength is the prior's alone (wide intervals). "
         "Collect votes between the groups."
     )
     return Check("connectivity", "warn", float(max(len(g.components) for g in broken)), message)
 
 
-def _separated(found: list[Connectivity]) -> Check:
+def _separation_check(found: list[Connectivity]) -> Check:
     names = sorted({item for graph in found for item in (*graph.always_win, *graph.always_lose)})
     if not names:
         return Check("separation", "ok", 0.0, "No item wins or loses every vote.")
     message = (
-        f"{listed(names)} winning or losing every vote (under some criterion): how far they stand out is set by "
+        f"{list_names(names)} winning or losing every vote (under some criterion): how far they stand out is set by "
         "the prior, not by the votes."
     )
     return Check("separation", "warn", float(len(names)), message)
@@ -86,13 +86,13 @@ def all_checks(
 ) -> list[Check]:
     """Checks that every fit makes, after those of its method."""
     return [
-        *(with_turned_judges(entry, problem, judges) for entry in found),
-        *comparisons(problem),
-        *scale(problem, posterior),
-        *unvoted_weights(problem),
-        *(below_chance(problem, judges) if posterior.values is not None else []),
-        *in_contexts.check(problem, posterior),
-        *adjusted.checks(problem, posterior),
+        *(add_reversed_judges(entry, problem, judges) for entry in found),
+        *comparison_checks(problem),
+        *scale_check(problem, posterior),
+        *weights_check(problem),
+        *(below_chance_check(problem, judges) if posterior.values is not None else []),
+        *in_contexts.contexts_check(problem, posterior),
+        *adjusted.covariate_checks(problem, posterior),
         *trust_checks(problem, posterior, judges, seed, chosen),
-        *drift(over_time(problem, posterior), seed=seed),
+        *check_drift(over_time(problem, posterior), seed=seed),
     ]

@@ -7,10 +7,10 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.claims import Claims
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 
 
-def claims(problem: VotesProblem, posterior: Posterior) -> Claims:
+def claimed_preferences(problem: VotesProblem, posterior: Posterior) -> Claims:
     """Better item of every pair that judges compared (under each criterion, in each context).
 
     The confidence is the mean over draws of sigmoid(|difference|) to the better: the probability that it is
@@ -33,7 +33,7 @@ def claims(problem: VotesProblem, posterior: Posterior) -> Claims:
         if problem.density.contexts:
             there = values["context_strength"]
             difference = difference + there[of, low, context] - there[of, high, context]
-        chance += sigmoid(difference, np) / len(draws)
+        chance += logistic_sigmoid(difference, np) / len(draws)
     taught = np.zeros(len(low), dtype=bool)
     if problem.anchors is not None:
         known, width = problem.anchors.votes, len(votes.items)

@@ -52,7 +52,7 @@ class ContextVotes(Votes):
         details = (
             None if self.details is None else replace(self.details.take(of_cell), degree=None).take(row_cell)
         )
-        return self.recoded(  # type: ignore[return-value]
+        return self.with_codes(  # type: ignore[return-value]
             counts=counts,
             row_cell=row_cell,
             row_outcome=row_outcome,
@@ -74,10 +74,10 @@ def by_context(votes: Votes) -> ContextVotes:
     >>> by_context(read_votes(pd.DataFrame(table))).counts.tolist()
     [[2, 0, 0], [1, 0, 0]]
     """
-    return split(votes, contexts=votes.row_context is not None)
+    return split_by_terms(votes, contexts=votes.row_context is not None)
 
 
-def split(votes: Votes, contexts: bool, added: Resolved = NOTHING_ADDED) -> ContextVotes:
+def split_by_terms(votes: Votes, contexts: bool, added: Resolved = NOTHING_ADDED) -> ContextVotes:
     """As :func:`by_context`, by ``contexts`` or not, and by what further terms are of."""
     if isinstance(votes, ContextVotes):
         return votes
@@ -105,12 +105,12 @@ def split(votes: Votes, contexts: bool, added: Resolved = NOTHING_ADDED) -> Cont
     return ContextVotes(**kept)
 
 
-def context_of(votes: Votes) -> Ints | None:
+def cell_contexts(votes: Votes) -> Ints | None:
     """Context of each cell; None where cells have none."""
     return votes.context if isinstance(votes, ContextVotes) else None
 
 
-def further_of(votes: Votes) -> dict[str, Any]:
+def further_codes(votes: Votes) -> dict[str, Any]:
     """Codes of each cell by further factors, and ``numbers``, shape (2, cells, numbers), where there are such."""
     if not isinstance(votes, ContextVotes):
         return {}
@@ -118,7 +118,7 @@ def further_of(votes: Votes) -> dict[str, Any]:
     return {**votes.codes, **numbers}
 
 
-def counts_of(votes: Votes) -> Floats:
+def effective_counts(votes: Votes) -> Floats:
     """Votes for the first item, the second and ties of each cell, those of judges who are not sure divided."""
     counts = votes.counts.astype(float)
     degree = votes.degree if isinstance(votes, ContextVotes) else None
@@ -129,7 +129,7 @@ def counts_of(votes: Votes) -> Floats:
     return counts
 
 
-def left_out(votes: Votes) -> str | None:
+def why_contexts_left_out(votes: Votes) -> str | None:
     """Why contexts can say nothing of items, or the model with contexts is no default for the table; None if it is.
 
     Empty where there is nothing to say: a table without contexts. A context for each vote, or contexts no two of which
@@ -141,7 +141,7 @@ def left_out(votes: Votes) -> str | None:
     if votes.rows < 2 * contexts:
         return f"{votes.rows:,} votes in {contexts:,} contexts are fewer than two each"
     split = by_context(votes)
-    if slow := too_large(votes, contexts, len(split.counts)):
+    if slow := why_spreads_given(votes, contexts, len(split.counts)):
         return slow
     assert split.context is not None
     both = np.concatenate([split.first, split.second]) * contexts + np.tile(split.context, 2)
@@ -151,7 +151,7 @@ def left_out(votes: Votes) -> str | None:
     return None
 
 
-def too_large(votes: Votes, contexts: int, cells: int) -> str | None:
+def why_spreads_given(votes: Votes, contexts: int, cells: int) -> str | None:
     """Why spreads are not learned by default of a table of so many ``cells``; None where they are."""
     judges, items, criteria = len(votes.judges), len(votes.items), len(votes.criteria)
     tastes = judges * items if criteria > 1 else 0

@@ -10,11 +10,11 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
-from voirdire.kinds.in_contexts import over_contexts
-from voirdire.kinds.votes.doubt import starts_in_doubt
+from voirdire.kinds.in_contexts import strengths_over_contexts
+from voirdire.kinds.votes.doubt import alternative_starts
 from voirdire.kinds.votes.field import field_of
 from voirdire.kinds.votes.layout import VotesLayout
-from voirdire.kinds.votes.perceived import mirrored, perceived, tie_habits
+from voirdire.kinds.votes.perceived import difference_effects, mirror_values, tie_habits
 from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.added_terms import added_parameters
 from voirdire.model.density import Data
@@ -22,8 +22,8 @@ from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE,
 from voirdire.model.terms.arrays import LOGISTIC, Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
-from voirdire.model.terms.strength import difference
-from voirdire.model.terms.structure import habits
+from voirdire.model.terms.strength import strength_difference
+from voirdire.model.terms.structure import tie_habit_parameters
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
 
@@ -54,7 +54,7 @@ class VotesDensity(VotesLayout):
         if self.ties and model.ties is not None:
             found += TIES[model.ties.kind].parameters(model.ties.numbers)
             if self.contexts and model.ties.kind == DavidsonByContext.kind:
-                found += habits(model.ties.numbers, within=self.repeated)
+                found += tie_habit_parameters(model.ties.numbers, within=self.repeated)
         if self.contexts and model.context is not None:
             found += CONTEXT[model.context.kind].parameters(model.context.numbers)
         if self.tastes and model.taste is not None:
@@ -78,41 +78,43 @@ class VotesDensity(VotesLayout):
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
-        return over_contexts(values, self.over)
+        return strengths_over_contexts(values, self.over)
 
     @property
     def is_nested(self) -> bool:
         """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
         return any(isinstance(parameter.prior, LogExponential) for parameter in self.parameters)
 
-    def field(self, data: Data) -> Field:
+    def latent_model(self, data: Data) -> Field:
         """See :func:`.votes.field.field_of`."""
         return field_of(self, data)
 
     @property
     def has_mirror(self) -> bool:
-        """True if the likelihood has a mirrored twin (see :meth:`mirror`)."""
-        return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None
+        """True if the likelihood has a mirrored twin (see :meth:`mirror_values`)."""
+        return RELIABILITY[self.model.reliability.kind].mirror_values(_Names()) is not None
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each distinct outcome and the number of votes that chose it, table by table."""
         reliability = RELIABILITY[self.model.reliability.kind]
         parts = []
-        for table, part in self._tables(data).items():
+        for table, part in self._vote_tables(data).items():
             strength = values["weight"][..., None, :] if table == "criteria" else values["strength"]
-            d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
+            d = strength_difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
             if "pair_judge" in part:
-                d = d + perceived(self, values, part)
+                d = d + difference_effects(self, values, part)
             obs = Observations(
                 part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria
             )
             parts.append((reliability.log_decided(values, d, obs, xp), part["weight"]))
             if self.ties and self.model.ties is not None:
                 judge, pair = part["tie_judge"], part["tie_pair"]
-                propensity = TIES[self.model.ties.kind].propensity(values, judge)
+                propensity = TIES[self.model.ties.kind].log_tie_propensity(values, judge)
                 if "pair_context" in part:
                     propensity = propensity + tie_habits(self, values, part, judge, pair)
-                tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, pair, xp), xp)
+                tie, decided = log_tie_parts(
+                    propensity, reliability.scaled_difference(values, d, judge, pair, xp), xp
+                )
                 parts += [(tie, part["tied"]), (decided, part["decided"])]
         return parts
 
@@ -125,17 +127,19 @@ class VotesDensity(VotesLayout):
 
     def part_names(self, data: Data) -> list[str]:
         """A name for each of :meth:`log_parts`."""
-        return [f"{table}_{part}" for table in self._tables(data) for part in ("decided", *self._tied)]
+        return [
+            f"{table}_{part}" for table in self._vote_tables(data) for part in ("decided", *self._tie_names)
+        ]
 
     def people_names(self) -> list[str]:
         """A name for each of :meth:`people_parts`."""
-        return [f"anchors_{part}" for part in ("first", "second", *self._tied) if self.anchors]
+        return [f"anchors_{part}" for part in ("first", "second", *self._tie_names) if self.anchors]
 
     @property
-    def _tied(self) -> tuple[str, ...]:
+    def _tie_names(self) -> tuple[str, ...]:
         return ("tied", "not_tied") if self.ties and self.model.ties is not None else ()
 
-    def _tables(self, data: Data) -> Data:
+    def _vote_tables(self, data: Data) -> Data:
         return {table: data[table] for table in ("votes", "criteria") if table in data}
 
     def starts(self, data: Data) -> list[Floats]:
@@ -156,26 +160,26 @@ class VotesDensity(VotesLayout):
                 "leave them out, or use method='map'"
             )
         starts = 0.01 * rng.standard_normal((count, self.size))
-        for name, part in self.slices.items():
+        for name, part in self.parameter_slices.items():
             if name != "strength":
                 starts[:, part] = np.log(PAPER_START / (1 - PAPER_START)) if name == "reliability" else 0.0
         return starts
 
     def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
         """The mirror of the mode, and a start whose judges' signs come from how they agree; see :mod:`.votes.doubt`."""
-        return starts_in_doubt(self, x, data)
+        return alternative_starts(self, x, data)
 
-    def mirror(self, x: Array, xp: Any) -> Array:
+    def mirror_values(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with the same likelihood and every strength of opposite sign.
 
         A map that is its own inverse and keeps volume; linear, but where the coins' population is learned (its mean
         stays, and judges are turned). Only where :attr:`has_mirror`.
         """
         values = self.values(x, xp)
-        turned = RELIABILITY[self.model.reliability.kind].mirror(values)
+        turned = RELIABILITY[self.model.reliability.kind].mirror_values(values)
         if turned is None:
-            return super().mirror(x, xp)
-        return self.flat({**values, **turned, **mirrored(self, values)}, xp)
+            return super().mirror_values(x, xp)
+        return self.flat({**values, **turned, **mirror_values(self, values)}, xp)
 
 
 class _Names(dict[str, float]):

@@ -15,7 +15,7 @@ REVERSED_SHARE = 0.25
 ALIKE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
 
 
-def starts_in_doubt(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
+def alternative_starts(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
     """The mirror of a mode in doubt, and a start whose judges' signs come from how they agree, where that is another.
 
     Parameters
@@ -23,9 +23,9 @@ def starts_in_doubt(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
     x : array, shape (size,)
         The mode that was found.
     """
-    if not in_doubt(density, x, data):
+    if not is_mode_doubtful(density, x, data):
         return []
-    mirrored = np.asarray(density.mirror(x, np))
+    mirrored = np.asarray(density.mirror_values(x, np))
     signed = starting_point(density, data, agreement_signs(density, data))
     return [mirrored] if _same_signs(density, signed, x, data) else [mirrored, signed]
 
@@ -34,24 +34,24 @@ def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bo
     """True if a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
     part = data["votes"]
     root = np.sqrt(np.bincount(part["judge"], part["weight"], density.judges))
-    one, other = (root * _informedness(density.values(point, np)) for point in (start, x))
+    one, other = (root * _judge_informedness(density.values(point, np)) for point in (start, x))
     return bool(abs(one @ other) >= ALIKE * np.linalg.norm(one) * np.linalg.norm(other))
 
 
-def in_doubt(density: LogDensity, x: Floats, data: Data) -> bool:
+def is_mode_doubtful(density: LogDensity, x: Floats, data: Data) -> bool:
     """True if a mode might not be the highest, so that other starts are worth their cost."""
     if not density.has_mirror or "pinned" in data:
         return False
-    there = density.log_oriented(density.mirror(x, np), data, np)
+    there = density.log_oriented(density.mirror_values(x, np), data, np)
     if there > density.log_oriented(x, data, np) - MIRROR_MARGIN:
         return True
-    informedness = _informedness(density.values(x, np))
+    informedness = _judge_informedness(density.values(x, np))
     part = data["votes"]
     information = np.bincount(part["judge"], part["weight"], density.judges) * informedness
     return bool(-information[information < 0].sum() > REVERSED_SHARE * np.abs(information).sum())
 
 
-def _informedness(values: dict[str, Any]) -> Floats:
+def _judge_informedness(values: dict[str, Any]) -> Floats:
     """Informedness of each judge's answers, from -1 (always wrong) to 1."""
     coins = [values[name] for name in ("reliability", "coin_first", "coin_second") if name in values]
     return np.asarray(np.mean(np.tanh(0.5 * np.stack(coins)), axis=0))

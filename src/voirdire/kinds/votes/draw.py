@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.pick import pick
-from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.pick import sample_categorical
+from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.reliability import Values
@@ -13,7 +13,7 @@ from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.typing import Floats
 
 
-def draw(problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:
+def draw_votes(problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:
     """The votes of a problem, drawn anew under one set of values.
 
     Examples
@@ -22,18 +22,18 @@ def draw(problem: VotesProblem, values: Values, rng: np.random.Generator) -> Vot
     >>> import voirdire
     >>> votes = pd.DataFrame({"judge": ["a"] * 9, "first": "x", "second": "y", "winner": ["x"] * 6 + ["y"] * 3})
     >>> fit = voirdire.fit(votes, model="bradley-terry", method="map")
-    >>> draw(fit.problem, fit.posterior.central_values, np.random.default_rng(0)).counts.tolist()
+    >>> draw_votes(fit.problem, fit.posterior.central_values, np.random.default_rng(0)).counts.tolist()
     [[6, 3, 0]]
     """
-    chance = probabilities(problem.model, problem.density, [values], problem.coded_votes)
-    return answered(problem.votes, chance, rng)
+    chance = cell_probabilities(problem.model, problem.density, [values], problem.coded_votes)
+    return draw_answers(problem.votes, chance, rng)
 
 
-def answered(votes: Votes, chance: Floats, rng: np.random.Generator) -> Votes:
+def draw_answers(votes: Votes, chance: Floats, rng: np.random.Generator) -> Votes:
     """As many votes in each cell, drawn by the probabilities of (first, second, tie), shape (cells, 3)."""
     total = votes.counts.sum(axis=1)
     if (total == 1).all():
-        counts = np.eye(3, dtype=np.int64)[pick(chance, rng)]
+        counts = np.eye(3, dtype=np.int64)[sample_categorical(chance, rng)]
     else:
         counts = rng.multinomial(total, chance / chance.sum(axis=1, keepdims=True))
     if isinstance(votes, ContextVotes):

@@ -14,16 +14,16 @@ import numpy as np
 
 from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.panel import field_of_sums, of_zero_sum
+from voirdire.infer.nested.panel import centre_zero_sum, field_of_sums
 from voirdire.infer.nested.stacks import distinct_codes
 from voirdire.kinds.votes.layout import VotesLayout
-from voirdire.kinds.votes.people import are_apart, cells_of_people, set_apart
-from voirdire.kinds.votes.perceived import about_of
+from voirdire.kinds.votes.people import are_apart, cells_of_people, separate_people_cells
+from voirdire.kinds.votes.perceived import pair_codes
 from voirdire.kinds.votes.vote_terms import criteria_terms, people_terms, vote_terms
 from voirdire.model.density import Data
-from voirdire.model.design import Cells, Places, design, stacked
-from voirdire.model.family.sharpness import sharpness
-from voirdire.model.family.two_coin import two_coin
+from voirdire.model.design import Cells, Places, build_design, stack_designs
+from voirdire.model.family.sharpness import sharpness_family
+from voirdire.model.family.two_coin import two_coin_family
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -40,7 +40,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     """
     places = Places(density)
     tables = [
-        (terms(density), *_cells(density, data[table]))
+        (terms(density), *_vote_cells(density, data[table]))
         for table, terms in (("votes", vote_terms), ("criteria", criteria_terms))
         if table in data
     ]
@@ -48,14 +48,14 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     apart = people is not None and are_apart(density, people)
     if people is not None:
         tables.append((people_terms(density, one_coin=apart), *cells_of_people(density, people)))
-    found = stacked([design(terms, cells, places) for terms, cells, _ in tables])
+    found = stack_designs([build_design(terms, cells, places) for terms, cells, _ in tables])
     counts = np.concatenate([counts for _, _, counts in tables])
-    family = two_coin(density.ties) if density.coins else sharpness(density.ties)
+    family = two_coin_family(density.ties) if density.coin_names else sharpness_family(density.ties)
     outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
     alike = Answers(family.log_chances, outcomes, family.closed_form, family.name)
     answers: CellAnswers = alike
     if people is not None and apart:
-        found, answers = set_apart(density, people, places, found, alike)
+        found, answers = separate_people_cells(density, people, places, found, alike)
     field = field_of_sums(
         density,
         found.used,
@@ -64,17 +64,17 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         len(family.predictors),
         "name a model without contexts, such as crowd-bt-position",
         told=TOLD,
-        apart=_apart,
-        centred=lambda values: of_zero_sum(density, _together(values)),
+        apart=_subtract_general,
+        centred=lambda values: centre_zero_sum(density, _add_general(values)),
     )
     if "pinned" not in data:
         return field
     at, held = data["pinned"]["x"], data["pinned"]["held"] > 0
-    names = {name for name, part in density.slices.items() if held[part].all()}
+    names = {name for name, part in density.parameter_slices.items() if held[part].all()}
     return field.with_fixed(lambda name: name in names, *field.latent(at))
 
 
-def _cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
+def _vote_cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
     """Distinct (judge, pair) with what their votes are about, and counts of the answers."""
     pairs = max(len(part["pair_first"]), 1)
     keys = part["judge"] * pairs + part["pair"]
@@ -91,21 +91,21 @@ def _cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
         counts[:, 2] = np.bincount(at, part["tied"], len(cells))
         counts[:, 3] = np.bincount(at, part["decided"], len(cells))
     judge, pair = cells // pairs, cells % pairs
-    about = about_of(part)
+    about = pair_codes(part)
     factors = {name: code[pair] for name, code in about.items() if name not in ("first", "second", "numbers")}
     numbers = about["numbers"][:, pair] if "numbers" in about else None
     items = (part["pair_first"][pair], part["pair_second"][pair])
     return Cells(len(cells), {"judge": judge, **factors}, items, numbers), counts
 
 
-def _apart(values: Values) -> Values:
+def _subtract_general(values: Values) -> Values:
     """With the differences of strengths from what their items are worth under all criteria alike."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] - values["general"][..., None, :]}
 
 
-def _together(values: Values) -> Values:
+def _add_general(values: Values) -> Values:
     """Strengths with what their items are worth under all criteria alike."""
     if "general" not in values:
         return values

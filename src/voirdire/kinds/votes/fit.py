@@ -27,13 +27,13 @@ class VotesFit(TermsFit, ComparedFit):
         return self._frame(results.judges_by_criterion(self.problem, self.posterior, self.prob))
 
     def contexts(self) -> pd.DataFrame:
-        """Strength of every item in every context; see :func:`.votes.in_contexts.contexts`."""
-        return self._frame(in_contexts.contexts(self.problem, self.posterior, self.prob))
+        """Strength of every item in every context; see :func:`.votes.in_contexts.context_table`."""
+        return self._frame(in_contexts.context_table(self.problem, self.posterior, self.prob))
 
     def groups(self) -> pd.DataFrame:
         """Items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""
-        return self._frame(groups.groups(self.problem, self.posterior, self.prob))
+        return self._frame(groups.group_table(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""
-        return results.strengths(self.problem, self.posterior, self.prob)
+        return results.strength_table(self.problem, self.posterior, self.prob)

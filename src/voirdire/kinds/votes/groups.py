@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, weights
-from voirdire.kinds.columns import Columns, records
+from voirdire.infer.posterior import Posterior, normalised_weights
+from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.results import ranks
+from voirdire.kinds.votes.results import rank_values
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.details import Details
-from voirdire.tables.encode import encode, positions
+from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.problems import Problems
 from voirdire.typing import Floats, Ints
 
 SHOWN = 3
 
 
-def grouped(votes: Votes, by: str) -> tuple[Votes, list[str]]:
+def group_contexts(votes: Votes, by: str) -> tuple[Votes, list[str]]:
     """Votes whose contexts are grouped by a column that was kept; and what was done, in words.
 
     A table without contexts gets one for each group.
@@ -42,19 +42,19 @@ def grouped(votes: Votes, by: str) -> tuple[Votes, list[str]]:
     columns = votes.further.columns
     if by not in columns:
         problems.stop(f"there is no column {by!r} to group contexts by")
-    column = encode(columns[by], by, problems)
+    column = encode_column(columns[by], by, problems)
     problems.raise_any()
     groups = tuple(sorted(column.levels))
-    code = positions(column.levels, groups)[column.codes]
+    code = level_positions(column.levels, groups)[column.codes]
     if len(groups) < 2:
         problems.stop(f"column {by!r} is {groups[0]!r} throughout: there is nothing to tell apart")
     notes = []
     if votes.row_context is None:
-        votes = votes.recoded(contexts=groups, row_context=code)
+        votes = votes.with_codes(contexts=groups, row_context=code)
         notes.append(f"Without a column context, each {by} is one.")
     else:
         _check_contexts(votes, by, groups, code, problems)
-    return votes.recoded(details=replace(details, groups=groups, group=code, by=by)), notes
+    return votes.with_codes(details=replace(details, groups=groups, group=code, by=by)), notes
 
 
 def _check_contexts(votes: Votes, by: str, groups: tuple[str, ...], code: Ints, problems: Problems) -> None:
@@ -75,7 +75,7 @@ def _check_contexts(votes: Votes, by: str, groups: tuple[str, ...], code: Ints, 
     problems.raise_any()
 
 
-def groups_of(problem: VotesProblem) -> Ints:
+def context_groups(problem: VotesProblem) -> Ints:
     """Group of each context, shape (contexts,)."""
     votes = problem.votes
     assert votes.details is not None
@@ -86,9 +86,9 @@ def groups_of(problem: VotesProblem) -> Ints:
     return found
 
 
-def strengths(problem: VotesProblem, values: Values, rng: np.random.Generator | None) -> Floats:
+def group_strengths(problem: VotesProblem, values: Values, rng: np.random.Generator | None) -> Floats:
     """Strengths (over criteria by their weights) in each group, sum zero over items, shape (..., groups, items)."""
-    of = groups_of(problem)
+    of = context_groups(problem)
     count = np.bincount(of).astype(float)
     mean = (np.arange(len(count))[:, None] == of) / count[:, None]
     u = np.einsum("...cix,gx->...cgi", values["context_strength"], mean)
@@ -96,7 +96,7 @@ def strengths(problem: VotesProblem, values: Values, rng: np.random.Generator | 
         spread = np.exp(np.asarray(values["log_context_spread"]))[..., None, None, None]
         u = u + spread / np.sqrt(count)[:, None] * rng.standard_normal(u.shape)
     strength = values["strength"][..., None, :] + u
-    found = np.einsum("...c,...cgi->...gi", weights(problem.density, values), strength)
+    found = np.einsum("...c,...cgi->...gi", normalised_weights(problem.density, values), strength)
     return np.asarray(found - found.mean(axis=-1, keepdims=True))
 
 
@@ -105,7 +105,7 @@ def _are_groups(problem: VotesProblem) -> bool:
     return details is not None and details.groups == problem.votes.contexts
 
 
-def groups(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+def group_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     """Items in each group, best first: by, group, item, score (log-odds, sum zero), sd, low, high, rank, p_best.
 
     Raises
@@ -118,16 +118,16 @@ def groups(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
         raise InputError("the fit has no groups of contexts; pass by=, the column that names them")
     rng = np.random.default_rng(0)
     values = posterior.values
-    centre = strengths(problem, posterior.central_values, None)
+    centre = group_strengths(problem, posterior.central_values, None)
     size, items = centre.shape
     if values is None:
         point, sd, low, high, best = centre, *(np.full(centre.shape, np.nan) for _ in range(4))
     else:
-        draws = strengths(problem, values, rng).reshape(-1, size, items)
+        draws = group_strengths(problem, values, rng).reshape(-1, size, items)
         point, sd = np.median(draws, axis=0), draws.std(axis=0, ddof=1)
         low, high = posterior.interval(draws, prob)
         best = (draws.argmax(axis=-1)[..., None] == np.arange(items)).mean(axis=0)
-    rank = ranks(point)
+    rank = rank_values(point)
     order = np.argsort(rank, axis=-1)
     columns: Columns = {
         "by": np.full(size * items, details.by, dtype=object),
@@ -138,10 +138,10 @@ def groups(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     return columns | {name: np.take_along_axis(part, order, axis=-1).ravel() for name, part in parts.items()}
 
 
-def nested(columns: Columns) -> list[dict[str, Any]]:
+def nest_groups(columns: Columns) -> list[dict[str, Any]]:
     """As JSON has them: by, group and its items."""
     found: list[dict[str, Any]] = []
-    for row in records(columns):
+    for row in to_records(columns):
         by, group = row.pop("by"), row.pop("group")
         if not found or found[-1]["group"] != group:
             found.append({"by": by, "group": group, "items": []})

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolved
-from voirdire.kinds.held_out import Seen, scored
-from voirdire.kinds.votes.chances import probabilities
-from voirdire.kinds.votes.contexts import split
-from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
+from voirdire.kinds.held_out import Seen, score_predictions
+from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.contexts import split_by_terms
+from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
@@ -37,26 +37,28 @@ def held_out(model: Model, votes: Votes, here: Bools) -> Seen:
     >>> bool(log[0] > np.log(0.5)), right.tolist()
     (True, [1.0])
     """
-    added = resolved(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
-    return of_votes(votes, here, lambda seen: pose(model, seen, ties=votes.has_ties, keep_empty=True), added)
+    added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
+    return held_out_votes(
+        votes, here, lambda seen: encode_votes(model, seen, ties=votes.has_ties, keep_empty=True), added
+    )
 
 
-def _without(votes: Votes, here: Bools) -> Votes:
+def _leave_out_votes(votes: Votes, here: Bools) -> Votes:
     """The same cells with the counts of the other votes."""
     counts = np.zeros_like(votes.counts)
     np.add.at(counts, (votes.row_cell[~here], votes.row_outcome[~here]), 1)
     return replace(votes, counts=counts)
 
 
-def of_votes(
+def held_out_votes(
     votes: Votes, here: Bools, posed: Callable[[Votes], Problem], added: Resolved = NOTHING_ADDED
 ) -> Seen:
     """As :func:`held_out`, of any problem with votes that ``posed`` makes of those that are seen."""
     if added.terms or votes.row_context is not None:
-        votes = split(votes, votes.row_context is not None, added)
+        votes = split_by_terms(votes, votes.row_context is not None, added)
     # the same cells with other counts: all folds share one compilation
-    problem = posed(_without(votes, here))
+    problem = posed(_leave_out_votes(votes, here))
     values = problem.density.values(find_mode(problem).x, np)
     part: VotesProblem = problem.part("votes")
-    chance = probabilities(part.model, part.density, [values], votes)
-    return scored(chance[votes.row_cell[here]], votes.row_outcome[here])
+    chance = cell_probabilities(part.model, part.density, [values], votes)
+    return score_predictions(chance[votes.row_cell[here]], votes.row_outcome[here])

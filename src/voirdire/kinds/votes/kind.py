@@ -7,40 +7,40 @@ from typing import Any, ClassVar
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.columns import Columns, records
-from voirdire.kinds.effects import told_by_terms
+from voirdire.kinds.columns import Columns, to_records
+from voirdire.kinds.effects import effect_tables
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
-from voirdire.kinds.in_contexts import over_note, strengths
+from voirdire.kinds.in_contexts import context_strengths, contexts_note
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.preference import Preference, people_coin
-from voirdire.kinds.spreads import spreads
+from voirdire.kinds.spreads import spread_table
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import adjusted, checks, groups, results, trust
 from voirdire.kinds.votes.about_items import compared_items
-from voirdire.kinds.votes.answers import answers, single_answers
+from voirdire.kinds.votes.answers import single_answers, vote_answers
 from voirdire.kinds.votes.bootstrap import refit_resampled
-from voirdire.kinds.votes.chances import chances, check_single, predict
-from voirdire.kinds.votes.claims import claims
-from voirdire.kinds.votes.contexts import left_out, too_large
-from voirdire.kinds.votes.draw import draw
+from voirdire.kinds.votes.chances import check_single, predict_votes, vote_probabilities
+from voirdire.kinds.votes.claims import claimed_preferences
+from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
+from voirdire.kinds.votes.draw import draw_votes
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.comparisons import are_unconnected
-from voirdire.kinds.votes.human.table import Anchors, compared_by_people, in_contexts_of, read_anchors
-from voirdire.kinds.votes.outcomes import outcomes
+from voirdire.kinds.votes.human.table import Anchors, compared_by_people, encode_contexts, read_anchors
+from voirdire.kinds.votes.outcomes import vote_outcomes
 from voirdire.kinds.votes.over_time import over_time
-from voirdire.kinds.votes.problem import VotesProblem, check_numbers, pose, votes_in_context
-from voirdire.kinds.votes.residuals import residuals
+from voirdire.kinds.votes.problem import VotesProblem, check_numbers, encode_votes, votes_in_context
+from voirdire.kinds.votes.residuals import vote_residuals
 from voirdire.kinds.votes.results import judge_values
-from voirdire.kinds.votes.shares import calibration, shares
+from voirdire.kinds.votes.shares import vote_calibration, win_shares
 from voirdire.kinds.votes.terms import model_of, uses_families, with_terms
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
-from voirdire.tables.graph import one_place
-from voirdire.tables.joined import joined
+from voirdire.tables.graph import constant_item_note
+from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
 from voirdire.trust.drift import OverTime
 from voirdire.typing import Bools, Floats
@@ -55,25 +55,25 @@ class VotesKind(Kind[Votes, VotesProblem]):
     refused = ("levels", "classes", "positive")
     compared = ("votes",)
     results: ClassVar[Results] = {
-        "items": adjusted.ranking,
-        "judges": results.judges,
-        "criteria": results.criteria,
+        "items": adjusted.adjusted_ranking,
+        "judges": results.judge_table,
+        "criteria": results.criterion_table,
     }
 
     checks = staticmethod(checks.all_checks)
-    residuals = staticmethod(residuals)
+    residuals = staticmethod(vote_residuals)
     judge_values = staticmethod(judge_values)
     single_answers = staticmethod(single_answers)
-    single = staticmethod(answers)
-    outcomes = staticmethod(outcomes)
+    single = staticmethod(vote_answers)
+    outcomes = staticmethod(vote_outcomes)
     fixed_order = staticmethod(trust.fixed_order)
-    predict = staticmethod(predict)
-    chances = staticmethod(chances)
-    claims = staticmethod(claims)
-    draw = staticmethod(draw)
+    predict = staticmethod(predict_votes)
+    chances = staticmethod(vote_probabilities)
+    claims = staticmethod(claimed_preferences)
+    draw = staticmethod(draw_votes)
     check_single = staticmethod(check_single)
-    shares = staticmethod(shares)
-    calibration = staticmethod(calibration)
+    shares = staticmethod(win_shares)
+    calibration = staticmethod(vote_calibration)
     refit_resampled = staticmethod(refit_resampled)
 
     def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
@@ -85,10 +85,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
         or one item is always in one place; of one judge alone then ``bradley-terry``, as nothing says how reliable it
         is.
         """
-        table = shown(table, request)
+        table = set_order_known(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
         why = f"the table has {has} criterion column"
-        always = None if request.anchors is not None else one_place(table)
+        always = None if request.anchors is not None else constant_item_note(table)
         unordered, position = "", "-position"
         if table.order_unknown or always:
             order = always or "which item was shown first is unknown"
@@ -98,13 +98,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
             unordered, position = "unordered-", ""
         if request.by is not None:
             return f"{unordered}{name}-contexts", f"{why} and items are compared by {request.by}"
-        without = left_out(table)
+        without = why_contexts_left_out(table)
         if without is None:
-            without = _alone(table, request)
+            without = _reason_without_contexts(table, request)
         if without is None:
             return f"{unordered}{name}-contexts", f"{why} and items meet in several contexts"
         why += f"; contexts are left out: {without}" if without else ""
-        given = too_large(table, 0, len(table.counts))
+        given = why_spreads_given(table, 0, len(table.counts))
         if given:
             return f"{name}{position}", f"{why}; how far items are apart is given, not learned: {given}"
         if len(table.criteria) > 1:
@@ -118,18 +118,18 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     def model_of_terms(self, table: Votes, request: Request) -> Model:
         """See :func:`.votes.terms.model_of`."""
-        return model_of(shown(table, request), request)
+        return model_of(set_order_known(table, request), request)
 
-    def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
-        """See :func:`.votes.problem.pose`."""
-        table = shown(table, request)
+    def encode_table(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
+        """See :func:`.votes.problem.encode_votes`."""
+        table = set_order_known(table, request)
         table, model, notes = with_terms(table, model, request)
         if request.by is not None:
             if model.context is None:
                 raise InputError(
                     f"by= is for models with contexts, {model.name} has none; take crowd-bt-contexts or maple-contexts"
                 )
-            table, said = groups.grouped(table, request.by)
+            table, said = groups.group_contexts(table, request.by)
             notes += said
         if table.order_unknown and model.position_aware:
             raise InputError(
@@ -144,11 +144,11 @@ class VotesKind(Kind[Votes, VotesProblem]):
         given = request.criteria
         on_criteria = None if given is None else read_votes(given, name="votes on criteria")
         if people is not None and model.context is not None and len(table.contexts) > 1:
-            people = in_contexts_of(people, table)
-        problem = pose(model, table, on_criteria, anchors=people, over=request.over)
+            people = encode_contexts(people, table)
+        problem = encode_votes(model, table, on_criteria, anchors=people, over=request.over)
         check_numbers(problem)
         if problem.density.contexts:
-            notes.append(over_note(request.over, len(table.contexts)))
+            notes.append(contexts_note(request.over, len(table.contexts)))
             habits = any(parameter.name == "tie_context" for parameter in problem.density.parameters)
             if habits and not problem.density.repeated:
                 notes.append(
@@ -177,18 +177,18 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """See :func:`.votes.about_items.compared_items`."""
         return predict_about_target(problem, posterior, compared_items(problem, table), prob)
 
-    def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+    def context_results(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Contexts that scores are over, the spreads that were learned, and effects of further terms."""
         found: dict[str, Any] = {}
         density = problem.density
         if density.contexts:
             found["over"] = density.over
         if density.contexts or density.is_nested:
-            found["spreads"] = records(spreads(problem, posterior, prob))
-        found |= told_by_terms(problem, posterior, prob)
+            found["spreads"] = to_records(spread_table(problem, posterior, prob))
+        found |= effect_tables(problem, posterior, prob)
         details = problem.votes.details
         if details is not None and details.group is not None and problem.density.contexts:
-            found["groups"] = groups.nested(groups.groups(problem, posterior, prob))
+            found["groups"] = groups.nest_groups(groups.group_table(problem, posterior, prob))
         return found
 
     def compared_votes(self, problem: VotesProblem) -> Votes:
@@ -198,9 +198,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def in_contexts(self, problem: VotesProblem, posterior: Posterior) -> Floats | None:
         """Strengths, where the model has contexts."""
         values = posterior.values
-        return None if values is None or not problem.density.contexts else strengths(problem.density, values)
+        return (
+            None
+            if values is None or not problem.density.contexts
+            else context_strengths(problem.density, values)
+        )
 
-    def preference(self, problem: VotesProblem, posterior: Posterior) -> Preference:
+    def people_preference(self, problem: VotesProblem, posterior: Posterior) -> Preference:
         """With the coin of people: the posterior's, or what the model expects before anyone has answered."""
         return Preference(people_coin(problem.model, posterior.central_values))
 
@@ -208,7 +212,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """The votes."""
         return problem.votes
 
-    def reposed(
+    def with_data(
         self,
         problem: VotesProblem,
         *,
@@ -220,7 +224,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         on_criteria = problem.criteria_votes if criteria is None else criteria
         posed = problem.votes if table is None else table
         how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": answer_weight}
-        return pose(problem.model, posed, on_criteria, over=problem.density.over, **how)
+        return encode_votes(problem.model, posed, on_criteria, over=problem.density.over, **how)
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
@@ -229,13 +233,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
             raise InputError(
                 "a fit with further terms, groups or degrees takes no new votes alone; fit old and new ones together"
             )
-        both: Votes = joined(problem.votes, read_new(new, problem.votes))
+        both: Votes = joined_table(problem.votes, read_new(new, problem.votes))
         return both
 
     def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
         """Old and new votes on criteria."""
         found = read_votes(given, name="votes on criteria")
-        return found if problem.criteria_votes is None else joined(problem.criteria_votes, found)
+        return found if problem.criteria_votes is None else joined_table(problem.criteria_votes, found)
 
     def has_anchors(self, problem: VotesProblem) -> bool:
         """True if people answered some comparisons."""
@@ -286,10 +290,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
         on_criteria = unpack_votes(names, arrays, "criteria") if "criteria" in names else None
         how: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
         how["over"] = packed.sections.get("over", "new")
-        return pose(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
+        return encode_votes(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
 
 
-def _alone(table: Votes, request: Request) -> str | None:
+def _reason_without_contexts(table: Votes, request: Request) -> str | None:
     """Why people's answers are told without contexts; None where they can be told with them."""
     if request.anchors is None:
         return None
@@ -298,7 +302,7 @@ def _alone(table: Votes, request: Request) -> str | None:
     return None
 
 
-def shown(votes: Votes, request: Request) -> Votes:
+def set_order_known(votes: Votes, request: Request) -> Votes:
     """Votes of which it is said whether the order is known.
 
     Raises
@@ -308,7 +312,7 @@ def shown(votes: Votes, request: Request) -> Votes:
     """
     if request.order not in (None, "shown", "unknown"):
         raise InputError(f"order {request.order!r} is none of shown, unknown")
-    return votes if request.order is None else votes.recoded(order_unknown=request.order == "unknown")
+    return votes if request.order is None else votes.with_codes(order_unknown=request.order == "unknown")
 
 
 def unpack_people(packed: Packed) -> Anchors | None:

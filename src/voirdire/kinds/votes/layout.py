@@ -55,7 +55,7 @@ class VotesLayout(LogDensity):
         return dict(self.added_levels) | sizes | ({"context": self.contexts} if self.contexts else {})
 
     @cached_property
-    def coins(self) -> tuple[str, ...]:
+    def coin_names(self) -> tuple[str, ...]:
         """Names of the coin of a judge that is right of the first item and of that of the second, where it has any."""
         names = {parameter.name for parameter in self.parameters}
         pairs = (("coin_first", "coin_second"), ("reliability", "reliability"))

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from voirdire.infer.outcomes import Outcome, counted
+from voirdire.infer.outcomes import Outcome, counted_outcome
 from voirdire.kinds.votes.answers import coded_criteria
 from voirdire.kinds.votes.chances import log_answers, log_on_criteria
-from voirdire.kinds.votes.contexts import context_of, further_of
+from voirdire.kinds.votes.contexts import cell_contexts, further_codes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
 
 
-def outcomes(problem: VotesProblem) -> list[Outcome]:
+def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
     """Counts of first, second (and tie) in each cell; none where a model pools votes before it looks at them."""
     if problem.model.pool != "none":
         return []
     density, votes = problem.density, problem.coded_votes
     answers = 3 if density.ties else 2
     criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
-    asked = votes.judge, criterion, votes.first, votes.second, context_of(votes), further_of(problem.votes)
+    asked = (
+        votes.judge,
+        criterion,
+        votes.first,
+        votes.second,
+        cell_contexts(votes),
+        further_codes(problem.votes),
+    )
 
     def on_items(values: Values, xp: Any) -> list[Array]:
         return log_answers(density, values, *asked, xp)
 
     weight = problem.answer_weight
     of_items = 1.0 if weight is None else weight[votes.judge]
-    found = [counted("votes", votes.counts[:, :answers], on_items, of_items)]
+    found = [counted_outcome("votes", votes.counts[:, :answers], on_items, of_items)]
     if "criteria" in problem.data:
         judge, first, second, counts = coded_criteria(problem)
 
@@ -35,7 +42,7 @@ def outcomes(problem: VotesProblem) -> list[Outcome]:
             return log_on_criteria(density, values, judge, first, second, xp)
 
         of_criteria = 1.0 if weight is None else weight[judge]
-        found.append(counted("criteria_votes", counts[:, :answers], on_criteria, of_criteria))
+        found.append(counted_outcome("criteria_votes", counts[:, :answers], on_criteria, of_criteria))
     if problem.anchors is not None:
 
         def of_people(values: Values, xp: Any) -> list[Array]:
@@ -45,5 +52,5 @@ def outcomes(problem: VotesProblem) -> list[Outcome]:
             first, second, tie, decided = logs
             return [first + decided, second + decided, tie]
 
-        found.append(counted("people", problem.data["anchors"]["counts"][:, :answers], of_people))
+        found.append(counted_outcome("people", problem.data["anchors"]["counts"][:, :answers], of_people))
     return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.votes.chances import differences, probabilities
-from voirdire.kinds.votes.contexts import context_of, further_of
+from voirdire.kinds.votes.chances import cell_probabilities, strength_differences
+from voirdire.kinds.votes.contexts import cell_contexts, further_codes
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.drift import OverTime
 from voirdire.trust.walk import Habit
@@ -25,10 +25,10 @@ def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
     if votes.details is None or votes.details.time is None or problem.model.pool != "none":
         return None
     values = posterior.central_values
-    p = probabilities(problem.model, problem.density, [values], votes)
+    p = cell_probabilities(problem.model, problem.density, [values], votes)
     criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
     codes = (votes.judge, criterion, votes.first, votes.second)
-    d = differences(problem.density, values, *codes, context_of(votes), further_of(votes))
+    d = strength_differences(problem.density, values, *codes, cell_contexts(votes), further_codes(votes))
     cell = votes.row_cell
     r = np.array([1.0, -1.0, 0.0])[votes.row_outcome] - (p[:, 0] - p[:, 1])[cell]
     if votes.row_context is not None:
@@ -40,11 +40,11 @@ def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
         ("in line with the panel", "out of line with the panel"): r * np.tanh(0.5 * d[cell]),
         ("for what is shown first", "for what is shown second"): r,
     }
-    habits = _habits(problem, values)
+    habits = _coin_habits(problem, values)
     return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond, habits)
 
 
-def _habits(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
+def _coin_habits(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
     """Of models with coins: their mean and half their difference, by log-odds; none of others."""
     votes, density = problem.coded_votes, problem.density
     if "coin_first" in values:
@@ -54,19 +54,20 @@ def _habits(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
     else:
         return ()
 
-    def habit(name: str, sign: float) -> Habit:
+    def make_habit(name: str, sign: float) -> Habit:
         def log_chance(u: float) -> Floats:
             moved = values | {coin: values[coin] + by for coin, by in zip(coins, (u, sign * u), strict=True)}
-            p = probabilities(problem.model, density, [moved], votes)
+            p = cell_probabilities(problem.model, density, [moved], votes)
             return np.asarray(np.log(np.maximum(p[votes.row_cell, votes.row_outcome], 1e-300)))
 
-        def value(judge: int, u: Floats) -> Floats:
+        def habit_value(judge: int, u: Floats) -> Floats:
             first, second = (
-                sigmoid(values[coin][judge] + by, np) for coin, by in zip(coins, (u, sign * u), strict=True)
+                logistic_sigmoid(values[coin][judge] + by, np)
+                for coin, by in zip(coins, (u, sign * u), strict=True)
             )
             return np.asarray(0.5 * (first + sign * second))
 
-        return Habit(name, log_chance, value)
+        return Habit(name, log_chance, habit_value)
 
-    both = (habit("reliability", 1.0), habit("position_bias", -1.0))
+    both = (make_habit("reliability", 1.0), make_habit("position_bias", -1.0))
     return both if coins[0] != coins[1] else both[:1]

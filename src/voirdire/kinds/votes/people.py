@@ -15,10 +15,10 @@ import numpy as np
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.several import Kind, SeveralAnswers
 from voirdire.kinds.votes.layout import VotesLayout
-from voirdire.model.design import Cells, Design, Places, Term, design
+from voirdire.model.design import Cells, Design, Places, Term, build_design
 from voirdire.model.family.family import Chances
 from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, TIE
-from voirdire.model.terms.person import said, shares_of
+from voirdire.model.terms.person import person_log_probabilities, softmax_shares
 from voirdire.typing import Floats
 
 AFTER = TIE + 1  # the first of the predictors that only such cells have
@@ -31,7 +31,7 @@ def _about_whole(density: VotesLayout, part: dict[str, Any]) -> bool:
 
 def are_apart(density: VotesLayout, part: dict[str, Any]) -> bool:
     """True if people's answers have a formula of their own, which is not that of judges with coins."""
-    return not density.coins or _about_whole(density, part)
+    return not density.coin_names or _about_whole(density, part)
 
 
 def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
@@ -44,7 +44,7 @@ def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, 
     return cells, np.stack([counts[:, 0], counts[:, 1], counts[:, 2], decided], axis=1)
 
 
-def set_apart(
+def separate_people_cells(
     density: VotesLayout, part: dict[str, Any], places: Places, found: Design, answers: Answers
 ) -> tuple[Design, SeveralAnswers]:
     """Cells of which the last are people's, these as a kind of their own.
@@ -65,7 +65,7 @@ def set_apart(
     counts, ties = answers.counts, density.ties
     criteria = density.criteria if _about_whole(density, part) else 0
     if criteria:
-        more = _sums(density, part, places)
+        more = _people_design(density, part, places)
         nothing = np.full((before, len(more.predictor)), places.size)  # of judges' cells
         index = np.concatenate([index, np.concatenate([nothing, more.index])], axis=1)
         coefficients = np.concatenate(
@@ -75,12 +75,12 @@ def set_apart(
     own = (DIFFERENCE, FIRST, *([TIE] if ties else []), *range(AFTER, AFTER + 2 * criteria))
     kinds = (
         Kind(tuple(range(TIE + ties)), before, answers.with_counts(counts[..., :before])),
-        Kind(own, len(index) - before, Answers(_chances(criteria, ties), counts[..., before:])),
+        Kind(own, len(index) - before, Answers(_log_probabilities(criteria, ties), counts[..., before:])),
     )
     return Design(index, coefficients, predictor), SeveralAnswers(kinds)
 
 
-def _sums(density: VotesLayout, part: dict[str, Any], places: Places) -> Design:
+def _people_design(density: VotesLayout, part: dict[str, Any], places: Places) -> Design:
     """Design of the sums that make up each d_c and each w_c.
 
     Of d_c the strengths and, where people were asked in contexts, what items are worth more there.
@@ -98,18 +98,18 @@ def _sums(density: VotesLayout, part: dict[str, Any], places: Places) -> Design:
     terms += [Term("weight", ("criterion",), after + c, at=(("criterion", c),)) for c in criteria]
     factors = {"context": part["context"]} if "context" in part else {}
     cells = Cells(len(part["criterion"]), factors, (part["first"], part["second"]))
-    return design(terms, cells, places)
+    return build_design(terms, cells, places)
 
 
-def _chances(criteria: int, ties: bool) -> Chances:
+def _log_probabilities(criteria: int, ties: bool) -> Chances:
     """Log probabilities of first and second, and of a tie and none where there are ties; of the whole by criteria."""
     before = 2 + ties
 
-    def chances(sums: Any, xp: Any) -> list[tuple[Any, ...]]:
+    def log_answer_parts(sums: Any, xp: Any) -> list[tuple[Any, ...]]:
         d = sums[..., 0, :]
         if criteria:
-            shares = shares_of(sums[..., before + criteria :, :], -2, xp)
+            shares = softmax_shares(sums[..., before + criteria :, :], -2, xp)
             d = d + (shares * sums[..., before : before + criteria, :]).sum(axis=-2)
-        return [*said(d, sums[..., 1, :], sums[..., 2, :] if ties else None, xp)]
+        return [*person_log_probabilities(d, sums[..., 1, :], sums[..., 2, :] if ties else None, xp)]
 
-    return chances
+    return log_answer_parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.kinds.votes.vote_terms import vote_terms
-from voirdire.model.added_terms import contribution
+from voirdire.model.added_terms import sum_of_terms
 from voirdire.model.design import Term
 from voirdire.model.family.two_coin_gradient import DIFFERENCE, TIE
 from voirdire.model.terms.arrays import Array
@@ -14,12 +14,12 @@ Part = dict[str, Array]
 WORTH = ("strength", "general")  # of items, in the differences of their strengths
 
 
-def about_of(part: Part) -> Part:
+def pair_codes(part: Part) -> Part:
     """Parts of a table of pairs by what they are of: judge, criterion, first, second, and others that there are."""
     return {name.removeprefix("pair_"): of for name, of in part.items() if name.startswith("pair_")}
 
 
-def perceived(density: VotesLayout, values: Values, part: Part) -> Array:
+def difference_effects(density: VotesLayout, values: Values, part: Part) -> Array:
     """Effect of all terms beside strengths on the difference of each pair, shape (pairs,); 0 without any.
 
     Parameters
@@ -30,30 +30,30 @@ def perceived(density: VotesLayout, values: Values, part: Part) -> Array:
         ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each;
         and of further terms ``pair_...`` of each factor; ``pair_numbers``, shape (2, pairs, numbers).
     """
-    terms = [term for term in _of(density, values, DIFFERENCE) if term.name not in WORTH]
-    about = about_of(part)
+    terms = [term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in WORTH]
+    about = pair_codes(part)
     one, other = about.pop("numbers", (None, None))
-    first = contribution(terms, values, {**about, "item": about["first"]}, one)
-    return first - contribution(terms, values, {**about, "item": about["second"]}, other)
+    first = sum_of_terms(terms, values, {**about, "item": about["first"]}, one)
+    return first - sum_of_terms(terms, values, {**about, "item": about["second"]}, other)
 
 
 def tie_habits(density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array) -> Array:
     """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
-    terms = [term for term in _of(density, values, TIE) if {"context", "item"} & {*term.factors}]
-    about = {name: of[pair] for name, of in about_of(part).items() if name != "numbers"} | {"judge": judge}
-    total = contribution([term for term in terms if not term.sided], values, about, None)
+    terms = [term for term in _predictor_terms(density, values, TIE) if {"context", "item"} & {*term.factors}]
+    about = {name: of[pair] for name, of in pair_codes(part).items() if name != "numbers"} | {"judge": judge}
+    total = sum_of_terms([term for term in terms if not term.has_item_columns], values, about, None)
     for side in ("first", "second"):
-        of_items = [term for term in terms if term.sided]
-        total = total + contribution(of_items, values, {**about, "item": about[side]}, None)
+        of_items = [term for term in terms if term.has_item_columns]
+        total = total + sum_of_terms(of_items, values, {**about, "item": about[side]}, None)
     return total
 
 
-def mirrored(density: VotesLayout, values: Values) -> Values:
+def mirror_values(density: VotesLayout, values: Values) -> Values:
     """Values that change sign with the strengths, with the opposite sign."""
-    names = {"weight", *(term.name for term in _of(density, values, DIFFERENCE))}
+    names = {"weight", *(term.name for term in _predictor_terms(density, values, DIFFERENCE))}
     return {name: -values[name] for name in names if name in values}
 
 
-def _of(density: VotesLayout, values: Values, predictor: int) -> list[Term]:
+def _predictor_terms(density: VotesLayout, values: Values, predictor: int) -> list[Term]:
     """Terms of a predictor that there are values of."""
     return [term for term in vote_terms(density) if term.predictor == predictor and term.name in values]

@@ -9,9 +9,15 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.checks import orientation
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolved
-from voirdire.kinds.votes.contexts import ContextVotes, context_of, counts_of, further_of, split
+from voirdire.kinds.checks import orientation_check
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolve_terms
+from voirdire.kinds.votes.contexts import (
+    ContextVotes,
+    cell_contexts,
+    effective_counts,
+    further_codes,
+    split_by_terms,
+)
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.model.check import Check
@@ -46,15 +52,15 @@ class VotesProblem(Problem):
     beside_scores: bool = False
     added: Resolved = NOTHING_ADDED
 
-    def orientation(self, mass: float, at_mode: bool = False) -> Check:
-        """See :func:`voirdire.kinds.checks.orientation`."""
-        return orientation(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
+    def orientation_check(self, mass: float, at_mode: bool = False) -> Check:
+        """See :func:`voirdire.kinds.checks.orientation_check`."""
+        return orientation_check(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
 
     @property
     def coded_votes(self) -> Votes:
         """The votes with judges coded as in the problem, which may have more (those who voted on criteria alone)."""
-        judge = _levels(self.votes.judges, self.judges)[self.votes.judge]
-        return self.votes.recoded(judges=self.judges, judge=judge)
+        judge = _level_codes(self.votes.judges, self.judges)[self.votes.judge]
+        return self.votes.with_codes(judges=self.judges, judge=judge)
 
     @property
     def coords(self) -> dict[str, list[str]]:
@@ -69,7 +75,7 @@ class VotesProblem(Problem):
         return tuple(self.added.units)
 
 
-def pose(
+def encode_votes(
     model: Model,
     votes: Votes,
     criteria_votes: Votes | None = None,
@@ -102,27 +108,29 @@ def pose(
         Ties under a model that refuses them; votes on criteria that no vote on items was given under, or for a
         model that collapses criteria.
     """
-    _check(model, votes, criteria_votes, anchors)
+    _check_tables(model, votes, criteria_votes, anchors)
     if model.weights is None or model.weights.kind != "votes":
         criteria_votes = None  # the model has no use for them
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
     structured = model.context is not None and votes.row_context is not None and len(votes.contexts) > 1
-    added = resolved(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
+    added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
     if structured or added.terms or (votes.details is not None and votes.details.degree is not None):
-        votes = split(votes, structured, added)
+        votes = split_by_terms(votes, structured, added)
     contexts = len(votes.contexts) if structured else 0
     told = len(votes.criteria) > 1 if separate else len(judges) > 1
     tastes = model.taste is not None and told
     criteria = votes.criteria if separate else (COLLAPSED,)
-    tables = {"votes": _weighed(cells(votes, judges, separate), answer_weight)}
+    tables = {"votes": _weigh_cells(vote_cells(votes, judges, separate), answer_weight)}
     if model.pool == "majority":
-        tables["votes"] = _majority(tables["votes"], len(votes.items))
+        tables["votes"] = _majority_cells(tables["votes"], len(votes.items))
     judge_votes = _votes_per_judge(votes, judges)
     if criteria_votes is not None:
-        as_items = _levels(criteria_votes.items, criteria)
-        on_criteria = cells(criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items)
-        tables["criteria"] = _weighed(on_criteria, answer_weight)
+        as_items = _level_codes(criteria_votes.items, criteria)
+        on_criteria = vote_cells(
+            criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items
+        )
+        tables["criteria"] = _weigh_cells(on_criteria, answer_weight)
         judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
     if ties is None:
         ties = any(table.counts[:, 2].any() for table in tables.values())
@@ -134,12 +142,12 @@ def pose(
         repeated=not contexts or votes_in_context(votes) >= REPEATED,
     )  # fmt: skip
     apart = bool(contexts or tastes or added.terms)
-    data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty, apart)}
+    data = {"votes": encode_cells(model, tables["votes"], len(votes.items), ties, keep_empty, apart)}
     if "criteria" in tables:
-        data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
+        data["criteria"] = encode_cells(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
     if anchors is not None:
-        data["anchors"] = _people(anchors, separate, len(criteria), structured)
+        data["anchors"] = _encode_people(anchors, separate, len(criteria), structured)
     return VotesProblem(
         density,
         data,
@@ -163,7 +171,7 @@ def votes_in_context(votes: Votes) -> float:
     votes : Votes
         Whose cells are of one context each.
     """
-    context = context_of(votes)
+    context = cell_contexts(votes)
     assert context is not None
     places = np.unique(np.stack([votes.judge, context]), axis=1)
     return float(len(votes.row_cell) / max(places.shape[1], 1))
@@ -198,7 +206,7 @@ class Cells:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def cells(
+def vote_cells(
     votes: Votes,
     judges: tuple[str, ...],
     separate: bool,
@@ -210,12 +218,14 @@ def cells(
     if items is not None:
         first, second = items[first], items[second]
     column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
-    context = context_of(votes)
-    more = further_of(votes) | ({} if context is None else {"context": context})
-    return Cells(_levels(votes.judges, judges)[votes.judge], column, first, second, counts_of(votes), more)
+    context = cell_contexts(votes)
+    more = further_codes(votes) | ({} if context is None else {"context": context})
+    return Cells(
+        _level_codes(votes.judges, judges)[votes.judge], column, first, second, effective_counts(votes), more
+    )
 
 
-def encode(
+def encode_cells(
     model: Model, table: Cells, items: int, ties: bool, keep_empty: bool = False, structured: bool = False
 ) -> dict[str, Any]:
     """Distinct pairs, outcomes and tie cells of a table, merged as far as the model cannot tell them apart.
@@ -226,7 +236,7 @@ def encode(
     """
     reliability = RELIABILITY[model.reliability.kind]
     if not reliability.position_aware:
-        table = _unordered(table)
+        table = _order_pairs(table)
     judge_free = not reliability.keys
     tie_judge = table.judge * 0 if judge_free and not _ties_by_judge(model) else table.judge
     pair_key = (table.criterion * items + table.first) * items + table.second
@@ -268,7 +278,7 @@ def encode(
     return out
 
 
-def _weighed(table: Cells, answer_weight: Floats | None) -> Cells:
+def _weigh_cells(table: Cells, answer_weight: Floats | None) -> Cells:
     return (
         table
         if answer_weight is None
@@ -276,15 +286,15 @@ def _weighed(table: Cells, answer_weight: Floats | None) -> Cells:
     )
 
 
-def _people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -> dict[str, Any]:
+def _encode_people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -> dict[str, Any]:
     in_contexts = structured and anchors.votes.row_context is not None
-    people = split(anchors.votes, in_contexts) if in_contexts else anchors.votes
+    people = split_by_terms(anchors.votes, in_contexts) if in_contexts else anchors.votes
     criterion = people.criterion if separate else people.criterion * 0
     if separate and anchors.overall:
         criterion = np.full_like(people.criterion, criteria)  # the column of the integrated score
     counts = people.counts.astype(float)
     found = {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
-    return found | ({"context": context_of(people)} if in_contexts else {})
+    return found | ({"context": cell_contexts(people)} if in_contexts else {})
 
 
 #: Kinds of reliability that go with a learned scale of strengths.
@@ -297,7 +307,7 @@ SPREAD_WITH = (
 )
 
 
-def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:
+def _check_tables(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:
     problems = []
     if anchors is not None and model.anchors is None:
         problems.append(
@@ -329,25 +339,25 @@ def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: An
         unknown = sorted(set(criteria_votes.items) - set(votes.criteria))
         if unknown and model.criteria == "separate":
             problems.append(
-                f"votes on criteria name {_some(unknown)}, under which no vote on items was given; "
-                f"the criteria of the votes are {_some(votes.criteria)}"
+                f"votes on criteria name {_name_some(unknown)}, under which no vote on items was given; "
+                f"the criteria of the votes are {_name_some(votes.criteria)}"
             )
     if problems:
         raise InputError(problems)
 
 
-def _some(names: Sequence[str]) -> str:
+def _name_some(names: Sequence[str]) -> str:
     rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(map(repr, names[:_NAMED])) + rest
 
 
-def _levels(names: tuple[str, ...], levels: tuple[str, ...]) -> Ints:
+def _level_codes(names: tuple[str, ...], levels: tuple[str, ...]) -> Ints:
     code = {name: index for index, name in enumerate(levels)}
     return np.array([code[name] for name in names], dtype=np.int64)
 
 
 def _votes_per_judge(votes: Votes, judges: tuple[str, ...]) -> Ints:
-    code = _levels(votes.judges, judges)[votes.judge]
+    code = _level_codes(votes.judges, judges)[votes.judge]
     return np.bincount(code, votes.counts.sum(axis=1), len(judges)).astype(np.int64)
 
 
@@ -355,7 +365,7 @@ def _ties_by_judge(model: Model) -> bool:
     return model.ties is not None and TIES[model.ties.kind].by_judge
 
 
-def _unordered(table: Cells) -> Cells:
+def _order_pairs(table: Cells) -> Cells:
     swap = table.first > table.second
     counts = np.where(swap[:, None], table.counts[:, [1, 0, 2]], table.counts)
     first, second = np.where(swap, table.second, table.first), np.where(swap, table.first, table.second)
@@ -365,9 +375,9 @@ def _unordered(table: Cells) -> Cells:
     return Cells(table.judge, table.criterion, first, second, counts, more)
 
 
-def _majority(table: Cells, items: int) -> Cells:
+def _majority_cells(table: Cells, items: int) -> Cells:
     """One outcome per unordered pair with a vote: the item with more votes, a tie where both have as many."""
-    table = _unordered(table)
+    table = _order_pairs(table)
     pairs, pair = np.unique(table.first * items + table.second, return_inverse=True)
     lead = np.bincount(pair, table.counts[:, 0] - table.counts[:, 1], len(pairs))
     voted = np.bincount(pair, table.counts.sum(axis=1), len(pairs)) > 0  # cells of a held-out fold have none

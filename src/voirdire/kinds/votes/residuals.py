@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.votes.chances import probabilities
-from voirdire.kinds.votes.contexts import context_of
+from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.pairs import pair_keys
-from voirdire.trust.residuals import DRAWS, Residuals, looked_at
+from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 
 
-def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
+def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     """Residual answers at some draws of a posterior (at its centre where there are none).
 
     Examples
@@ -21,16 +21,16 @@ def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 4, "second": "y", "winner": ["x", "x", "y", "x"]})
     >>> found = fit(table, model="bradley-terry", method="map")
-    >>> residuals(found.problem, found.posterior).r.shape
+    >>> vote_residuals(found.problem, found.posterior).r.shape
     (1, 1, 1)
     """
     votes = problem.coded_votes
     separate = problem.model.criteria == "separate"
-    asked, context = pair_keys(votes, criteria=separate), context_of(votes)
+    asked, context = pair_keys(votes, criteria=separate), cell_contexts(votes)
     if context is not None:  # one question in each context
         asked = asked * len(votes.contexts) + context
     keys, column = np.unique(asked, return_inverse=True)
-    chosen = looked_at(problem.judge_votes, len(keys))
+    chosen = examined_judges(problem.judge_votes, len(keys))
     row = np.full(len(problem.judges), -1)
     row[chosen] = np.arange(len(chosen))
     kept = row[votes.judge] >= 0
@@ -41,7 +41,7 @@ def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     shape = (len(chosen), len(keys))
     r, v, first, first_variance = [], [], [], []
     for values in some_draws(posterior, DRAWS):
-        p = probabilities(problem.model, problem.density, [values], votes)
+        p = cell_probabilities(problem.model, problem.density, [values], votes)
         mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
         residual, spread = net - total * mean, total * variance
         r.append(np.bincount(place, (turned * residual)[kept], shape[0] * shape[1]).reshape(shape))

@@ -13,7 +13,7 @@ HARDLY = 0.5  # of the prior's standard deviation
 PRIOR_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, whatever its rate
 
 
-def scale(problem: VotesProblem, posterior: Posterior) -> list[Check]:
+def scale_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     """Check how much of the learned spread of strengths is open, as a share of what was before any vote.
 
     Of strengths under a criterion, whose variance is that of what is shared by all criteria besides.

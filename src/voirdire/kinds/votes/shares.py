@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.shares import Calibration, Shares
-from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
@@ -16,7 +16,7 @@ from voirdire.typing import Floats
 DRAWS = 200  # that calibration averages over
 
 
-def shares(problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
+def win_shares(problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
     """Share of wins of each item, where a tie counts half; tables are of the comparisons of the problem."""
     votes = problem.votes
     size, total = len(votes.items), votes.counts.sum(axis=1)
@@ -30,13 +30,13 @@ def shares(problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
     return Shares(list(votes.items), [], share)
 
 
-def calibration(problem: VotesProblem, posterior: Posterior) -> Calibration:
+def vote_calibration(problem: VotesProblem, posterior: Posterior) -> Calibration:
     """Votes by the probability that the fit gives them, shape (2, cells).
 
     Every vote counts twice, as an answer "first" and as an answer "second" with their own probabilities, so that the
     picture does not depend on which item stood first.
     """
     draws = some_draws(posterior, DRAWS)
-    chance = probabilities(problem.model, problem.density, draws, problem.coded_votes).T[:2]
+    chance = cell_probabilities(problem.model, problem.density, draws, problem.coded_votes).T[:2]
     counts = problem.votes.counts.T.astype(float)
     return Calibration(chance, counts[:2], np.broadcast_to(counts.sum(axis=0), chance.shape))

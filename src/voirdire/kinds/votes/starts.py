@@ -42,8 +42,8 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
     shape = (density.criteria, density.items)
     lean = LEAN * signs if density.judges > 1 else np.full(1, LEAN)
     for _ in range(SWEEPS if coins else 0):
-        lean = _leans(data["votes"], lean, _log_odds(data["votes"], lean, shape))
-    values["strength"] = _log_odds(data["votes"], lean, shape)
+        lean = _regress_leans(data["votes"], lean, _starting_strengths(data["votes"], lean, shape))
+    values["strength"] = _starting_strengths(data["votes"], lean, shape)
     apart = values["strength"]
     if "general" in values:
         values["general"] = apart.mean(axis=0)
@@ -51,7 +51,7 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
     if "log_spread" in values:
         values["log_spread"] = np.log(np.maximum(apart.std(axis=1), SMALLEST_SPREAD))
     if "weight" in values and "criteria" in data:
-        values["weight"] = _log_odds(data["criteria"], lean, (1, density.criteria))[0]
+        values["weight"] = _starting_strengths(data["criteria"], lean, (1, density.criteria))[0]
     for name in coins:
         values[name] = np.log1p(lean) - np.log1p(-lean)  # log-odds of (1 + lean) / 2
     if "log_coin_mean" in values:
@@ -93,7 +93,7 @@ def agreement_signs(density: LogDensity, data: Data, sweeps: int = 50) -> Floats
     return signs if (signs * votes).sum() >= 0 else -signs
 
 
-def _leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floats:
+def _regress_leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floats:
     """Regression of each judge's votes on what the strengths say, drawn to ``LEAN`` by the weight of two sure votes."""
     first = strength[part["pair_criterion"], part["pair_first"]]
     said = np.tanh(0.5 * (first - strength[part["pair_criterion"], part["pair_second"]]))[part["pair"]]
@@ -108,7 +108,7 @@ def _leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floats:
     )
 
 
-def _log_odds(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:
+def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:
     """Strengths from each item's wins against an average opponent, judges weighed by how they lean."""
     if len(lean) > 1:
         by, squared = lean[part["judge"]], (lean**2)[part["judge"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import FAMILY, attached, of_terms
+from voirdire.kinds.further_terms import FAMILY, attach_terms, model_with_terms
 from voirdire.kinds.kind import Request
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import NormalStrength
@@ -51,7 +51,7 @@ def model_of(table: Votes, request: Request) -> Model:
     if base.taste is None:
         taste = load_model("maple-contexts").taste
         base = replace(base, taste=taste, equation=f"{base.equation.rstrip()}\n{TASTES}")
-    return of_terms(base, rows, SECTIONS, ALWAYS, untold)
+    return model_with_terms(base, rows, SECTIONS, ALWAYS, untold)
 
 
 def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Model, list[str]]:
@@ -69,7 +69,7 @@ def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Mod
     if terms and model.pool != "none":
         raise InputError(f"model {model.name} pools votes before it looks at them, so it takes no terms")
     learned = model.strength.kind != NormalStrength.kind
-    rows, model, notes = attached(VoteRows(table), model, asked, (), None if learned else JUDGE_SD)
+    rows, model, notes = attach_terms(VoteRows(table), model, asked, (), None if learned else JUDGE_SD)
     open_ended = [row.words for row in model.terms if row.sd is None and len(row.factors) > 1]
     if open_ended and not learned:
         raise InputError(

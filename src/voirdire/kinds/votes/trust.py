@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.votes.human.comparisons import answered, comparisons
+from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.kinds.votes.residuals import residuals
-from voirdire.model.check import Check, listed
+from voirdire.kinds.votes.residuals import vote_residuals
+from voirdire.model.check import Check, list_names
 from voirdire.model.terms import RELIABILITY
 from voirdire.tables import graph
-from voirdire.trust.checks import ALPHA, SHOWN, dependent_judges, influence
+from voirdire.trust.checks import ALPHA, SHOWN, check_dependent_judges, check_influence
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
@@ -41,22 +41,22 @@ def trust_checks(
     Parameters
     ----------
     judges : dict of array
-        The judges' summary (:func:`voirdire.kinds.votes.results.judges`).
+        The judges' summary (:func:`voirdire.kinds.votes.results.judge_table`).
     chosen : str, optional
         The method that answers pairs from anchors.
     """
-    found = [] if problem.anchors is None else [against_anchors(problem)]
-    found += same_criteria(problem, posterior)
+    found = [] if problem.anchors is None else [human_agreement_check(problem)]
+    found += same_criteria_check(problem, posterior)
     if problem.model.pool == "majority":
         return found
-    left = residuals(problem, posterior)
-    apart = any(len(groups) > 1 for groups in graph.components(problem.votes))
+    left = vote_residuals(problem, posterior)
+    apart = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
     return [
         *found,
-        *dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem)),
-        *(unknown_position(problem) or position(problem, left, judges)),
-        *splitting_items(problem, left),
-        *([] if apart else influence(problem, posterior)),
+        *check_dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem)),
+        *(unknown_position_check(problem) or position_check(problem, left, judges)),
+        *splitting_items_check(problem, left),
+        *([] if apart else check_influence(problem, posterior)),
     ]
 
 
@@ -68,7 +68,7 @@ def fixed_order(problem: VotesProblem) -> str | None:
     return None if problem.anchors is not None else graph.fixed_order(problem.votes)
 
 
-def unknown_position(problem: VotesProblem) -> list[Check]:
+def unknown_position_check(problem: VotesProblem) -> list[Check]:
     """That position bias cannot be told from strength; empty where it can."""
     order = fixed_order(problem)
     if order is None:
@@ -80,7 +80,7 @@ def unknown_position(problem: VotesProblem) -> list[Check]:
     return [Check("position", "warn", None, message)]
 
 
-def position(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
+def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
     """Judges whose answers depend on which item is shown first."""
     if RELIABILITY[problem.model.reliability.kind].position_aware:
         low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
@@ -90,7 +90,8 @@ def position(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> 
         if not len(leaning):
             return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {CLEAR_BIAS}.")]
         message = (
-            f"{listed([problem.judges[k] for k in leaning])} clearly biased by position; the model allows for it. Show "
+            f"{list_names([problem.judges[k] for k in leaning])} clearly biased by position; the model allows for it. "
+            f"Show "
             "these judges every pair in both orders, or replace them."
         )
         return [Check("position", "warn", float(len(leaning)), message)]
@@ -102,13 +103,14 @@ def position(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> 
     if not len(leaning):
         return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
     message = (
-        f"{listed([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than model "
+        f"{list_names([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than "
+        f"model "
         f"{problem.model.name} allows for, which turns position into strength; use crowd-bt-position or maple-position."
     )
     return [Check("position", "fail", float(len(leaning)), message)]
 
 
-def splitting_items(problem: VotesProblem, left: Residuals) -> list[Check]:
+def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]:
     """Items that some judges like and others dislike more than the model expects.
 
     S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
@@ -129,7 +131,7 @@ def splitting_items(problem: VotesProblem, left: Residuals) -> list[Check]:
             )
         ]
     message = (
-        f"{listed([problem.items[i] for i in split])} dividing the judges more than their reliability "
+        f"{list_names([problem.items[i] for i in split])} dividing the judges more than their reliability "
         f"explains: they may "
         "be good in one way and bad in another. Read what judges said, or ask about criteria apart."
     )
@@ -158,18 +160,18 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     start = items * np.arange(judges)[:, None]
     one, other = (start + left.one).ravel(), (start + left.other).ravel()
 
-    def summed(x: Floats, place: Ints) -> Floats:
+    def sum_by_cell(x: Floats, place: Ints) -> Floats:
         sums = np.bincount(place, x.ravel(), judges * items).reshape(judges, items)
         return np.asarray(sums, dtype=np.float64)
 
     square = np.zeros(items)
     for r in left.r:
-        square += ((summed(r, one) - summed(r, other)) ** 2).sum(axis=0)
+        square += ((sum_by_cell(r, one) - sum_by_cell(r, other)) ** 2).sum(axis=0)
     v = left.v.mean(axis=0)
-    return square / len(left.r), summed(v, one) + summed(v, other)
+    return square / len(left.r), sum_by_cell(v, one) + sum_by_cell(v, other)
 
 
-def same_criteria(problem: VotesProblem, posterior: Posterior) -> list[Check]:
+def same_criteria_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     """Criteria under which all items stand alike, or every judge answers alike: nobody can tell them apart."""
     if posterior.values is None or len(problem.criteria) < 2 or len(problem.items) < 3:
         return []
@@ -185,7 +187,7 @@ def same_criteria(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if not pairs:
         return [Check("criteria", "ok", 0.0, "Every criterion says something of its own.")]
     message = (
-        f"{listed(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
+        f"{list_names(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
         "Merge them, or define them more sharply."
     )
     return [Check("criteria", "warn", float(len(pairs)), message)]
@@ -203,12 +205,12 @@ def _same_answers(problem: VotesProblem, one: int, other: int) -> float:
     return float(np.minimum(left, right).sum() / total) if total >= FEWEST else 0.0
 
 
-def against_anchors(problem: VotesProblem) -> Check:
+def human_agreement_check(problem: VotesProblem) -> Check:
     """Check whether the majority of the judges agrees with people."""
     assert problem.anchors is not None
     criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
-    found = comparisons(problem.coded_votes, criteria=criteria)
-    rows, answers = answered(found, problem.anchors, criteria=criteria)
+    found = collect_comparisons(problem.coded_votes, criteria=criteria)
+    rows, answers = decided_comparisons(found, problem.anchors, criteria=criteria)
     side = np.sign(np.sign(found.mean_answers[:, rows]).sum(axis=0)) * answers
     right, decided = int((side > 0).sum()), int((side != 0).sum())
     if not decided:
@@ -234,7 +236,7 @@ def against_anchors(problem: VotesProblem) -> Check:
 
 def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
     """To ask people about the pairs on which judges disagree most, in words."""
-    found = comparisons(problem.coded_votes, criteria=False)
+    found = collect_comparisons(problem.coded_votes, criteria=False)
     side = np.sign(found.mean_answers)
     voters = np.abs(side).sum(axis=0)
     order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:SHOWN]

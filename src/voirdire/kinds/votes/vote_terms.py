@@ -27,7 +27,7 @@ def vote_terms(density: VotesLayout) -> list[Term]:
     >>> [term.name for term in vote_terms(density)][-7:-4]
     ['reliability', 'reliability', 'tie']
     """
-    first, second = density.coins or SHARPNESS
+    first, second = density.coin_names or SHARPNESS
     return [
         Term("strength", ("criterion", "item"), DIFFERENCE),
         Term("general", ("item",), DIFFERENCE),
@@ -47,7 +47,7 @@ def vote_terms(density: VotesLayout) -> list[Term]:
 def criteria_terms(density: VotesLayout) -> list[Term]:
     """Terms of votes on criteria, in the same columns: weights are in the place of strengths."""
     lost = {*_ON_ITEMS, *(term.name for term in density.added)}
-    terms = [_without(term) if term.name in lost else term for term in vote_terms(density)]
+    terms = [_without_values(term) if term.name in lost else term for term in vote_terms(density)]
     return [Term("weight", ("item",), DIFFERENCE), *terms[1:]]
 
 
@@ -60,11 +60,11 @@ def people_terms(density: VotesLayout, *, one_coin: bool) -> list[Term]:
     one_coin : bool
         Whether they are apart, as of a family with one coin.
     """
-    terms = [term if term.name in _OF_PEOPLE else _without(term) for term in vote_terms(density)]
+    terms = [term if term.name in _OF_PEOPLE else _without_values(term) for term in vote_terms(density)]
     terms[4:6] = [Term("anchor", (), FIRST), Term(NONE if one_coin else "anchor", (), SECOND)]
     return terms
 
 
-def _without(term: Term) -> Term:
+def _without_values(term: Term) -> Term:
     """A term of the same columns without values."""
     return term._replace(name=NONE)

@@ -63,7 +63,7 @@ class ClosedForm(NamedTuple):
     bend: Callable[[Sequence[Floats], Any, Floats], Floats]
 
 
-def uncounted(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
+def refuse_alternatives(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
     """Stand for the alternatives of a family that has too many of them."""
     raise TypeError("what is answered is no count of a few alternatives")
 
@@ -91,8 +91,8 @@ class Family:
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.model.family.two_coin import two_coin
-    >>> family = two_coin(ties=False)
+    >>> from voirdire.model.family.two_coin import two_coin_family
+    >>> family = two_coin_family(ties=False)
     >>> family.predictors
     ('difference', 'coin of the first', 'coin of the second')
     >>> np.exp(family.log_chances(np.array([[0.0], [9.0], [9.0]]), np)[0]).round(2).ravel().tolist()
@@ -101,7 +101,7 @@ class Family:
 
     name: str
     predictors: tuple[str, ...]
-    log_chances: Chances = uncounted
+    log_chances: Chances = refuse_alternatives
     closed_form: ClosedForm | None = None
     parts: Parts | None = None
     cost: float = 1.0

@@ -56,7 +56,7 @@ class Cuts(NamedTuple):
     slope: list[list[Array]]
 
 
-def cuts_of(predictors: Sequence[Array], xp: Any = np) -> Cuts:
+def ordinal_cuts(predictors: Sequence[Array], xp: Any = np) -> Cuts:
     """Of eta and the logarithms of the gaps, which broadcast."""
     eta, *log_gaps = predictors
     least, most = (LEAST, MOST) if eta.dtype.itemsize > 4 else (LEAST_IN_SINGLE, MOST_IN_SINGLE)
@@ -78,12 +78,12 @@ def cuts_of(predictors: Sequence[Array], xp: Any = np) -> Cuts:
     return Cuts(above, below, log_above, log_below, gap, slope)
 
 
-def _left(gap: Array, xp: Any) -> Array:
+def _log_one_minus_exp(gap: Array, xp: Any) -> Array:
     """log(1 - exp(-w))."""
     return xp.log(-xp.expm1(-gap))
 
 
-def _rate(gap: Array, xp: Any) -> Array:
+def _gap_rate(gap: Array, xp: Any) -> Array:
     """r = w / (exp(w) - 1)."""
     return gap * xp.exp(-gap) / -xp.expm1(-gap)
 
@@ -106,19 +106,19 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     (-2.0794, [-0.5])
     """
     predictors = [sums[..., each, :] for each in range(sums.shape[-2])]
-    cuts, (given,) = cuts_of(predictors, xp), counts
-    return _value(cuts, given, xp), xp.stack(_slopes(cuts, given, xp), axis=-2)
+    cuts, (given,) = ordinal_cuts(predictors, xp), counts
+    return _cell_log_likelihood(cuts, given, xp), xp.stack(_predictor_slopes(cuts, given, xp), axis=-2)
 
 
-def _value(cuts: Cuts, given: Any, xp: Any) -> Array:
+def _cell_log_likelihood(cuts: Cuts, given: Any, xp: Any) -> Array:
     total = sum(
         given[at] * log_below + given[at + 1] * log_above
         for at, (log_below, log_above) in enumerate(zip(cuts.log_below, cuts.log_above, strict=True))
     )
-    return total + sum(given[1 + j] * _left(gap, xp) for j, gap in enumerate(cuts.gap))
+    return total + sum(given[1 + j] * _log_one_minus_exp(gap, xp) for j, gap in enumerate(cuts.gap))
 
 
-def _pulls(cuts: Cuts, given: Any) -> list[Array]:
+def _boundary_slopes(cuts: Cuts, given: Any) -> list[Array]:
     """Slope by each x_l."""
     return [
         given[at + 1] * below - given[at] * above
@@ -126,57 +126,58 @@ def _pulls(cuts: Cuts, given: Any) -> list[Array]:
     ]
 
 
-def _slopes(cuts: Cuts, given: Any, xp: Any) -> list[Array]:
-    pulls = _pulls(cuts, given)
+def _predictor_slopes(cuts: Cuts, given: Any, xp: Any) -> list[Array]:
+    pulls = _boundary_slopes(cuts, given)
     found = [
-        sum(pull * slope[each] for pull, slope in zip(pulls, cuts.slope, strict=True)) for each in _each(cuts)
+        sum(pull * slope[each] for pull, slope in zip(pulls, cuts.slope, strict=True))
+        for each in _predictor_range(cuts)
     ]
     for j, gap in enumerate(cuts.gap):
-        found[1 + j] = found[1 + j] + given[1 + j] * _rate(gap, xp)
+        found[1 + j] = found[1 + j] + given[1 + j] * _gap_rate(gap, xp)
     return found
 
 
-def _each(cuts: Cuts) -> range:
+def _predictor_range(cuts: Cuts) -> range:
     return range(1 + len(cuts.gap))
 
 
 def log_likelihoods(predictors: Sequence[Floats], counts: Any) -> Floats:
     """Log likelihood of each cell."""
-    return np.asarray(_value(cuts_of(predictors), counts[0], np))
+    return np.asarray(_cell_log_likelihood(ordinal_cuts(predictors), counts[0], np))
 
 
-def slopes(predictors: Sequence[Floats], counts: Any) -> list[Floats]:
+def log_likelihood_slopes(predictors: Sequence[Floats], counts: Any) -> list[Floats]:
     """Its slopes by each predictor."""
-    cuts = cuts_of(predictors)
-    return [np.asarray(slope) for slope in _slopes(cuts, counts[0], np)]
+    cuts = ordinal_cuts(predictors)
+    return [np.asarray(slope) for slope in _predictor_slopes(cuts, counts[0], np)]
 
 
-def curved(predictors: Sequence[Floats], counts: Any) -> Curved:
+def value_and_derivatives(predictors: Sequence[Floats], counts: Any) -> Curved:
     """Log likelihood, slopes and second derivatives."""
-    cuts, (given,) = cuts_of(predictors), counts
-    slope = _slopes(cuts, given, np)
+    cuts, (given,) = ordinal_cuts(predictors), counts
+    slope = _predictor_slopes(cuts, given, np)
     weights = [
         -(given[at] + given[at + 1]) * above * below
         for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
     ]
-    second = _products(cuts, weights)
+    second = _slope_products(cuts, weights)
     for j, gap in enumerate(cuts.gap):
-        rate = _rate(gap, np)
+        rate = _gap_rate(gap, np)
         # the second derivatives of all x_l by a gap are their slopes by it
         second[1 + j, 1 + j] = second[1 + j, 1 + j] + slope[1 + j] - given[1 + j] * rate * (gap + rate)
-    return Curved(_value(cuts, given, np), slope, second)
+    return Curved(_cell_log_likelihood(cuts, given, np), slope, second)
 
 
-def _products(cuts: Cuts, weights: list[Floats]) -> Pairs:
+def _slope_products(cuts: Cuts, weights: list[Floats]) -> Pairs:
     """sum_l weight_l y_l y_l', by pairs u <= v."""
     return {
         (u, v): sum(weight * slope[u] * slope[v] for weight, slope in zip(weights, cuts.slope, strict=True))
-        for u in _each(cuts)
+        for u in _predictor_range(cuts)
         for v in range(u, 1 + len(cuts.gap))
     }
 
 
-def _chances(cuts: Cuts) -> list[Floats]:
+def _level_probabilities(cuts: Cuts) -> list[Floats]:
     """Probability of every level."""
     chances = [cuts.below[0]]
     for j, gap in enumerate(cuts.gap):
@@ -184,31 +185,31 @@ def _chances(cuts: Cuts) -> list[Floats]:
     return [*chances, cuts.above[-1]]
 
 
-def information(predictors: Sequence[Floats], counts: Any) -> Pairs:
+def expected_information(predictors: Sequence[Floats], counts: Any) -> Pairs:
     """Expected information of answers about predictors, by pairs u <= v."""
-    cuts = cuts_of(predictors)
-    number, p = counts[0].sum(axis=0), _chances(cuts)
+    cuts = ordinal_cuts(predictors)
+    number, p = counts[0].sum(axis=0), _level_probabilities(cuts)
     weights = [
         number * (p[at] + p[at + 1]) * above * below
         for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
     ]
-    found = _products(cuts, weights)
+    found = _slope_products(cuts, weights)
     for j, gap in enumerate(cuts.gap):
-        rate = _rate(gap, np)
+        rate = _gap_rate(gap, np)
         found[1 + j, 1 + j] = found[1 + j, 1 + j] + number * p[1 + j] * rate * (gap + rate)
     return found
 
 
-def bend(predictors: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
+def information_gradient(predictors: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
     """Half the gradient of sum_ab C_ab W_ab, C ``covariance``, shape (cells, predictors, predictors), W information.
 
     Shape (predictors, cells). With u_l = y_l' C y_l the sum is N sum_l (p_(l-1) + p_l) v_l u_l + N sum_j p_j r_j (w_j +
     r_j) C_jj; of its factors, by each predictor, dp_l = p_l s_l with s_l the slopes of log p_l, dv_l = v_l (1 - 2
     F(x_l)) y_l, and by g_j du_l = 2 y_lj (C y_l)_j and dr_j = r_j (1 - w_j - r_j).
     """
-    cuts = cuts_of(predictors)
-    number, p, each = counts[0].sum(axis=0), _chances(cuts), _each(cuts)
-    rates = [_rate(gap, np) for gap in cuts.gap]
+    cuts = ordinal_cuts(predictors)
+    number, p, each = counts[0].sum(axis=0), _level_probabilities(cuts), _predictor_range(cuts)
+    rates = [_gap_rate(gap, np) for gap in cuts.gap]
     told = np.zeros((len(p), len(number)))  # factor of the slopes of each log p
     total = [np.zeros(len(number)) for _ in each]
     for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True)):
@@ -226,9 +227,16 @@ def bend(predictors: Sequence[Floats], counts: Any, covariance: Floats) -> Float
         told[1 + j] += rate * (gap + rate) * own
         total[1 + j] += p[1 + j] * rate * ((1.0 - gap - rate) * (gap + 2.0 * rate) + gap) * own
     weighted = told * np.array(p)
-    for a, slope in enumerate(_slopes(cuts, weighted, np)):  # sum_l p_l s_l times its factor
+    for a, slope in enumerate(_predictor_slopes(cuts, weighted, np)):  # sum_l p_l s_l times its factor
         total[a] += slope
     return np.asarray(0.5 * number * np.array(total))
 
 
-CLOSED_FORM = ClosedForm(log_likelihood, log_likelihoods, slopes, curved, information, bend)
+CLOSED_FORM = ClosedForm(
+    log_likelihood,
+    log_likelihoods,
+    log_likelihood_slopes,
+    value_and_derivatives,
+    expected_information,
+    information_gradient,
+)

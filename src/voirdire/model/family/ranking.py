@@ -48,7 +48,7 @@ TURN = 1e-4  # of differences of the information of tied groups, in log-odds
 
 
 @lru_cache(maxsize=64)
-def ranking(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
+def ranking_family(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
     """The family of rankings of so many items at most.
 
     Parameters
@@ -60,7 +60,7 @@ def ranking(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
 
     Examples
     --------
-    >>> family = ranking(3, tied=((0, 2),))
+    >>> family = ranking_family(3, tied=((0, 2),))
     >>> eta = np.log([[[1.0, 1.0], [1.0, 1.0], [2.0, 2.0]]]).reshape(3, 2)
     >>> places = np.array([[0, 0], [1, 0], [2, 1]])  # in order; the first two tied before the third
     >>> log = sum(weight * log for log, weight in family.log_parts(eta, places, np))
@@ -71,14 +71,18 @@ def ranking(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
         "tied ranking" if tied else "ranking",
         tuple(f"value at place {place}" for place in range(1, places + 1)),
         parts=partial(log_parts, tied),
-        cost=1.0 + 0.5 * len(tied) * len(_nodes(places)[0]),
+        cost=1.0 + 0.5 * len(tied) * len(_quadrature_nodes(places)[0]),
         closed_form=ClosedForm(
-            partial(_both, tied),
-            lambda sums, answers: _both(tied, _stacked(sums), answers, np)[0],
-            lambda sums, answers: list(np.moveaxis(_both(tied, _stacked(sums), answers, np)[1], -2, 0)),
-            partial(_curved, tied),
-            lambda sums, answers: {pair: -of for pair, of in _second(tied, _stacked(sums), answers).items()},
-            partial(_bend, tied),
+            partial(_value_and_gradient, tied),
+            lambda sums, answers: _value_and_gradient(tied, _stack_sums(sums), answers, np)[0],
+            lambda sums, answers: list(
+                np.moveaxis(_value_and_gradient(tied, _stack_sums(sums), answers, np)[1], -2, 0)
+            ),
+            partial(_value_and_derivatives, tied),
+            lambda sums, answers: {
+                pair: -of for pair, of in _second_derivatives(tied, _stack_sums(sums), answers).items()
+            },
+            partial(_information_gradient, tied),
         ),
     )
 
@@ -97,7 +101,7 @@ def tied_places(answers: Ints) -> tuple[tuple[int, int], ...]:
     """
     found = []
     for place in range(len(answers) - 1):
-        here = answers[:, np.asarray(_stage(place, answers).weight)]
+        here = answers[:, np.asarray(_choice_stage(place, answers).weight)]
         if here.size:
             found.append((place, int((here == here[place]).any(axis=1).nonzero()[0].max()) + 1))
     return tuple(found)
@@ -114,11 +118,11 @@ class _Stage(NamedTuple):
     places: int
 
     @property
-    def tied(self) -> bool:
+    def is_tied(self) -> bool:
         return self.end > self.place + 1
 
 
-def _stage(place: int, answers: Any, end: int = -1) -> _Stage:
+def _choice_stage(place: int, answers: Any, end: int = -1) -> _Stage:
     """The choice that begins at a place: of one item where ``end`` is the next place, else of several."""
     here = answers[place]
     begins = here >= 0
@@ -132,34 +136,34 @@ def _stage(place: int, answers: Any, end: int = -1) -> _Stage:
         answers > here,
         place,
         end,
-        _places(answers),
+        _place_count(answers),
     )
 
 
-def _stages(answers: Any, tied: Tied) -> list[_Stage]:
-    single = [_stage(place, answers, place + 1) for place in range(_places(answers) - 1)]
-    return single + [_stage(place, answers, end) for place, end in tied]
+def _choice_stages(answers: Any, tied: Tied) -> list[_Stage]:
+    single = [_choice_stage(place, answers, place + 1) for place in range(_place_count(answers) - 1)]
+    return single + [_choice_stage(place, answers, end) for place, end in tied]
 
 
-def _places(answers: Any) -> int:
+def _place_count(answers: Any) -> int:
     return int(answers.shape[0])
 
 
 def log_parts(tied: Tied, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
     """Log probability of each choice, shape (..., cells), and 1 where it was made, shape (cells,)."""
-    return [(_log_chance(eta, stage, xp), 1.0 * stage.weight) for stage in _stages(answers, tied)]
+    return [(_log_chance(eta, stage, xp), 1.0 * stage.weight) for stage in _choice_stages(answers, tied)]
 
 
 def _log_chance(eta: Any, stage: _Stage, xp: Any) -> Any:
-    if stage.tied:
-        return _integral(_integrand(eta, stage, xp)[0], stage, xp)
+    if stage.is_tied:
+        return _log_integral(_log_integrand(eta, stage, xp)[0], stage, xp)
     return eta[..., stage.place, :] - _log_sum(eta, stage.group | stage.others, xp)[..., 0, :]
 
 
-def _integral(log: Any, stage: _Stage, xp: Any) -> Any:
+def _log_integral(log: Any, stage: _Stage, xp: Any) -> Any:
     """Log of the integral of an integrand whose logarithm is given, shape (..., cells, nodes)."""
     top = log.max(axis=-1, keepdims=True)
-    step = _nodes(stage.places)[1]
+    step = _quadrature_nodes(stage.places)[1]
     return xp.log(xp.exp(log - top).sum(axis=-1)) + top[..., 0] + math.log(step)
 
 
@@ -170,18 +174,18 @@ def _log_sum(eta: Any, among: Any, xp: Any) -> Any:
     return xp.log(xp.exp(kept - top).sum(axis=-2, keepdims=True)) + top
 
 
-def _integrand(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any]:
+def _log_integrand(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any]:
     """Log of the integrand, shape (..., cells, nodes), and a of each item, shape (..., group, cells, nodes)."""
-    nodes, _ = _nodes(stage.places)
+    nodes, _ = _quadrature_nodes(stage.places)
     own = eta[..., stage.place : stage.end, :]
     z = (own - _log_sum(eta, stage.others | ~stage.weight, xp))[..., None] + nodes
     z = -xp.logaddexp(-z, -STEEPEST)
     a = xp.exp(z) + SMALLEST
-    log = xp.where(_own(stage), z + xp.log(-xp.expm1(-a) / a), 0.0)
+    log = xp.where(_group_mask(stage), z + xp.log(-xp.expm1(-a) / a), 0.0)
     return log.sum(axis=-3) + (nodes - np.exp(nodes)), a
 
 
-def _nodes(places: int) -> tuple[Floats, float]:
+def _quadrature_nodes(places: int) -> tuple[Floats, float]:
     """Nodes of the trapezoidal rule and its step, for groups of fewer items than there are places.
 
     The integrand is analytic to pi / 2 beside the real line, and of k items at worst as narrow as the logarithm of a
@@ -191,121 +195,121 @@ def _nodes(places: int) -> tuple[Floats, float]:
     return np.arange(LOWEST, math.log(60.0 + 3.0 * places), step), step
 
 
-def _own(stage: _Stage) -> Any:
+def _group_mask(stage: _Stage) -> Any:
     """Mask of the items in the group, among those that may be, shape (group, cells, 1)."""
     return stage.group[stage.place : stage.end][..., None]
 
 
-def _both(tied: Tied, eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
+def _value_and_gradient(tied: Tied, eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
     """Log likelihood of each cell, shape (..., cells), and its gradient, shape (..., places, cells)."""
     value: Any = 0.0
     slope: Any = 0.0 * eta
-    for stage in _stages(answers, tied):
-        if stage.tied:
-            log, a = _integrand(eta, stage, xp)
-            mean = _moments(log, a, stage, xp)[0]
-            value = value + stage.weight * _integral(log, stage, xp)
+    for stage in _choice_stages(answers, tied):
+        if stage.is_tied:
+            log, a = _log_integrand(eta, stage, xp)
+            mean = _node_moments(log, a, stage, xp)[0]
+            value = value + stage.weight * _log_integral(log, stage, xp)
             before, after = (
                 xp.zeros_like(eta[..., :size, :]) for size in (stage.place, stage.places - stage.end)
             )
             all_means = xp.concatenate([before, mean, after], axis=-2)
-            shares = _shares(eta, stage.others, xp)
+            shares = _choice_probabilities(eta, stage.others, xp)
             slope = slope + stage.weight * (all_means - mean.sum(axis=-2, keepdims=True) * shares)
         else:
             own = (np.arange(eta.shape[-2]) == stage.place)[:, None]
             value = value + stage.weight * _log_chance(eta, stage, xp)
-            slope = slope + stage.weight * (own - _shares(eta, stage.group | stage.others, xp))
+            slope = slope + stage.weight * (own - _choice_probabilities(eta, stage.group | stage.others, xp))
     return value, slope
 
 
-def _shares(eta: Any, among: Any, xp: Any) -> Any:
+def _choice_probabilities(eta: Any, among: Any, xp: Any) -> Any:
     """Probabilities of being chosen, shape (..., places, cells)."""
     return xp.exp(xp.where(among, eta, ABSENT) - _log_sum(eta, among, xp))
 
 
-def _moments(log: Any, a: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, Any]:
+def _node_moments(log: Any, a: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, Any]:
     """Means of g, g itself and the weights of the nodes; 0 of items that are not in the group."""
     weights = xp.exp(log - log.max(axis=-1, keepdims=True))
     weights = weights / weights.sum(axis=-1, keepdims=True)
-    g = xp.where(_own(stage), a * xp.exp(-a) / -xp.expm1(-a), 0.0)
+    g = xp.where(_group_mask(stage), a * xp.exp(-a) / -xp.expm1(-a), 0.0)
     return (g * weights[..., None, :, :]).sum(axis=-1), g, weights
 
 
-def _stacked(sums: Sequence[Floats]) -> Floats:
+def _stack_sums(sums: Sequence[Floats]) -> Floats:
     return np.stack(np.broadcast_arrays(*sums), axis=-2)
 
 
-def _curved(tied: Tied, sums: Sequence[Floats], answers: Any) -> Curved:
-    eta = _stacked(sums)
-    value, slope = _both(tied, eta, answers, np)
-    return Curved(value, list(np.moveaxis(slope, -2, 0)), _second(tied, eta, answers))
+def _value_and_derivatives(tied: Tied, sums: Sequence[Floats], answers: Any) -> Curved:
+    eta = _stack_sums(sums)
+    value, slope = _value_and_gradient(tied, eta, answers, np)
+    return Curved(value, list(np.moveaxis(slope, -2, 0)), _second_derivatives(tied, eta, answers))
 
 
-def _second(tied: Tied, eta: Floats, answers: Any) -> Pairs:
+def _second_derivatives(tied: Tied, eta: Floats, answers: Any) -> Pairs:
     """Second derivatives of the log likelihood of each cell, by pairs u <= v."""
-    total = _matrix(tied, eta, answers)
+    total = _hessian_matrix(tied, eta, answers)
     places = eta.shape[-2]
     return {(u, v): total[..., u, v] for u in range(places) for v in range(u, places)}
 
 
-def _matrix(tied: Tied, eta: Floats, answers: Any) -> Floats:
+def _hessian_matrix(tied: Tied, eta: Floats, answers: Any) -> Floats:
     """Second derivatives, shape (..., cells, places, places)."""
     total: Any = 0.0
-    for stage in _stages(answers, tied):
-        if stage.tied:
-            total = total + stage.weight[:, None, None] * _of_group(eta, stage)
+    for stage in _choice_stages(answers, tied):
+        if stage.is_tied:
+            total = total + stage.weight[:, None, None] * _tied_hessian(eta, stage)
         else:
-            shares = np.moveaxis(_shares(eta, stage.group | stage.others, np), -2, -1)
-            total = total - stage.weight[:, None, None] * _spread(shares)
+            shares = np.moveaxis(_choice_probabilities(eta, stage.group | stage.others, np), -2, -1)
+            total = total - stage.weight[:, None, None] * _softmax_covariance(shares)
     return np.asarray(total)
 
 
-def _of_group(eta: Floats, stage: _Stage) -> Floats:
+def _tied_hessian(eta: Floats, stage: _Stage) -> Floats:
     """Second derivatives of the log probability of tied groups, shape (..., cells, places, places)."""
     one, own = np.eye(eta.shape[-2]), slice(stage.place, stage.end)
-    log, a = _integrand(eta, stage, np)
-    mean, g, weights = _moments(log, a, stage, np)
+    log, a = _log_integrand(eta, stage, np)
+    mean, g, weights = _node_moments(log, a, stage, np)
     bent = (g * (1.0 - np.where(g > 0, a, 0.0) - g) * weights[..., None, :, :]).sum(axis=-1)
     scaled = np.moveaxis(g * np.sqrt(weights)[..., None, :, :], -3, -2)
-    slopes, shares = (np.moveaxis(of, -2, -1) for of in (mean, _shares(eta, stage.others, np)))
+    slopes, shares = (np.moveaxis(of, -2, -1) for of in (mean, _choice_probabilities(eta, stage.others, np)))
     inner = scaled @ np.swapaxes(scaled, -1, -2) - slopes[..., :, None] * slopes[..., None, :]
     inner = inner + one[own, own] * np.moveaxis(bent, -2, -1)[..., None]
     # by eta: d (eta_i - log W) = [i] - shares of the others
     turned = one[own] - stage.group[own].T[:, :, None] * shares[..., None, :]
     found = np.swapaxes(turned, -1, -2) @ inner @ turned
-    return np.asarray(found - slopes.sum(axis=-1)[..., None, None] * _spread(shares))
+    return np.asarray(found - slopes.sum(axis=-1)[..., None, None] * _softmax_covariance(shares))
 
 
-def _spread(shares: Floats) -> Floats:
+def _softmax_covariance(shares: Floats) -> Floats:
     """diag(p) - p p', shape (..., places, places)."""
     return shares[..., None] * np.eye(shares.shape[-1]) - shares[..., :, None] * shares[..., None, :]
 
 
-def _bend(tied: Tied, sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
+def _information_gradient(tied: Tied, sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
     """See :class:`.ClosedForm`; of tied groups by differences of their information."""
-    eta = _stacked(sums)
+    eta = _stack_sums(sums)
     total = np.zeros_like(eta)
     variances = np.einsum("caa->ac", covariance)
-    for stage in _stages(answers, ()):
-        shares = _shares(eta, stage.group | stage.others, np)
+    for stage in _choice_stages(answers, ()):
+        shares = _choice_probabilities(eta, stage.group | stage.others, np)
         turned = np.einsum("cab,bc->ac", covariance, shares)
         level = (shares * (variances - 2.0 * turned)).sum(axis=0)
         total += 0.5 * stage.weight * shares * (variances - 2.0 * turned - level)
     for place, end in tied:
-        stage = _stage(place, answers, end)
+        stage = _choice_stage(place, answers, end)
         only = np.flatnonzero(stage.weight)
-        here, some = eta[:, only], _stage(place, answers[:, only], end)
+        here, some = eta[:, only], _choice_stage(place, answers[:, only], end)
         for at in range(len(eta)):
             step = TURN * (np.arange(len(eta)) == at)[:, None]
             ahead, behind = (
-                np.einsum("cuv,cuv->c", covariance[only], _of_group(here + sign * step, some))
+                np.einsum("cuv,cuv->c", covariance[only], _tied_hessian(here + sign * step, some))
                 for sign in (1.0, -1.0)
             )
             total[at, only] -= (ahead - behind) / (4.0 * TURN)
     return total
 
 
-def draw(eta: Floats, rng: np.random.Generator) -> Ints:
+def draw_orders(eta: Floats, rng: np.random.Generator) -> Ints:
     """Orders of items, best first, shape (places, rankings), of their values; absent ones have -inf and come last.
 
     By utilities with Gumbel noise (Yellott 1977, Journal of Mathematical Psychology 15).
@@ -313,7 +317,7 @@ def draw(eta: Floats, rng: np.random.Generator) -> Ints:
     Examples
     --------
     >>> eta = np.array([[0.0], [9.0], [-np.inf]])
-    >>> draw(eta, np.random.default_rng(0)).ravel().tolist()
+    >>> draw_orders(eta, np.random.default_rng(0)).ravel().tolist()
     [1, 0, 2]
     """
     return np.argsort(-(eta + rng.gumbel(size=eta.shape)), axis=0, kind="stable")

@@ -18,29 +18,44 @@ from typing import Any
 import numpy as np
 
 from voirdire.model.family.family import ClosedForm, Family
-from voirdire.model.family.two_coin_curvature import bend, curved, information, log_likelihoods, slopes
+from voirdire.model.family.two_coin_curvature import (
+    expected_information,
+    information_gradient,
+    log_likelihood_slopes,
+    log_likelihoods,
+    value_and_derivatives,
+)
 from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
-from voirdire.model.terms.reliability import Observations, flipped
+from voirdire.model.terms.reliability import Observations, log_two_coin_probability
 from voirdire.model.terms.ties import log_tie_parts
 
-CLOSED_FORM = ClosedForm(log_likelihood, log_likelihoods, slopes, curved, information, bend)
+CLOSED_FORM = ClosedForm(
+    log_likelihood,
+    log_likelihoods,
+    log_likelihood_slopes,
+    value_and_derivatives,
+    expected_information,
+    information_gradient,
+)
 PREDICTORS = ("difference", "coin of the first", "coin of the second", "tie propensity")
 
 
-def two_coin(ties: bool) -> Family:
+def two_coin_family(ties: bool) -> Family:
     """The family, with or without ties.
 
     Examples
     --------
-    >>> [len(part) for part in two_coin(ties=True).log_chances(np.zeros((4, 2)), np)]
+    >>> [len(part) for part in two_coin_family(ties=True).log_chances(np.zeros((4, 2)), np)]
     [2, 2]
     """
 
     def log_chances(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
         difference = eta[..., DIFFERENCE, :]
         cells = difference.shape[-1]
-        each = either(cells)
-        decided = flipped(eta[..., FIRST, :], eta[..., SECOND, :], each.judge, difference, each, xp)
+        each = both_outcomes(cells)
+        decided = log_two_coin_probability(
+            eta[..., FIRST, :], eta[..., SECOND, :], each.judge, difference, each, xp
+        )
         found = [(decided[..., :cells], decided[..., cells:])]
         return [*found, log_tie_parts(eta[..., TIE, :], difference, xp)] if ties else found
 
@@ -48,7 +63,7 @@ def two_coin(ties: bool) -> Family:
 
 
 @lru_cache(maxsize=4)
-def either(cells: int) -> Observations:
+def both_outcomes(cells: int) -> Observations:
     """Both outcomes of every cell, with a judge and a pair for each: all firsts, then all seconds."""
     each = np.arange(cells)
     both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)

@@ -44,16 +44,16 @@ class _Chance(NamedTuple):
     twice: dict[tuple[int, int], Floats]
 
 
-def _logistic(x: Floats) -> tuple[Floats, Floats]:
+def _logistic_pair(x: Floats) -> tuple[Floats, Floats]:
     inverse = np.exp(-np.clip(x, -FURTHEST, FURTHEST))
     chance = 1.0 / (1.0 + inverse)
     return chance, inverse * chance
 
 
-def _chance(sums: Sequence[Floats], twice: bool = True) -> _Chance:
-    s, not_s = _logistic(sums[DIFFERENCE])
-    e1, not_e1 = _logistic(sums[FIRST])
-    e2, not_e2 = _logistic(sums[SECOND])
+def _first_probability(sums: Sequence[Floats], twice: bool = True) -> _Chance:
+    s, not_s = _logistic_pair(sums[DIFFERENCE])
+    e1, not_e1 = _logistic_pair(sums[FIRST])
+    e2, not_e2 = _logistic_pair(sums[SECOND])
     both, of_first, of_second = s * not_s, e1 * not_e1, e2 * not_e2
     slope = both * (e1 * e2 - not_e1 * not_e2), of_first * s, -of_second * not_s
     found = {}
@@ -76,7 +76,7 @@ class _Tie(NamedTuple):
     half: Floats
 
 
-def _tie(sums: Sequence[Floats]) -> _Tie:
+def _tie_parts(sums: Sequence[Floats]) -> _Tie:
     half = 0.5 * np.abs(sums[DIFFERENCE])
     surplus = sums[TIE] - (half + np.log1p(np.exp(-2.0 * half)))
     common = np.log1p(np.exp(-np.abs(surplus)))
@@ -104,9 +104,9 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     [-2.0794]
     """
     (for_first, for_second), *ties = counts
-    s, not_s = _logistic(sums[DIFFERENCE])
-    e1, not_e1 = _logistic(sums[FIRST])
-    e2, not_e2 = _logistic(sums[SECOND])
+    s, not_s = _logistic_pair(sums[DIFFERENCE])
+    e1, not_e1 = _logistic_pair(sums[FIRST])
+    e2, not_e2 = _logistic_pair(sums[SECOND])
     if ((for_first == 0) | (for_second == 0)).all():  # of a single vote each, half of the logarithms
         won = for_first > 0
         chance = np.where(won, e1, not_e1) * s + np.where(won, not_e2, e2) * not_s
@@ -115,29 +115,29 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
         value = np.log(e1 * s + not_e2 * not_s) * for_first + np.log(not_e1 * s + e2 * not_s) * for_second
     if ties:
         ((tied, untied),) = ties
-        parts = _tie(sums)
+        parts = _tie_parts(sums)
         value = value + parts.log_tie * tied + parts.log_none * untied
     return np.asarray(value)
 
 
-def slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
+def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
     """Slopes of the log likelihood of each cell by each sum; arguments as of :func:`log_likelihoods`."""
-    chance = _chance(sums, twice=False)
+    chance = _first_probability(sums, twice=False)
     (for_first, for_second), *ties = counts
     pull = for_first / chance.first - for_second / chance.second
     slope = [pull * each for each in chance.slope]
     if ties:
         ((tied, untied),) = ties
-        parts = _tie(sums)
+        parts = _tie_parts(sums)
         surplus = tied * np.exp(parts.log_none) - untied * np.exp(parts.log_tie)
         slope[DIFFERENCE] = slope[DIFFERENCE] - parts.half * surplus
         slope.append(surplus)
     return slope
 
 
-def curved(sums: Sequence[Floats], counts: Floats) -> Curved:
+def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> Curved:
     """Log likelihood of each cell with slopes and second derivatives; arguments as of :func:`log_likelihoods`."""
-    chance = _chance(sums)
+    chance = _first_probability(sums)
     (for_first, for_second), *ties = counts
     value = np.log(chance.first) * for_first + np.log(chance.second) * for_second
     pull = for_first / chance.first - for_second / chance.second
@@ -154,7 +154,7 @@ def curved(sums: Sequence[Floats], counts: Floats) -> Curved:
     }
     if ties:
         ((tied, untied),) = ties
-        parts = _tie(sums)
+        parts = _tie_parts(sums)
         tie, none = np.exp(parts.log_tie), np.exp(parts.log_none)
         surplus, spread = tied * none - untied * tie, (tied + untied) * tie * none
         value = value + parts.log_tie * tied + parts.log_none * untied
@@ -168,15 +168,15 @@ def curved(sums: Sequence[Floats], counts: Floats) -> Curved:
     return Curved(value, slope, second)
 
 
-def information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int], Floats]:
+def expected_information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int], Floats]:
     """Expected information of each cell's answers by pairs u <= v of sums; arguments as of :func:`log_likelihoods`."""
-    chance = _chance(sums, twice=False)
+    chance = _first_probability(sums, twice=False)
     (for_first, for_second), *ties = counts
     root = np.sqrt((for_first + for_second) / (chance.first * chance.second))
     scaled = [root * each for each in chance.slope]
     found = {(u, v): scaled[u] * scaled[v] for u in range(TIE) for v in range(u, TIE)}
     if ties:
-        parts = _tie(sums)
+        parts = _tie_parts(sums)
         spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
         found[TIE, TIE] = spread
         found[DIFFERENCE, TIE] = -parts.half * spread
@@ -184,12 +184,12 @@ def information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int],
     return found
 
 
-def bend(sums: Sequence[Floats], counts: Floats, covariance: Floats) -> Floats:
+def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Floats) -> Floats:
     """Half the gradient, by the sums, of sum_uv C_uv W_uv, W the information of each cell.
 
     Shape (sums, cells); C is ``covariance``, shape (cells, sums, sums).
     """
-    chance = _chance(sums)
+    chance = _first_probability(sums)
     (for_first, for_second), *ties = counts
     product = chance.first * chance.second
     weight = (for_first + for_second) / product
@@ -202,7 +202,7 @@ def bend(sums: Sequence[Floats], counts: Floats, covariance: Floats) -> Floats:
         less = 0.5 * square * ((chance.second - chance.first) / product) * chance.slope[k]
         found.append(weight * (turned - less))
     if ties:
-        parts = _tie(sums)
+        parts = _tie_parts(sums)
         spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
         of_d, of_both, of_tie = (
             covariance[:, u, v] for u, v in ((DIFFERENCE, DIFFERENCE), (DIFFERENCE, TIE), (TIE, TIE))

@@ -4,7 +4,8 @@ With s, e1, e2 the logistic functions of the difference d and of the coins' log-
 
     P(first) = e1 s + (1 - e2) (1 - s),    P(second) = (1 - e1) s + e2 (1 - s)
 
-(:func:`.reliability.flipped`), and g = n_first / P(first) - n_second / P(second) of a cell's votes, its slopes are
+(:func:`.reliability.log_two_coin_probability`), and g = n_first / P(first) - n_second / P(second) of a cell's votes,
+its slopes are
 
     s (1 - s) (e1 + e2 - 1) g by d,    e1 (1 - e1) s g by the first coin,    - e2 (1 - e2) (1 - s) g by the second,
 
@@ -48,7 +49,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     (-2.0794, [0.0, 0.25, -0.25])
     """
     (s, not_s), (e1, not_e1), (e2, not_e2) = (
-        _logistic(sums[..., each, :], xp) for each in (DIFFERENCE, FIRST, SECOND)
+        _logistic_pair(sums[..., each, :], xp) for each in (DIFFERENCE, FIRST, SECOND)
     )
     first = e1 * s + not_e2 * not_s
     second = not_e1 * s + e2 * not_s
@@ -72,7 +73,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     return value, xp.stack(slopes, axis=-2)
 
 
-def _logistic(x: Array, xp: Any) -> tuple[Array, Array]:
+def _logistic_pair(x: Array, xp: Any) -> tuple[Array, Array]:
     """The logistic function of x and of -x."""
     furthest = FURTHEST if x.dtype.itemsize > 4 else FURTHEST_IN_SINGLE
     inverse = xp.exp(-xp.clip(x, -furthest, furthest))

@@ -32,14 +32,14 @@ def log_sigmoid(x: Array, xp: Any) -> Array:
     return -xp.logaddexp(0.0, -x)
 
 
-def sigmoid(x: Array, xp: Any) -> Array:
+def logistic_sigmoid(x: Array, xp: Any) -> Array:
     """Logistic function with full *relative* accuracy for very negative ``x``.
 
     Written through the logarithm because 1 / (1 + exp(-x)) overflows and (1 + tanh(x/2)) / 2 cancels.
 
     Examples
     --------
-    >>> float(sigmoid(np.array(-700.0), np)) > 0
+    >>> float(logistic_sigmoid(np.array(-700.0), np)) > 0
     True
     """
     own = getattr(xp, "sigmoid", None)
@@ -140,7 +140,7 @@ def zero_sum(free: Array, size: int, xp: Any) -> Array:
     """
     if xp is np and 1 < size <= FEW_LEVELS and free.ndim > 1:
         # of millions of draws a product of matrices takes a quarter of the time
-        return (free.reshape(-1, size - 1) @ _reflection(size)).reshape((*free.shape[:-1], size))
+        return (free.reshape(-1, size - 1) @ _zero_sum_matrix(size)).reshape((*free.shape[:-1], size))
     root = math.sqrt(size)
     total = free.sum(axis=-1, keepdims=True)
     first = total / root
@@ -150,7 +150,7 @@ def zero_sum(free: Array, size: int, xp: Any) -> Array:
 
 
 @cache
-def _reflection(size: int) -> Array:
+def _zero_sum_matrix(size: int) -> Array:
     """The matrix of :func:`zero_sum`, shape (size - 1, size)."""
     return np.stack([zero_sum(row, size, np) for row in np.eye(size - 1)])
 

@@ -22,7 +22,7 @@ class Cutpoints(Protocol):
         """Return the parameters and their priors, from the model file's numbers."""
         ...
 
-    def cuts(self, values: Values, levels: int, xp: Any) -> Array:
+    def cutpoint_values(self, values: Values, levels: int, xp: Any) -> Array:
         """Return the cutpoints, shape (..., criteria, levels - 1), with judges before criteria if ``by_judge``."""
         ...
 
@@ -37,7 +37,7 @@ class SharedCutpoints:
     --------
     >>> import numpy as np
     >>> values = {"cut_location": np.array([0.5]), "log_gap": np.log([[1.0, 2.0]])}
-    >>> SharedCutpoints().cuts(values, 4, np).tolist()
+    >>> SharedCutpoints().cutpoint_values(values, 4, np).tolist()
     [[-1.0, 0.0, 2.0]]
     """
 
@@ -53,9 +53,9 @@ class SharedCutpoints:
             Parameter("log_gap", ("criterion", "gap"), Normal(prior["gap_mean"], prior["gap_sd"])),
         )
 
-    def cuts(self, values: Values, levels: int, xp: Any) -> Array:
+    def cutpoint_values(self, values: Values, levels: int, xp: Any) -> Array:
         """Return the panel's cutpoints, shape (..., criteria, levels - 1)."""
-        return spread(values["cut_location"], values.get("log_gap"), levels, xp)
+        return spread_cutpoints(values["cut_location"], values.get("log_gap"), levels, xp)
 
 
 class JudgeCutpoints(SharedCutpoints):
@@ -71,7 +71,7 @@ class JudgeCutpoints(SharedCutpoints):
     >>> import numpy as np
     >>> values = {"cut_location": np.zeros(1), "log_gap": np.zeros((1, 1))}
     >>> values |= {"shift": np.array([[0.0], [2.0]]), "log_gap_judge": np.log([[[1.0]], [[4.0]]])}
-    >>> JudgeCutpoints().cuts(values, 3, np).tolist()
+    >>> JudgeCutpoints().cutpoint_values(values, 3, np).tolist()
     [[[-0.5, 0.5]], [[0.0, 4.0]]]
     """
 
@@ -94,15 +94,17 @@ class JudgeCutpoints(SharedCutpoints):
             Parameter("log_gap_judge", ("judge", "criterion", "gap"), Normal(0.0, prior["judge_gap_sd"])),
         )
 
-    def cuts(self, values: Values, levels: int, xp: Any) -> Array:
+    def cutpoint_values(self, values: Values, levels: int, xp: Any) -> Array:
         """Return every judge's cutpoints, shape (..., judges, criteria, levels - 1)."""
         location = values["cut_location"][..., None, :] + values["shift"]
         if "log_gap" not in values:
-            return spread(location, None, levels, xp)
-        return spread(location, values["log_gap"][..., None, :, :] + values["log_gap_judge"], levels, xp)
+            return spread_cutpoints(location, None, levels, xp)
+        return spread_cutpoints(
+            location, values["log_gap"][..., None, :, :] + values["log_gap_judge"], levels, xp
+        )
 
 
-def spread(location: Array, log_gap: Array | None, levels: int, xp: Any) -> Array:
+def spread_cutpoints(location: Array, log_gap: Array | None, levels: int, xp: Any) -> Array:
     """Cutpoints of which the first and the last lie around ``location``, at distances exp(``log_gap``).
 
     Parameters

@@ -34,23 +34,25 @@ class Discrimination:
         """Return ``log_discrimination``, one per judge, summing to zero."""
         return (Parameter("log_discrimination", ("judge",), Normal(0.0, prior["sd"]), zero_sum=True),)
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return a_k d."""
         return xp.exp(values["log_discrimination"])[..., judge] * d[..., pair]
 
-    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return a_k theta, the strength as a judge who scores perceives it."""
         return xp.exp(values["log_discrimination"])[..., judge] * strength
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(a_k d) or log sigmoid(-a_k d)."""
-        return log_sigmoid((1 - 2 * obs.outcome) * self.scaled(values, d, obs.judge, obs.pair, xp), xp)
+        return log_sigmoid(
+            (1 - 2 * obs.outcome) * self.scaled_difference(values, d, obs.judge, obs.pair, xp), xp
+        )
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
         """Return a_k and 1."""
         return xp.exp(values["log_discrimination"])[..., :, None], 1.0
 
-    def mirror(self, values: Values) -> Values | None:
+    def mirror_values(self, values: Values) -> Values | None:
         """Return None: a_k > 0 gives the orientation."""
         return None
 
@@ -77,7 +79,7 @@ class DiscriminationPosition(Discrimination):
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(+-(a_k d + b_k))."""
-        shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
+        shifted = self.scaled_difference(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
         return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)
 
 

@@ -68,9 +68,9 @@ class LogDivided(LogExponential):
         """
         highest = logs.max(axis=-1)[..., None]
         log_sum = highest + xp.log(xp.exp(logs - highest).sum(axis=-1))[..., None]
-        return (self.constant(n) - (n - 1) * log_sum) / n + self.beyond(n) * xp.exp(logs)
+        return (self.division_constant(n) - (n - 1) * log_sum) / n + self.beyond(n) * xp.exp(logs)
 
-    def constant(self, n: int) -> float:
+    def division_constant(self, n: int) -> float:
         """:meth:`log_division` of all n parts together has beside (1 - n) log T + beyond T, T their sum."""
         return math.log(self.rate_of_sum(n)) - n * math.log(self.rate) + math.lgamma(n)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
-from voirdire.model.terms.reliability import Observations, Values, answered
+from voirdire.model.terms.reliability import Observations, Values, log_chosen_probability
 
 
 class Fixed:
@@ -30,18 +30,18 @@ class Fixed:
         """Return no parameters."""
         return ()
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return the difference itself."""
         return d[..., pair]
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(d) or log sigmoid(-d)."""
-        return answered(d, obs, xp)
+        return log_chosen_probability(d, obs, xp)
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
         """Return ones."""
         return 1.0, 1.0
 
-    def mirror(self, values: Values) -> Values | None:
+    def mirror_values(self, values: Values) -> Values | None:
         """Return None: the likelihood changes with the sign of the strengths."""
         return None

@@ -32,7 +32,7 @@ class Linked(Discrimination):
         """Return ``log_vote_scale``, one number."""
         return (Parameter("log_vote_scale", (), Normal(0.0, prior["scale_sd"])),)
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return m d."""
         return xp.exp(values["log_vote_scale"])[..., None] * d[..., pair]
 
@@ -40,7 +40,7 @@ class Linked(Discrimination):
         """Return m and 1."""
         return xp.exp(values["log_vote_scale"])[..., None, None], 1.0
 
-    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return the strengths, as a score shows them."""
         return strength
 
@@ -67,7 +67,7 @@ class LinkedDiscrimination(Discrimination):
         """Return ``log_discrimination``, one per judge, summing to zero, and ``log_vote_scale``."""
         return (*super().parameters(prior), *Linked().parameters(prior))
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return m a_k d."""
         log = values["log_discrimination"][..., judge] + values["log_vote_scale"][..., None]
         return xp.exp(log) * d[..., pair]
@@ -100,5 +100,5 @@ class LinkedPosition(LinkedDiscrimination):
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(+-(m a_k d + b_k))."""
-        shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
+        shifted = self.scaled_difference(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
         return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array, sigmoid
+from voirdire.model.terms.arrays import Array, logistic_sigmoid
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population
-from voirdire.model.terms.reliability import Observations, Values, flipped
+from voirdire.model.terms.reliability import Observations, Values, log_two_coin_probability
 
 
 class OneCoin:
@@ -34,20 +34,20 @@ class OneCoin:
         """Return ``reliability`` (log-odds of eta), one per judge."""
         return (Parameter("reliability", ("judge",), LogitBeta(prior["a"], prior["b"], prior["reversed"])),)
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return the difference itself."""
         return d[..., pair]
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log P(outcome | no tie)."""
         eta = values["reliability"]
-        return flipped(eta, eta, obs.judge, d, obs, xp)
+        return log_two_coin_probability(eta, eta, obs.judge, d, obs, xp)
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
         """Return 1 and 2 eta_k - 1."""
-        return 1.0, (2.0 * sigmoid(values["reliability"], xp) - 1.0)[..., :, None]
+        return 1.0, (2.0 * logistic_sigmoid(values["reliability"], xp) - 1.0)[..., :, None]
 
-    def mirror(self, values: Values) -> Values | None:
+    def mirror_values(self, values: Values) -> Values | None:
         """Return eta -> 1 - eta."""
         return {"reliability": -values["reliability"]}
 

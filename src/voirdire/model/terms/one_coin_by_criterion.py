@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array, sigmoid
+from voirdire.model.terms.arrays import Array, logistic_sigmoid
 from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
-from voirdire.model.terms.reliability import Observations, Values, flipped
+from voirdire.model.terms.reliability import Observations, Values, log_two_coin_probability
 
 
 class OneCoinByCriterion:
@@ -42,7 +42,7 @@ class OneCoinByCriterion:
             Parameter("reliability_deviation", ("judge", "criterion"), Normal(0.0, prior["deviation_sd"])),
         )
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return the difference itself."""
         return d[..., pair]
 
@@ -51,13 +51,15 @@ class OneCoinByCriterion:
         base = values["reliability"][..., None]
         table = xp.concatenate([base + values["reliability_deviation"], base], axis=-1)
         table = table.reshape((*table.shape[:-2], -1))
-        return flipped(table, table, obs.judge * (obs.criteria + 1) + obs.criterion, d, obs, xp)
+        return log_two_coin_probability(
+            table, table, obs.judge * (obs.criteria + 1) + obs.criterion, d, obs, xp
+        )
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
         """Return 1 and 2 eta_kc - 1."""
         log_odds = values["reliability"][..., :, None] + values["reliability_deviation"]
-        return 1.0, 2.0 * sigmoid(log_odds, xp) - 1.0
+        return 1.0, 2.0 * logistic_sigmoid(log_odds, xp) - 1.0
 
-    def mirror(self, values: Values) -> Values | None:
+    def mirror_values(self, values: Values) -> Values | None:
         """Return eta_kc -> 1 - eta_kc for every criterion."""
         return {name: -values[name] for name in ("reliability", "reliability_deviation")}

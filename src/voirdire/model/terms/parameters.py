@@ -186,7 +186,7 @@ class Spread:
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
         """Log density of coordinates, elementwise; ``values`` are those of what sets the mean and the spread."""
-        return _standard(psi * xp.exp(log_ratio)) + log_ratio
+        return _standard_log_density(psi * xp.exp(log_ratio)) + log_ratio
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,9 @@ class Population(Spread):
         """As of :class:`Spread`."""
         z = psi * xp.exp(log_ratio)
         x = self.mean(values, xp) + z * xp.exp(self.log_sd(values))
-        return _standard(z) + log_ratio + self.log_weight(x, xp) - self.log_mean_weight(values, xp)
+        return (
+            _standard_log_density(z) + log_ratio + self.log_weight(x, xp) - self.log_mean_weight(values, xp)
+        )
 
 
 def log_skew(x: Array, reversed_share: float, xp: Any) -> Array:
@@ -279,7 +281,7 @@ def log_skew(x: Array, reversed_share: float, xp: Any) -> Array:
     return xp.logaddexp(above, math.log(reversed_share)) if reversed_share else above
 
 
-def _standard(z: Array) -> Array:
+def _standard_log_density(z: Array) -> Array:
     """Log density of the standard normal distribution."""
     return -0.5 * z * z - 0.5 * math.log(2.0 * math.pi)
 

@@ -61,15 +61,19 @@ class Person:
         if "context" in part:
             u, context = values["context_strength"], part["context"]
             gap = gap + u[..., first, context] - u[..., second, context]
-        whole = over_criteria(gap, values, xp)[..., None, :]
+        whole = mean_over_criteria(gap, values, xp)[..., None, :]
         d = xp.concatenate([gap, whole], axis=-2)[..., part["criterion"], np.arange(len(first))]
-        logs = said(d, values["anchor"][..., None], values["tie"][..., None] if ties else None, xp)
+        logs = person_log_probabilities(
+            d, values["anchor"][..., None], values["tie"][..., None] if ties else None, xp
+        )
         counts = part["counts"]
         given = [counts[..., 0], counts[..., 1], counts[..., 2], counts[..., 0] + counts[..., 1]]
         return list(zip([log for question in logs for log in question], given, strict=False))
 
 
-def said(d: Array, anchor: Array, tie: Array | None, xp: Any) -> list[tuple[Array, Array]]:
+def person_log_probabilities(
+    d: Array, anchor: Array, tie: Array | None, xp: Any
+) -> list[tuple[Array, Array]]:
     """Log probabilities that people say first and second, and tie and none where there are ties.
 
     Parameters
@@ -83,7 +87,8 @@ def said(d: Array, anchor: Array, tie: Array | None, xp: Any) -> list[tuple[Arra
 
     Examples
     --------
-    >>> [np.exp(log).round(3).tolist() for log in said(np.array([0.0]), np.array([3.0]), None, np)[0]]
+    >>> logs = person_log_probabilities(np.array([0.0]), np.array([3.0]), None, np)[0]
+    >>> [np.exp(log).round(3).tolist() for log in logs]
     [[0.5], [0.5]]
     """
     right, wrong = log_sigmoid(anchor, xp), log_sigmoid(-anchor, xp)
@@ -119,20 +124,20 @@ class NormalPerson(Person):
         return prior["mean"]
 
 
-def shares_of(weight: Array, axis: int, xp: Any) -> Array:
+def softmax_shares(weight: Array, axis: int, xp: Any) -> Array:
     """Softmax of weights along an axis."""
     raw = xp.exp(weight - weight.max(axis=axis, keepdims=True))
     return raw / raw.sum(axis=axis, keepdims=True)
 
 
-def over_criteria(each: Array, values: Values, xp: Any) -> Array:
+def mean_over_criteria(each: Array, values: Values, xp: Any) -> Array:
     """Means over criteria by their weights, or equal ones where none are learned, of shape (..., criteria, items).
 
     Examples
     --------
-    >>> over_criteria(np.array([[1.0, -1.0], [3.0, -3.0]]), {}, np)
+    >>> mean_over_criteria(np.array([[1.0, -1.0], [3.0, -3.0]]), {}, np)
     array([ 2., -2.])
     """
     if "weight" not in values:
         return each.mean(axis=-2)
-    return (each * shares_of(values["weight"], -1, xp)[..., None]).sum(axis=-2)
+    return (each * softmax_shares(values["weight"], -1, xp)[..., None]).sum(axis=-2)

@@ -23,7 +23,7 @@ class Raters(Protocol):
         """Return the parameters and their priors, from the model file's numbers."""
         ...
 
-    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return the strength of items as judges perceive it, elementwise."""
         ...
 
@@ -45,7 +45,7 @@ class AlikeRaters:
         """Return no parameters."""
         return ()
 
-    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return the strengths."""
         return strength
 
@@ -82,9 +82,9 @@ class RaterDiscrimination:
             ),
         )
 
-    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return a_k theta."""
-        return discrimination(values["raw_discrimination"])[..., judge] * strength
+        return scaled_discrimination(values["raw_discrimination"])[..., judge] * strength
 
 
 class RaterNoise(AlikeRaters):
@@ -141,13 +141,13 @@ def log_noise(values: Values) -> Array:
     )
 
 
-def discrimination(raw: Array) -> Array:
+def scaled_discrimination(raw: Array) -> Array:
     """a from b, shape (..., judges); see :class:`RaterDiscrimination`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> discrimination(np.array([2.0, 2.0, -2.0])).round(3).tolist()
+    >>> scaled_discrimination(np.array([2.0, 2.0, -2.0])).round(3).tolist()
     [1.004, 1.004, -1.004]
     """
     return raw * slope_scale(raw)
@@ -166,17 +166,17 @@ def slope_scale(raw: Array) -> Array:
     return ((square + SMOOTH) / (1.0 + SMOOTH)) ** -0.5
 
 
-def slopes(values: Values, xp: Any) -> Array | None:
+def judge_discriminations(values: Values, xp: Any) -> Array | None:
     """Discrimination a_k of every judge who scores, shape (..., judges); None where all are alike.
 
     Examples
     --------
     >>> import numpy as np
-    >>> slopes({"log_discrimination": np.log([2.0, 0.5])}, np).round(3).tolist()
+    >>> judge_discriminations({"log_discrimination": np.log([2.0, 0.5])}, np).round(3).tolist()
     [2.0, 0.5]
     """
     if "raw_discrimination" in values:
-        return discrimination(values["raw_discrimination"])
+        return scaled_discrimination(values["raw_discrimination"])
     if "log_discrimination" in values:
         return xp.exp(values["log_discrimination"])
     return None

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from voirdire.model.terms.arrays import Array, log_sigmoid, sigmoid
+from voirdire.model.terms.arrays import Array, log_sigmoid, logistic_sigmoid
 from voirdire.model.terms.parameters import Parameter
 
 Values = dict[str, Array]
@@ -44,7 +44,7 @@ class Reliability(Protocol):
         """Return the parameters and their priors, from the model file's numbers."""
         ...
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return the difference as the judge perceives it, which drives ties; shape of ``judge``."""
         ...
 
@@ -59,12 +59,12 @@ class Reliability(Protocol):
         """
         ...
 
-    def mirror(self, values: Values) -> Values | None:
+    def mirror_values(self, values: Values) -> Values | None:
         """Return the values that give the same likelihood once every strength changes sign, or None."""
         ...
 
 
-def answered(d: Array, obs: Observations, xp: Any) -> Array:
+def log_chosen_probability(d: Array, obs: Observations, xp: Any) -> Array:
     """Log Bradley-Terry probability of the chosen item, log sigmoid(d) or log sigmoid(-d), per observation.
 
     Computed once per pair and gathered: there are far fewer pairs than observations.
@@ -73,7 +73,7 @@ def answered(d: Array, obs: Observations, xp: Any) -> Array:
     return both[..., obs.pair + obs.outcome * d.shape[-1]]
 
 
-def flipped(
+def log_two_coin_probability(
     logit_first: Array, logit_second: Array, index: Array, d: Array, obs: Observations, xp: Any
 ) -> Array:
     """Log probability of the outcome under two coins on top of Bradley-Terry.
@@ -90,8 +90,12 @@ def flipped(
         Which coin each observation uses.
     """
     size = logit_first.shape[-1]
-    if_first = xp.concatenate([sigmoid(logit_first, xp), sigmoid(-logit_first, xp)], axis=-1)
-    if_second = xp.concatenate([sigmoid(-logit_second, xp), sigmoid(logit_second, xp)], axis=-1)
+    if_first = xp.concatenate(
+        [logistic_sigmoid(logit_first, xp), logistic_sigmoid(-logit_first, xp)], axis=-1
+    )
+    if_second = xp.concatenate(
+        [logistic_sigmoid(-logit_second, xp), logistic_sigmoid(logit_second, xp)], axis=-1
+    )
     coin = index + obs.outcome * size
-    right, wrong = (sigmoid(gap, xp)[..., obs.pair] for gap in (d, -d))
+    right, wrong = (logistic_sigmoid(gap, xp)[..., obs.pair] for gap in (d, -d))
     return xp.log(if_first[..., coin] * right + if_second[..., coin] * wrong)

@@ -21,7 +21,7 @@ class ScoringPeople(Protocol):
         """Return the parameters and their priors, from the model file's numbers."""
         ...
 
-    def perceived(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
         """Return what people perceive of each strength, shape (..., scores); leading axes (draws) are kept."""
         ...
 
@@ -47,7 +47,7 @@ class PersonAsJudge:
         """Return ``severity_people``, one per criterion."""
         return (Parameter("severity_people", ("criterion",), Normal(0.0, prior["severity_sd"])),)
 
-    def perceived(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
         """Return theta less people's severity."""
         return strength - values["severity_people"][..., criterion]
 
@@ -62,7 +62,7 @@ class ScoringPerson(PersonAsJudge):
     --------
     >>> import numpy as np
     >>> values = {"log_people": np.log(2.0), "severity_people": np.array([0.5])}
-    >>> ScoringPerson().perceived(values, np.array([1.0, -1.0]), np.array([0, 0]), np).tolist()
+    >>> ScoringPerson().perceived_strength(values, np.array([1.0, -1.0]), np.array([0, 0]), np).tolist()
     [1.5, -2.5]
     """
 
@@ -79,9 +79,11 @@ class ScoringPerson(PersonAsJudge):
             *super().parameters(prior),
         )
 
-    def perceived(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
+    def perceived_strength(self, values: Values, strength: Array, criterion: Array, xp: Any) -> Array:
         """Return a_people theta less people's severity."""
-        return super().perceived(values, xp.exp(values["log_people"])[..., None] * strength, criterion, xp)
+        return super().perceived_strength(
+            values, xp.exp(values["log_people"])[..., None] * strength, criterion, xp
+        )
 
 
 class NoisyPerson(PersonAsJudge):

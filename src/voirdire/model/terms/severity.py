@@ -61,7 +61,7 @@ class SeverityByCriterion(Severity):
         )
 
 
-def severity_of(values: Values, group: Array) -> Array:
+def total_severity(values: Values, group: Array) -> Array:
     """Severity of every judge, that of the group included, shape (..., judges).
 
     Parameters
@@ -74,7 +74,7 @@ def severity_of(values: Values, group: Array) -> Array:
     --------
     >>> import numpy as np
     >>> values = {"severity": np.array([1.0, -1.0]), "severity_group": np.array([0.5, -0.5])}
-    >>> severity_of(values, np.array([1, 1])).tolist()
+    >>> total_severity(values, np.array([1, 1])).tolist()
     [0.5, -1.5]
     """
     own = values["severity"]

@@ -20,7 +20,7 @@ import numpy as np
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import PooledConfusion, SeparateConfusion, log_softmax
 from voirdire.model.terms.cumulative import log_every_level, log_expectation
-from voirdire.model.terms.cutpoints import spread
+from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.model.terms.parameters import LogExponential, Normal, Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
@@ -30,12 +30,12 @@ VALUES = 17  # nodes for the values of items
 
 
 @cache
-def hermite(nodes: int) -> tuple[Floats, Floats]:
+def gauss_hermite_rule(nodes: int) -> tuple[Floats, Floats]:
     """Nodes and log weights of the Gauss-Hermite rule for the expectation over a standard normal variable.
 
     Examples
     --------
-    >>> x, log_weight = hermite(5)
+    >>> x, log_weight = gauss_hermite_rule(5)
     >>> float((np.exp(log_weight) * x**4).sum().round(9))
     3.0
     """
@@ -126,10 +126,10 @@ class JudgeCutpointsOfLabels:
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
     ) -> Array:
         """Return log P(label | value, effect) of some judges, shape (judges, values, effects, labels)."""
-        (x, _), (e, _) = hermite(VALUES), hermite(EFFECTS)
+        (x, _), (e, _) = gauss_hermite_rule(VALUES), gauss_hermite_rule(EFFECTS)
         location = values["cut_location"] + values["shift"][judges]
         gap = values["log_gap"] + values["log_gap_judge"][judges] if "log_gap" in values else None
-        cuts = spread(location, gap, sizes["label"], xp)
+        cuts = spread_cutpoints(location, gap, sizes["label"], xp)
         sharp = xp.exp(values["log_sharpness"] + values["log_sharpness_judge"][judges])
         eta = sharp[:, None, None] * x[:, None] + xp.exp(values["log_load"][judges])[:, None, None] * e
         scaled = sharp[:, None] * cuts
@@ -137,7 +137,7 @@ class JudgeCutpointsOfLabels:
 
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
         """Return the log weights of the rule."""
-        return hermite(EFFECTS)[1]
+        return gauss_hermite_rule(EFFECTS)[1]
 
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
         """Return effects of half of what the prior expects."""
@@ -146,32 +146,32 @@ class JudgeCutpointsOfLabels:
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(label | class), over the values that items of the class have and the effects in them."""
         rates = self._of_values(values, prior, sizes, xp)
-        return self._of_classes(rates, self._naming(rates, sizes, xp), xp)
+        return self._of_classes(rates, self._naming_from_rates(rates, sizes, xp), xp)
 
     def log_naming(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(class | value), shape (values, classes): what any judge of the panel calls it, e unseen."""
-        return self._naming(self._of_values(values, prior, sizes, xp), sizes, xp)
+        return self._naming_from_rates(self._of_values(values, prior, sizes, xp), sizes, xp)
 
     def log_rates_and_shares(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
     ) -> tuple[Array, Array]:
         """Return log P(label | class) of every judge and the log shares of the classes, shape (classes,)."""
         rates = self._of_values(values, prior, sizes, xp)
-        naming = self._naming(rates, sizes, xp)
+        naming = self._naming_from_rates(rates, sizes, xp)
         return self._of_classes(rates, naming, xp), log_shares_of_values(naming, xp)
 
     def _of_values(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Log P(label | value), e unseen, shape (judges, values, labels)."""
-        return without_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
+        return integrate_out_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
 
     @staticmethod
-    def _naming(rates: Array, sizes: dict[str, int], xp: Any) -> Array:
+    def _naming_from_rates(rates: Array, sizes: dict[str, int], xp: Any) -> Array:
         log = log_expectation(rates.transpose(1, 2, 0)[:, : sizes["class"]], 0.0, xp)
         return log - log_expectation(log, 0.0, xp)[:, None]
 
     @staticmethod
     def _of_classes(rates: Array, naming: Array, xp: Any) -> Array:
-        named = naming.transpose(1, 0) + hermite(VALUES)[1]
+        named = naming.transpose(1, 0) + gauss_hermite_rule(VALUES)[1]
         given = named - log_expectation(named, 0.0, xp)[:, None]
         return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
 
@@ -212,14 +212,14 @@ class SharedConfusion:
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
     ) -> Array:
         """Return log P(label | class, effect) of some judges, shape (judges, classes, effects, labels)."""
-        right, e = np.eye(sizes["class"], sizes["label"]), hermite(EFFECTS)[0]
+        right, e = np.eye(sizes["class"], sizes["label"]), gauss_hermite_rule(EFFECTS)[0]
         logits = prior["lean"] * right + values["confusion"] + values["confusion_judge"][judges]
         load = xp.exp(values["log_load"][judges])[:, None, None, None]
         return log_softmax(logits[:, :, None, :] + load * e[:, None] * right[:, None, :], sizes["label"], xp)
 
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
         """Return the log weights of the rule."""
-        return hermite(EFFECTS)[1]
+        return gauss_hermite_rule(EFFECTS)[1]
 
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
         """Return effects of half of what the prior expects."""
@@ -228,9 +228,9 @@ class SharedConfusion:
 
 def log_shares_of_values(naming: Array, xp: Any) -> Array:
     """Log shares of the classes, shape (classes,), by what values are called, shape (values, classes)."""
-    return log_expectation(naming.transpose(1, 0), hermite(VALUES)[1], xp)
+    return log_expectation(naming.transpose(1, 0), gauss_hermite_rule(VALUES)[1], xp)
 
 
-def without_effects(nodes: Array, xp: Any) -> Array:
+def integrate_out_effects(nodes: Array, xp: Any) -> Array:
     """Log P(label | state) with the effect integrated out, shape (judges, states, labels)."""
-    return log_expectation(nodes.transpose(0, 1, 3, 2), hermite(EFFECTS)[1], xp)
+    return log_expectation(nodes.transpose(0, 1, 3, 2), gauss_hermite_rule(EFFECTS)[1], xp)

@@ -289,7 +289,7 @@ class UniformWeights:
         return ()
 
 
-def difference(strength: Array, criterion: Array, first: Array, second: Array) -> Array:
+def strength_difference(strength: Array, criterion: Array, first: Array, second: Array) -> Array:
     """Difference in strength of each pair, theta[c, first] - theta[c, second].
 
     Parameters
@@ -300,7 +300,7 @@ def difference(strength: Array, criterion: Array, first: Array, second: Array) -
     Examples
     --------
     >>> import numpy as np
-    >>> difference(np.array([[1.0, -1.0]]), np.array([0]), np.array([0]), np.array([1]))
+    >>> strength_difference(np.array([[1.0, -1.0]]), np.array([0]), np.array([0]), np.array([1]))
     array([2.])
     """
     return strength[..., criterion, first] - strength[..., criterion, second]

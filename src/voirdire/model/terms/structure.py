@@ -124,7 +124,7 @@ class FamilyItem:
         )
 
 
-def habits(rates: dict[str, float], *, within: bool) -> tuple[Parameter, ...]:
+def tie_habit_parameters(rates: dict[str, float], *, within: bool) -> tuple[Parameter, ...]:
     """Tie habits of contexts, of judges in them and of items, with their spreads; see :class:`.DavidsonByContext`.
 
     Of judges in contexts only if ``within``: where each votes about once in a context, what is a habit and what chance

@@ -22,7 +22,7 @@ class Ties(Protocol):
         """Return the parameters and their priors, from the model file's numbers."""
         ...
 
-    def propensity(self, values: Values, judge: Array) -> Array:
+    def log_tie_propensity(self, values: Values, judge: Array) -> Array:
         """Return log nu of each judge in the index array."""
         ...
 
@@ -55,7 +55,7 @@ class Davidson:
         """Return ``tie`` (log nu)."""
         return (Parameter("tie", (), Normal(prior["mean"], prior["sd"])),)
 
-    def propensity(self, values: Values, judge: Array) -> Array:
+    def log_tie_propensity(self, values: Values, judge: Array) -> Array:
         """Return the panel's log nu, shape (..., 1)."""
         return values["tie"][..., None]
 
@@ -83,7 +83,7 @@ class DavidsonByJudge(Davidson):
             Parameter("tie_judge", ("judge",), Normal(0.0, prior["judge_sd"])),
         )
 
-    def propensity(self, values: Values, judge: Array) -> Array:
+    def log_tie_propensity(self, values: Values, judge: Array) -> Array:
         """Return log nu_k."""
         return values["tie"][..., None] + values["tie_judge"][..., judge]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array, sigmoid
+from voirdire.model.terms.arrays import Array, logistic_sigmoid
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population
-from voirdire.model.terms.reliability import Observations, Values, flipped
+from voirdire.model.terms.reliability import Observations, Values, log_two_coin_probability
 
 
 class TwoCoin:
@@ -40,20 +40,20 @@ class TwoCoin:
         coin = LogitBeta(prior["a"], prior["b"], prior["reversed"])
         return (Parameter("coin_first", ("judge",), coin), Parameter("coin_second", ("judge",), coin))
 
-    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+    def scaled_difference(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return the difference itself."""
         return d[..., pair]
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log P(outcome | no tie)."""
-        return flipped(values["coin_first"], values["coin_second"], obs.judge, d, obs, xp)
+        return log_two_coin_probability(values["coin_first"], values["coin_second"], obs.judge, d, obs, xp)
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
         """Return 1 and e1_k + e2_k - 1."""
-        e1, e2 = (sigmoid(values[coin], xp) for coin in ("coin_first", "coin_second"))
+        e1, e2 = (logistic_sigmoid(values[coin], xp) for coin in ("coin_first", "coin_second"))
         return 1.0, (e1 + e2 - 1.0)[..., :, None]
 
-    def mirror(self, values: Values) -> Values | None:
+    def mirror_values(self, values: Values) -> Values | None:
         """Return (e1, e2) -> (1 - e2, 1 - e1)."""
         return {"coin_first": -values["coin_second"], "coin_second": -values["coin_first"]}
 

@@ -12,7 +12,7 @@ from voirdire.report.availability import check_figure
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
 from voirdire.report.figures.rows import ROW, WIDTH, Rows, rows_height
 from voirdire.report.figures.style import figure_style
-from voirdire.settings import nearest
+from voirdire.settings import nearest_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -138,7 +138,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     """
     kind = _our_name(fit, kind)
     if kind not in KINDS:
-        raise InputError(f"kind {kind!r}{nearest(kind, KINDS)} is none of {', '.join(KINDS)}")
+        raise InputError(f"kind {kind!r}{nearest_word(kind, KINDS)} is none of {', '.join(KINDS)}")
     check_figure(fit, kind)
     if ax is None:
         import matplotlib.pyplot as plt

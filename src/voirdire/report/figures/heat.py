@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import scores
+from voirdire.infer.posterior import integrated_scores
 from voirdire.report.figures.style import (
     MUTED,
     colour_key,
@@ -38,7 +38,7 @@ _FLAT = 14  # letters up to which names of columns lie flat, where there are few
 def rank_probability(fit: Fit, ax: Axes) -> None:
     """Posterior probability of every rank of every item."""
     assert fit.posterior.values is not None
-    draws = scores(fit.problem.density, fit.posterior.values)
+    draws = integrated_scores(fit.problem.density, fit.posterior.values)
     place = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
     size = draws.shape[1]
     share = np.stack([np.bincount(column, minlength=size) for column in place.T]) / len(draws)

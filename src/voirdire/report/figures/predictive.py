@@ -46,7 +46,7 @@ class Shares:
     high: Floats
 
     @property
-    def outside(self) -> npt.NDArray[np.bool_]:
+    def is_outside(self) -> npt.NDArray[np.bool_]:
         """True where an observed share lies outside its range."""
         return (self.observed < self.low) | (self.observed > self.high)
 
@@ -127,7 +127,7 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
         left = place * width
         ax.axvline(left, color=GRID, linewidth=1.0)
         observed, low, high = (one[part, place] for one in (found.observed, found.low, found.high))
-        outside = found.outside[part, place]
+        outside = found.is_outside[part, place]
         ax.hlines(rows, left + low, left + high, color=BLUE, linewidth=5.0, alpha=0.35)
         for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
             ax.plot(left + observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
@@ -155,7 +155,7 @@ def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
     rows = np.arange(len(names))
     ax.grid(axis="x")
     ax.hlines(rows, low, high, color=BLUE, linewidth=5.0, alpha=0.35)
-    outside = found.outside[part]
+    outside = found.is_outside[part]
     for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
         ax.plot(observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
     name_rows(ax, names)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.infer.diagnose import worst_element
-from voirdire.infer.mirror import fold
-from voirdire.kinds.idata import idata
+from voirdire.infer.mirror import fold_draws
+from voirdire.kinds.idata import to_inference_data
 from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def draw_trace(fit: Fit, ax: Axes) -> None:
     """Chains of the value whose R-hat is largest, after warm-up."""
-    name, chains, rhat = worst_element(idata(fit, with_answers=False))
+    name, chains, rhat = worst_element(to_inference_data(fit, with_answers=False))
     for number, chain in enumerate(chains):
         colour = SERIES[number % len(SERIES)]
         ax.plot(chain, color=colour, linewidth=0.6, alpha=0.75)
@@ -32,7 +32,7 @@ def draw_mirror(fit: Fit, ax: Axes) -> None:
     """Histogram of how much less probable the prior finds each draw turned round (every strength reversed)."""
     density = fit.problem.density
     assert fit.posterior.draws is not None
-    ratio = fold(density, fit.posterior.draws, fit.problem.data)[1].ravel()
+    ratio = fold_draws(density, fit.posterior.draws, fit.problem.data)[1].ravel()
     tens = np.log10(np.maximum(ratio, 1e-300))
     ax.hist(tens, bins=40, color=BLUE, alpha=0.8, linewidth=0)
     ax.axvline(0.0, color=ORANGE, linewidth=1.5)

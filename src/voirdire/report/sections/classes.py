@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.doubts import doubted
+from voirdire.report.doubts import doubt_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.classes import MOST
 from voirdire.report.page import Block, Text, isolate_name
@@ -20,7 +20,7 @@ SURE = 0.95  # probability from which a class counts as settled
 def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on classes: how many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
-    yield Text(_answer_sentence(rows) + doubted(fit), "lead")
+    yield Text(_answer_sentence(rows) + doubt_sentence(fit), "lead")
     for said in fit.kind.outcome(fit.problem, fit.posterior):
         yield Text(said)
     yield from figure_blocks(

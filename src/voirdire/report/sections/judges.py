@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.report.doubts import doubted
+from voirdire.report.doubts import doubt_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import Block, Text, isolate_name
@@ -37,7 +37,7 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if known:
         yield Text(
             standing_sentence(rows, chance_reliability(fit), whole=True, position=order is None)
-            + doubted(fit),
+            + doubt_sentence(fit),
             "lead",
         )
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))

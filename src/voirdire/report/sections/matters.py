@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.infer.posterior import weights
+from voirdire.infer.posterior import normalised_weights
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.table import make_table, share_text
@@ -48,7 +48,7 @@ def _heaviest_probability(fit: Fit, criterion: str) -> float | None:
     """Probability that a criterion has the largest weight; None without draws."""
     if fit.posterior.values is None:
         return None
-    drawn = weights(fit.problem.density, fit.posterior.values)
+    drawn = normalised_weights(fit.problem.density, fit.posterior.values)
     return float((drawn.argmax(axis=-1) == fit.problem.criteria.index(criterion)).mean())
 
 

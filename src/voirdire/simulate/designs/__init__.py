@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voirdire.settings import build
+from voirdire.settings import build_setting
 from voirdire.simulate.designs.base import Design, Order
 from voirdire.simulate.designs.drawn import AllPairs, SharePairs
 from voirdire.simulate.designs.in_contexts import InContexts
@@ -40,4 +40,4 @@ def design_from_spec(spec: object) -> Design:
     >>> design_from_spec({"kind": "share", "share": 0.5, "order": "swap"}).order
     'swap'
     """
-    return build(DESIGNS, spec, "design")
+    return build_setting(DESIGNS, spec, "design")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voirdire.errors import InputError
 from voirdire.settings import Flag, PositiveShare
-from voirdire.simulate.designs.base import Design, own_share
+from voirdire.simulate.designs.base import Design, draw_own_share
 from voirdire.simulate.graph import all_pairs, component_labels, random_tree
 from voirdire.simulate.questions import IntArray
 
@@ -100,4 +100,4 @@ class SharePairs(Design):
 
     def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own M pairs, with ``per_judge``."""
-        return own_share(self.share, pairs, rng) if self.per_judge else None
+        return draw_own_share(self.share, pairs, rng) if self.per_judge else None

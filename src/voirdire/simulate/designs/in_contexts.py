@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.settings import Count, PositiveShare
-from voirdire.simulate.designs.base import Design, own_share
+from voirdire.simulate.designs.base import Design, draw_own_share
 from voirdire.simulate.graph import all_pairs
 from voirdire.simulate.questions import IntArray
 
@@ -51,4 +51,4 @@ class InContexts(Design):
 
     def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own share; all of them where it is 1."""
-        return None if self.share == 1.0 else own_share(self.share, pairs, rng)
+        return None if self.share == 1.0 else draw_own_share(self.share, pairs, rng)

@@ -61,7 +61,7 @@ class Accuracy(Judge):
     exact: Flag = True
     flips: Size | None = None
 
-    def conflicts(self) -> Iterator[str]:
+    def find_conflicts(self) -> Iterator[str]:
         """Exactly one of accuracy and flips; a number of flips is exact by nature."""
         if (self.accuracy is None) == (self.flips is None):
             given = "neither is" if self.accuracy is None else "both are"

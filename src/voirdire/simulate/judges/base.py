@@ -81,13 +81,13 @@ class IndependentJudge(Judge):
         return (rng.random(len(asked)) >= self.p_first(asked)).astype(np.int8)
 
 
-def sigmoid(x: FloatArray) -> FloatArray:
+def stable_sigmoid(x: FloatArray) -> FloatArray:
     """1 / (1 + exp(-x)), written with tanh so that no argument overflows.
 
     Examples
     --------
     >>> import numpy as np
-    >>> sigmoid(np.array([-1e4, 0.0, 1e4]))
+    >>> stable_sigmoid(np.array([-1e4, 0.0, 1e4]))
     array([0. , 0.5, 1. ])
     """
     return 0.5 + 0.5 * np.tanh(0.5 * x)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voirdire.settings import Number, Positive, Share
-from voirdire.simulate.judges.base import IndependentJudge, sigmoid
+from voirdire.simulate.judges.base import IndependentJudge, stable_sigmoid
 from voirdire.simulate.questions import FloatArray, Questions
 
 
@@ -35,7 +35,7 @@ class BradleyTerry(IndependentJudge):
 
     def p_first(self, asked: Questions) -> FloatArray:
         """sigmoid(scale d)."""
-        return sigmoid(self.scale * asked.gap)
+        return stable_sigmoid(self.scale * asked.gap)
 
     def two_coin_values(self) -> tuple[float, float] | None:
         """Both 1 at scale 1."""
@@ -73,7 +73,7 @@ class OneCoin(IndependentJudge):
     def p_first(self, asked: Questions) -> FloatArray:
         """eta s + (1 - eta) (1 - s), with s = sigmoid(scale d)."""
         d = self.scale * asked.gap
-        return self.eta * sigmoid(d) + (1.0 - self.eta) * sigmoid(-d)
+        return self.eta * stable_sigmoid(d) + (1.0 - self.eta) * stable_sigmoid(-d)
 
     def two_coin_values(self) -> tuple[float, float] | None:
         """(eta, eta) at scale 1."""
@@ -108,7 +108,7 @@ class TwoCoin(IndependentJudge):
     def p_first(self, asked: Questions) -> FloatArray:
         """eta1 s + (1 - eta2) (1 - s), with s = sigmoid(scale d)."""
         d = self.scale * asked.gap
-        return self.eta1 * sigmoid(d) + (1.0 - self.eta2) * sigmoid(-d)
+        return self.eta1 * stable_sigmoid(d) + (1.0 - self.eta2) * stable_sigmoid(-d)
 
     def two_coin_values(self) -> tuple[float, float] | None:
         """(eta1, eta2) at scale 1."""
@@ -142,4 +142,4 @@ class Discrimination(IndependentJudge):
 
     def p_first(self, asked: Questions) -> FloatArray:
         """sigmoid(a d + b)."""
-        return sigmoid(self.a * asked.gap + self.b)
+        return stable_sigmoid(self.a * asked.gap + self.b)

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import UNKNOWN, Note, Odd, Row, UnknownOrder, Vote, named, number
+from voirdire.tables.formats.rows import (
+    UNKNOWN,
+    Note,
+    Odd,
+    Row,
+    UnknownOrder,
+    Vote,
+    name_text,
+    number_or_none,
+)
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("instruction generator_1 generator_2 preference")
+_NEEDS = key_sets("instruction generator_1 generator_2 preference")
 _KEYS = ("instruction", "generator_1", "generator_2", "preference", "annotator")
 _TIES = (0, 1.5)  # files from before 2024 write a draw as 0
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _NEEDS, "records table")
+    return has_keys(head, _NEEDS, "records table")
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -23,7 +32,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal between
-        value = number(record["preference"])
+        value = number_or_none(record["preference"])
         if value is None:
             raise Odd("no preference (the annotator's answer could not be read)")
         if value not in _TIES and not 1 <= value <= 2:
@@ -32,16 +41,16 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         between += unsure
         winner = "tie" if value in _TIES else "first" if value < 1.5 else "second"
         yield Vote(
-            named(record.get("annotator")) or asked.judge,
-            named(record["generator_1"]),
-            named(record["generator_2"]),
+            name_text(record.get("annotator")) or asked.judge,
+            name_text(record["generator_1"]),
+            name_text(record["generator_2"]),
             winner,
             context=record["instruction"],
             order=UNKNOWN,
             degree=abs(value - 1.5) + 0.5 if unsure and asked.degrees else None,
         )
 
-    yield from each(source, read_record, _KEYS)
+    yield from read_records(source, read_record, _KEYS)
     if between:
         kept = (
             "the winner with its probability"

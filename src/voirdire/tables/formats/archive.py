@@ -14,7 +14,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.failures import library
+from voirdire.tables.formats.failures import library_errors
 
 _ZSTD = 93  # APPNOTE.TXT 4.4.5
 _ENCRYPTED = 1  # the flag, APPNOTE.TXT 4.4.4
@@ -30,19 +30,19 @@ def open_archive(path: str) -> zipfile.ZipFile:
     InputError
         It is damaged, holds a name twice, or more than :mod:`voirdire.tables.formats.bounds` allows.
     """
-    with library(path, "an archive"):
+    with library_errors(path, "an archive"):
         archive = zipfile.ZipFile(path)
     names = archive.namelist()
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"file {path!r} holds {twice!r} twice; which counts, nobody knows: write it anew")
-    bound = bounds.in_parts(os.path.getsize(path))
+    bound = bounds.parts_bound(os.path.getsize(path))
     if sum(info.file_size for info in archive.infolist()) > bound:
-        raise bounds.too_large(f"file {path!r} unpacks to", bound)
+        raise bounds.too_large_error(f"file {path!r} unpacks to", bound)
     return archive
 
 
-def member(archive: zipfile.ZipFile, name: str) -> bytes:
+def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
     """The bytes of a member.
 
     Raises
@@ -53,22 +53,22 @@ def member(archive: zipfile.ZipFile, name: str) -> bytes:
         It is damaged.
     """
     info = archive.getinfo(name)
-    return b"".join(pieces(archive, name, bounds.held(info.compress_size)))
+    return b"".join(member_pieces(archive, name, bounds.held_bound(info.compress_size)))
 
 
-def pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:
+def member_pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:
     """The bytes of a member in parts, never more of them than the archive says.
 
     Raises
     ------
     InputError, zipfile.BadZipFile
-        As :func:`member`, with its own bound.
+        As :func:`member_bytes`, with its own bound.
     """
     info = archive.getinfo(name)
     if info.flag_bits & _ENCRYPTED:
         raise InputError(f"{name}: it is encrypted; give the file without a password")
     if info.file_size > bound:
-        raise bounds.too_large(f"{name}: unpacks to", bound)
+        raise bounds.too_large_error(f"{name}: unpacks to", bound)
     if info.compress_type == _ZSTD:
         yield from _unpack_zstandard(archive, info)
         return

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Vote, named
+from voirdire.tables.formats.rows import Note, Refused, Row, Vote, name_text
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("games model judge")
+_NEEDS = key_sets("games model judge")
 _VERDICTS = dict.fromkeys(("A>B", "A>>B", "B<A", "B<<A"), "first")
 _VERDICTS |= dict.fromkeys(("B>A", "B>>A", "A<B", "A<<B"), "second")
 _VERDICTS |= dict.fromkeys(("A=B", "B=A"), "tie")
@@ -21,7 +21,7 @@ _SLIGHTLY = 0.75
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _NEEDS)
+    return has_keys(head, _NEEDS)
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -34,9 +34,9 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal strong
-        baseline = named(record.get("baseline")) or asked.baseline
-        pair = baseline, named(record["model"])
-        context = named(record["uid"] if "uid" in record else record["question_id"])
+        baseline = name_text(record.get("baseline")) or asked.baseline
+        pair = baseline, name_text(record["model"])
+        context = name_text(record["uid"] if "uid" in record else record["question_id"])
         for game, played in enumerate(record["games"]):
             verdict = (played or {}).get("score")
             if verdict not in _VERDICTS:
@@ -47,9 +47,9 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
             strong += much
             degree = None if much or "=" in verdict or not asked.degrees else _SLIGHTLY
             order = pair[::-1] if game % 2 else pair
-            yield Vote(named(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
+            yield Vote(name_text(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     if strong:
         how = "counted once each, the strength is not kept"
         if asked.degrees:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
+from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records, short_text
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, answered, named
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, name_text, score_or_label
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("fields responses _server_id")
+_NEEDS = key_sets("fields responses _server_id")
 _USERS = ".responses.users"
 
 
 def _detect_format(head: Head) -> bool:
     flat = head.shape in ("records", "table") and any(key.endswith(_USERS) for key in head.keys)
-    return has(head, _NEEDS) or flat
+    return has_keys(head, _NEEDS) or flat
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     suggested = 0
-    flat = not has(source.head, _NEEDS)
+    flat = not has_keys(source.head, _NEEDS)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
         nonlocal suggested
-        item = named(record["id"])
+        item = name_text(record["id"])
         if flat:
             names = [key.removesuffix(_USERS) for key in record if key.endswith(_USERS)]
             suggested += sum(record.get(f"{name}.suggestion") is not None for name in names)
@@ -41,11 +41,11 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
                     yield Refused(where, f"status {status!r}: not submitted")
                     continue
                 try:
-                    yield answered(user, item, value, criterion=name)
+                    yield score_or_label(user, item, value, criterion=name)
                 except Odd:
-                    yield Refused(where, f"value {shown(value)}")
+                    yield Refused(where, f"value {short_text(value)}")
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     if suggested:
         yield Note(f"{suggested} suggestions of models were shown to people and are left out")
     if not flat:
@@ -59,14 +59,14 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 def _responses_to_question(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str | None, Any]]:
     if not flat:
         for response in record["responses"][name]:
-            yield response["value"], named(response["user_id"]), response.get("status")
+            yield response["value"], name_text(response["user_id"]), response.get("status")
         return
     values, users = record.get(f"{name}.responses") or [], record[f"{name}{_USERS}"] or []
     states = record.get(f"{name}.responses.status") or [None] * len(users)
     if not len(values) == len(users) == len(states):
         raise Odd(f"question {name!r} has {len(values)} answers of {len(users)} people")
     for value, user, status in zip(values, users, states, strict=True):
-        yield value, named(user), status
+        yield value, name_text(user), status
 
 
 FORMAT = Format("argilla", "Argilla", _NEEDS, _detect_format, _read_rows, ("questions",))

@@ -22,7 +22,7 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)i?B?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12}
 
 
-def asked() -> int | None:
+def user_bound() -> int | None:
     """The bound that the user set, in bytes; None without one.
 
     Raises
@@ -39,27 +39,27 @@ def asked() -> int | None:
     return int(float(size[1]) * 10 ** _POWERS[size[2].upper()])
 
 
-def in_parts(packed: int) -> int:
+def parts_bound(packed: int) -> int:
     """Bytes to which so many may unpack, where they are read in parts."""
-    return asked() or max(SMALL, RATIO * packed)
+    return user_bound() or max(SMALL, RATIO * packed)
 
 
-def held(packed: int) -> int:
+def held_bound(packed: int) -> int:
     """Bytes to which so many may unpack, where they are held as a whole."""
-    return asked() or min(HELD, max(SMALL_HELD, RATIO_HELD * packed))
+    return user_bound() or min(HELD, max(SMALL_HELD, RATIO_HELD * packed))
 
 
-def record() -> int:
+def record_bound() -> int:
     """Letters of a record, bytes of a line."""
-    return asked() or RECORD
+    return user_bound() or RECORD
 
 
-def too_large(what: str, bound: int) -> InputError:
+def too_large_error(what: str, bound: int) -> InputError:
     """That something is larger than its bound.
 
     Examples
     --------
-    >>> str(too_large("file 'a.gz' unpacks to", 2**23))
+    >>> str(too_large_error("file 'a.gz' unpacks to", 2**23))
     "file 'a.gz' unpacks to more than 8 MB; if it is meant to be so large, set VOIRDIRE_UNPACKED=20GB or what it takes"
     """
     size = f"{bound / 1e6:,.0f} MB" if bound >= 10**6 else f"{bound:,} bytes"
@@ -76,7 +76,7 @@ def check_objects(text: str | bytes, packed: int, place: str) -> None:
     InputError
         There are more than two million, and more than its packed bytes.
     """
-    if len(text) <= SHORT or asked() is not None:
+    if len(text) <= SHORT or user_bound() is not None:
         return
     opening = ("{", "[") if isinstance(text, str) else (b"{", b"[")
     if sum(map(text.count, opening)) > max(_OBJECTS, packed):  # type: ignore[arg-type]

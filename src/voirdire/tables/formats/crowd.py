@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from voirdire.tables.columns import find_roles
-from voirdire.tables.formats.format import guarded
+from voirdire.tables.formats.format import guarded_rows
 from voirdire.tables.formats.rows import (
     Known,
     Label,
@@ -24,8 +24,8 @@ from voirdire.tables.formats.rows import (
     Row,
     Score,
     Vote,
-    named,
-    number,
+    name_text,
+    number_or_none,
     one_label,
 )
 from voirdire.tables.vote_columns import OUTCOME_WORDS
@@ -91,7 +91,7 @@ def rows_of_work(
     unreviewed = hinted = 0
     for one in work():
         if isinstance(one, Work) and one.refused is None:
-            sheet.look(one)
+            sheet.count_kinds(one)
             unreviewed += one.unreviewed
             hinted += one.hinted
     for one in work():
@@ -100,7 +100,7 @@ def rows_of_work(
         elif one.refused is not None:
             yield Refused(one.place, one.refused)
         else:
-            yield from guarded(one.place, sheet.rows, one)
+            yield from guarded_rows(one.place, sheet.rows, one)
     if unreviewed:
         yield Note(f"{name}: {unreviewed} assignments are submitted and not yet reviewed")
     if hinted:
@@ -123,7 +123,7 @@ class _Sheet:
         self._seen: Counter[tuple[Any, ...]] = Counter()
         self._roles: dict[tuple[str, ...], dict[str, str]] = {}
 
-    def look(self, work: Work) -> None:
+    def count_kinds(self, work: Work) -> None:
         """Count what kinds of answers there are."""
         pair = self._shown_pair(work)
         for question, said in {**work.known, **work.answers}.items():
@@ -146,11 +146,11 @@ class _Sheet:
         for question, said in work.answers.items():
             if self._is_wanted(question):
                 place = f"{work.place} {question}"
-                yield from guarded(place, self._read_answer, work, question, said)
+                yield from guarded_rows(place, self._read_answer, work, question, said)
         for question, said in work.known.items():
             if self._is_wanted(question) and not _is_empty(said):
                 place = f"{work.place} known {question}"
-                yield from guarded(place, self._read_known_answer, place, work, question, said)
+                yield from guarded_rows(place, self._read_known_answer, place, work, question, said)
 
     def _is_wanted(self, question: str) -> bool:
         return not self.questions or question in self.questions
@@ -187,7 +187,7 @@ class _Sheet:
         context = _shown_name(work, roles.get("context"))
         context = None if context == item else context
         if row_type is Score:
-            value = None if isinstance(said, list | bool) else number(said)
+            value = None if isinstance(said, list | bool) else number_or_none(said)
             if value is None:
                 raise Odd(f"{said!r} is no number")
             return Score(None, item, value, criterion, context, _shown_name(work, roles.get("system")))
@@ -209,7 +209,7 @@ class _Sheet:
 def _row_type(said: Any, pair: tuple[str, str] | None, winners: Mapping[str, str]) -> type[Answer]:
     if pair is not None and _vote_outcome(said, pair, winners) is not None:
         return Vote
-    is_number = not isinstance(said, bool | list) and number(said) is not None
+    is_number = not isinstance(said, bool | list) and number_or_none(said) is not None
     return Score if is_number else Label
 
 
@@ -232,7 +232,7 @@ def _boolean_as_word(said: Any) -> Any:
 
 
 def _shown_name(work: Work, name: str | None) -> str | None:
-    return None if name is None else named(work.shown[name]) or None
+    return None if name is None else name_text(work.shown[name]) or None
 
 
 def _judged_item(work: Work, roles: Mapping[str, str]) -> str | None:

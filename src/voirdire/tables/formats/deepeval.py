@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.format import Asked, Format, guarded_rows
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Note, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
 
@@ -25,7 +25,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         )
     spans = 0
     for at, case in enumerate(cases):
-        yield from guarded(f"{source.name} case {at}", _read_test_case, source.name, case)
+        yield from guarded_rows(f"{source.name} case {at}", _read_test_case, source.name, case)
         trace = case.get("trace") if isinstance(case, dict) else None
         for key, found in (trace or {}).items():
             if key.endswith("Spans"):
@@ -35,10 +35,10 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 def _read_test_case(name: str, case: Record) -> Iterator[Row]:
-    item = named(case["name"])
+    item = name_text(case["name"])
     for metric in case.get("metricsData") or []:
-        criterion = named(metric["name"])
-        score = number(metric.get("score"))
+        criterion = name_text(metric["name"])
+        score = number_or_none(metric.get("score"))
         if score is None:
             yield Refused(f"{name} {item} {criterion}", str(metric.get("error") or "no score"))
         else:

@@ -7,9 +7,9 @@ from typing import Any
 
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.file_judge import judge_of_file
-from voirdire.tables.formats.format import Asked, Format, each
+from voirdire.tables.formats.format import Asked, Format, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Odd, Row, named, one_label
+from voirdire.tables.formats.rows import Label, Note, Odd, Row, name_text, one_label
 from voirdire.tables.formats.source import Head, Source
 
 _TEXT, _LABEL = ("text", "data", "filename"), ("label", "labels", "cats")
@@ -41,11 +41,11 @@ def _is_old(record: Any) -> bool:
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     if _is_old(source.head.first):
-        return each(source, _read_old_record)
-    return _of_one(source, asked)
+        return read_records(source, _read_old_record)
+    return _read_one_person(source, asked)
 
 
-def _of_one(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_one_person(source: Source, asked: Asked) -> Iterator[Row]:
     judge, notes = judge_of_file(source, asked)
     joined = source.head.shape == "table"
 
@@ -54,9 +54,11 @@ def _of_one(source: Source, asked: Asked) -> Iterator[Row]:
         if isinstance(said, list) and any(isinstance(part, list | dict) for part in said):
             raise Odd("marks in the text are no label of it")
         parts = said.split(_JOINED) if joined and isinstance(said, str) else []
-        yield Label(judge, named(record["id"]), one_label(parts if len(parts) > 1 and all(parts) else said))
+        yield Label(
+            judge, name_text(record["id"]), one_label(parts if len(parts) > 1 and all(parts) else said)
+        )
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     yield from notes
     if judge == _TOGETHER:
         yield Note(
@@ -70,11 +72,11 @@ def _read_old_record(record: Record, place: str) -> Iterator[Row]:
     for annotation in record["annotations"]:
         if "start_offset" in annotation:
             raise Odd("marks in the text are no label of it")
-        by_person.setdefault(named(annotation["user"]), []).append(annotation["label"])
+        by_person.setdefault(name_text(annotation["user"]), []).append(annotation["label"])
     if not by_person:
         raise Odd("no label")
     for judge, labels in by_person.items():
-        yield Label(judge, named(record["id"]), labels if len(labels) > 1 else named(labels[0]))
+        yield Label(judge, name_text(record["id"]), labels if len(labels) > 1 else name_text(labels[0]))
 
 
 FORMAT = Format("doccano", "doccano", (), _detect_format, _read_rows, ("judge",))

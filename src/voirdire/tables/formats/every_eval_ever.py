@@ -6,24 +6,24 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
+from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records, short_text
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
-_RESULTS = keyed(
+_RESULTS = key_sets(
     "schema_version evaluation_results model_info", "evaluation_results model_info source_metadata"
 )
-_SAMPLES = keyed("evaluation_id evaluation_name model_id sample_id evaluation")
+_SAMPLES = key_sets("evaluation_id evaluation_name model_id sample_id evaluation")
 _UNKNOWN_LEVEL = -1
 
 
 def _is_results(head: Head) -> bool:
-    return has(head, _RESULTS, "object records") and isinstance(head.first["evaluation_results"], list)
+    return has_keys(head, _RESULTS, "object records") and isinstance(head.first["evaluation_results"], list)
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _SAMPLES) or _is_results(head)
+    return has_keys(head, _SAMPLES) or _is_results(head)
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -36,7 +36,7 @@ def _read_results(source: Source, asked: Asked) -> Iterator[Row]:
     single = {
         _first_name(other.head.first, "evaluation_id")
         for other in source.siblings
-        if has(other.head, _SAMPLES)
+        if has_keys(other.head, _SAMPLES)
     }
     lower: dict[str, None] = {}
     whole = nameless = 0
@@ -68,7 +68,7 @@ def _read_results(source: Source, asked: Asked) -> Iterator[Row]:
             nameless += not about.judges
             yield Score(judge, f"{about.name}/{system}", value, criterion, about.name, system)
 
-    yield from each(source, read_result_record)
+    yield from read_records(source, read_result_record)
     if whole:
         yield Note(
             f"{source.name}: {whole} results over all samples are left out, as those of samples are read"
@@ -86,7 +86,9 @@ def _read_samples(source: Source, asked: Asked) -> Iterator[Row]:
         nonlocal nameless
         if record.get("error"):
             raise Odd(f"error: {record['error']}")
-        name, sample, system = (named(record[key]) for key in ("evaluation_name", "sample_id", "model_id"))
+        name, sample, system = (
+            name_text(record[key]) for key in ("evaluation_name", "sample_id", "model_id")
+        )
         run, result = _first_name(record, "evaluation_id"), _first_name(record, "evaluation_result_id")
         about = configs.get((run, result)) or configs.get((run, name)) or _About(record)
         judge = about.judge(asked)
@@ -99,7 +101,7 @@ def _read_samples(source: Source, asked: Asked) -> Iterator[Row]:
         seen[judge, item, criterion] += 1
         yield Score(judge, item, value, criterion, f"{name}/{sample}", system, seen[judge, item, criterion])
 
-    yield from each(source, read_sample_record)
+    yield from read_records(source, read_sample_record)
     yield from _notes_on_scores(source.name, nameless, lower)
 
 
@@ -154,9 +156,9 @@ class _About:
         Odd
             It is none, or stands for an unknown level.
         """
-        value = number(said)
+        value = number_or_none(said)
         if value is None:
-            raise Odd("no score" if said is None else f"score {shown(said)} is no number")
+            raise Odd("no score" if said is None else f"score {short_text(said)} is no number")
         if self.unknown_level and value == _UNKNOWN_LEVEL:
             raise Odd("the level is unknown (-1)")
         return value

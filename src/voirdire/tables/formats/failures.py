@@ -12,7 +12,7 @@ from voirdire.errors import InputError
 
 
 @contextmanager
-def reading(path: str) -> Iterator[None]:
+def reading_errors(path: str) -> Iterator[None]:
     """While a file is read by Python's own means, turn what they raise into one message.
 
     Raises
@@ -31,11 +31,11 @@ def reading(path: str) -> Iterator[None]:
         RecursionError,
         MemoryError,
     ) as error:
-        raise InputError(f"file {path!r} {failure(error)}") from error
+        raise InputError(f"file {path!r} {describe_failure(error)}") from error
 
 
 @contextmanager
-def library(path: str, what: str) -> Iterator[None]:
+def library_errors(path: str, what: str) -> Iterator[None]:
     """While a library reads a file, which may raise anything where bytes are damaged; no code of ours is within.
 
     Parameters
@@ -53,12 +53,12 @@ def library(path: str, what: str) -> Iterator[None]:
         ) from error
 
 
-def failure(error: BaseException) -> str:
+def describe_failure(error: BaseException) -> str:
     """Describe what is wrong with a file, as the end of a sentence that begins with it.
 
     Examples
     --------
-    >>> failure(EOFError()), failure(PermissionError(13, "Permission denied"))
+    >>> describe_failure(EOFError()), describe_failure(PermissionError(13, "Permission denied"))
     ('is cut off; fetch it again', 'cannot be read: Permission denied')
     """
     if isinstance(error, EOFError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Odd, Refused, Row, fault
+from voirdire.tables.formats.rows import Odd, Refused, Row, row_fault
 from voirdire.tables.formats.source import Head, Source
 
 
@@ -115,23 +115,23 @@ def _describe_error(error: Exception) -> str:
     return f"the key {error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
 
 
-def keyed(*needs: str) -> tuple[frozenset[str], ...]:
+def key_sets(*needs: str) -> tuple[frozenset[str], ...]:
     """Sets of keys, each written with blanks between them."""
     return tuple(frozenset(text.split()) for text in needs)
 
 
-def has(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records") -> bool:
+def has_keys(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records") -> bool:
     """True where a file begins with a record that has one of some sets of keys.
 
     Examples
     --------
-    >>> has(Head("records", frozenset({"a", "b"})), keyed("a b", "c"))
+    >>> has_keys(Head("records", frozenset({"a", "b"})), key_sets("a b", "c"))
     True
     """
     return head.shape in shapes.split() and any(keys <= head.keys for keys in needs)
 
 
-def each(
+def read_records(
     source: Source, one: Callable[[Record, str], Iterable[Row]], columns: Sequence[str] = ()
 ) -> Iterator[Row]:
     """Read every record; one that is none of the tool's is refused, and so is a row that is in no table.
@@ -145,14 +145,14 @@ def each(
         if isinstance(record, str):
             yield Refused(place, record)
             continue
-        yield from guarded(place, one, record, place)
+        yield from guarded_rows(place, one, record, place)
 
 
-def guarded(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iterator[Row]:
+def guarded_rows(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iterator[Row]:
     """The rows of one place (``rows`` of what it is ``about``), or why there are none."""
     try:
         for row in list(rows(*about)):
-            why = fault(row)
+            why = row_fault(row)
             yield row if why is None else Refused(place, why)
     except Odd as odd:
         yield Refused(place, str(odd))
@@ -164,7 +164,7 @@ def guarded(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iter
         yield Refused(place, f"not as the tool writes it: {_describe_error(error)}")
 
 
-def shown(value: object) -> str:
+def short_text(value: object) -> str:
     """A value in a message."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)[:80]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from voirdire.tables.cells import cells_of, frame_of
+from voirdire.tables.cells import as_narwhals, column_cells
 from voirdire.tables.formats.records import Placed
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.problems import Problems
@@ -33,7 +33,7 @@ class FrameSource(Source):
         wanted = [name for name in self.head.columns if not columns or name in columns]
         lazy = hasattr(self.frame, "collect")
         frame = self.frame.select(wanted).collect() if lazy else self.frame
-        cells = [map(_cell_or_none, cells_of(frame[name])) for name in wanted]
+        cells = [map(_cell_or_none, column_cells(frame[name])) for name in wanted]
         for number, row in enumerate(zip(*cells, strict=True), start=1):
             yield f"row {number}", dict(zip(wanted, row, strict=True))
 
@@ -60,6 +60,6 @@ def opened_frame(table: object) -> Iterator[FrameSource]:
     ...     list(source.records())
     [('row 1', {'judge': 'a', 'score': 1})]
     """
-    frame, names = frame_of(table, Problems("table"))
+    frame, names = as_narwhals(table, Problems("table"))
     columns = tuple(str(name) for name in names)
     yield FrameSource("table", "", "frame", Head("table", frozenset(columns), columns=columns), frame=frame)

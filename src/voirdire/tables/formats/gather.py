@@ -31,10 +31,10 @@ from voirdire.tables.formats.rows import (
     Row,
     UnknownOrder,
 )
-from voirdire.tables.formats.source import Source, opened
+from voirdire.tables.formats.source import Source, open_source
 from voirdire.tables.formats.table_rows import COLUMNS, Rows
 from voirdire.tables.label_sets import ROWS
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 if TYPE_CHECKING:
     pass
@@ -43,7 +43,7 @@ _SHOWN = 3
 _MOST = 1_000  # rows that cannot be read, of which are told
 
 
-def gather(
+def gather_tables(
     files: Any,
     tool: str | None = None,
     asked: Asked | None = None,
@@ -84,13 +84,13 @@ def gather(
             notes.setdefault(str(row))
             unknown = unknown or isinstance(row, UnknownOrder)
         elif isinstance(row, Columns):
-            rows[row.table].declare(row.names)
+            rows[row.table].declare_columns(row.names)
         elif isinstance(row, Refused):
             rows["refused"].add(Refused(*map(_escape_surrogates, row)))
             reasons[row.reason] += 1
             if isinstance(row, Fault) and len(faults) < _MOST:
                 faults.append(row)
-        elif filtering.keeps(row):
+        elif filtering.is_chosen(row):
             if len(sources) > 1:
                 copies.add(row)
             rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
@@ -102,11 +102,13 @@ def gather(
         for source in sources:
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
-        chosen = [(source, format_of(source, _of_file(said, judges, source), tool)) for source in sources]
+        chosen = [
+            (source, format_of(source, _options_of_file(said, judges, source), tool)) for source in sources
+        ]
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name
-            for found in one.read(source, _of_file(said, judges, source)):
+            for found in one.read(source, _options_of_file(said, judges, source)):
                 take_row(found)
             filtering.check_columns(source.name)
             copies.end(source.path)
@@ -129,7 +131,7 @@ def gather(
     for table in rows.values():
         table.flush()
     if known.counts:
-        notes.setdefault(_of_anchors(known))
+        notes.setdefault(_anchors_kind(known))
         if folder is not None:
             known.write(folder)
     imported = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed, known=known)
@@ -142,7 +144,7 @@ def _escape_surrogates(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _of_anchors(known: Anchors) -> str:
+def _anchors_kind(known: Anchors) -> str:
     tables = " and ".join(f"{name}.csv" for name in known.counts)
     return (
         f"{sum(known.counts.values())} answers are known to be right and are no judge's: `voirdire import` writes them "
@@ -163,7 +165,7 @@ def _faults_by_reason(faults: Sequence[Refused]) -> list[str]:
 
 def _open_source(path: Any, sep: str | None, sheet: str | None) -> Any:
     if isinstance(path, str | os.PathLike):
-        return opened(path, sep, sheet)
+        return open_source(path, sep, sheet)
     return opened_frame(path)
 
 
@@ -179,7 +181,7 @@ def _check_twice(paths: Sequence[Any]) -> None:
         seen[real] = os.fspath(path)
 
 
-def _of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> Asked:
+def _options_of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> Asked:
     """Options of one of several files."""
     judge = next((name for file, name in (judges or {}).items() if file in (source.path, source.name)), None)
     return asked if judge is None else replace(asked, judge=judge)
@@ -197,7 +199,7 @@ def check_judges(judges: Mapping[str, str], paths: Sequence[str]) -> None:
         if file not in names and file not in paths:
             raise InputError(
                 f"set judge: {judge!r} is said of {file!r}, which is none of the files {', '.join(names)}"
-                f"{nearest(file, names)}"
+                f"{nearest_name(file, names)}"
             )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
+from voirdire.notices import give_notice
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.long_table import NAMELESS
@@ -142,11 +142,11 @@ class Imported:
         InputError
             There are several, or something in a table cannot be read.
         """
-        return self._of_judges(self._frame(None))
+        return self._rows_of_judges(self._frame(None))
 
     def table_of(self, kind: str | None) -> pd.DataFrame:
         """As `table`, of a kind."""
-        return self._of_judges(self._frame(kind))
+        return self._rows_of_judges(self._frame(kind))
 
     @property
     def answers_of_people(self) -> pd.DataFrame | None:
@@ -190,7 +190,7 @@ class Imported:
             frame = frame.drop(columns="judge")
         return frame
 
-    def _of_judges(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _rows_of_judges(self, frame: pd.DataFrame) -> pd.DataFrame:
         if not self.people:
             return frame
         _ = self.answers_of_people  # says who of them is no judge
@@ -200,16 +200,16 @@ class Imported:
         """Say what was read as what, what else there is to be said, and how many answers are in no table."""
         for path, tool in self.formats.items():
             if tool != "table":
-                notice(f"{path} is read as a file of {tool}.")
+                give_notice(f"{path} is read as a file of {tool}.")
         for note in self.notes:
-            notice(note)
+            give_notice(note)
         if len(refused := self.refused):
             shown = refused.head(_SHOWN)
             first = "; ".join(
                 f"{place}: {why}" for place, why in zip(shown["place"], shown["reason"], strict=True)
             )
             are = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"
-            notice(
+            give_notice(
                 f"{are} in no table ({first}{'; ...' if len(refused) > _SHOWN else ''}); `voirdire import` lists each "
                 "with its reason."
             )

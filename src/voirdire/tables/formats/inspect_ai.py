@@ -8,23 +8,32 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.archive import member
+from voirdire.tables.formats.archive import member_bytes
 from voirdire.tables.formats.bounds import check_objects
-from voirdire.tables.formats.format import Asked, Format, guarded, shown
-from voirdire.tables.formats.json_text import NotJsonError, parsed
+from voirdire.tables.formats.format import Asked, Format, guarded_rows, short_text
+from voirdire.tables.formats.json_text import NotJsonError, parse_json
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, joined, named, number
+from voirdire.tables.formats.rows import (
+    Label,
+    Note,
+    Refused,
+    Row,
+    Score,
+    join_names,
+    name_text,
+    number_or_none,
+)
 from voirdire.tables.formats.source import Head, Source
 
 
-def _detect(head: Head) -> bool:
+def _detect_log(head: Head) -> bool:
     if head.shape == "zip":
         return bool(head.keys & {"header.json", "_journal/start.json"})
     about = head.first.get("eval") if head.shape == "object" else None
     return "status" in head.keys and isinstance(about, dict) and {"task", "model"} <= about.keys()
 
 
-def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+def _read_log(source: Source, asked: Asked) -> Iterator[Row]:
     if source.head.shape == "object":
         whole = source.head.first
         samples = whole.get("samples")
@@ -32,36 +41,36 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             raise InputError(
                 f"{source.name}: holds the header alone, no samples; write the log with its samples"
             )
-        yield from _log(source, whole, ((str(at), sample) for at, sample in enumerate(samples)))
+        yield from _log_rows(source, whole, ((str(at), sample) for at, sample in enumerate(samples)))
         return
-    with source.zipped() as archive:
+    with source.zip_archive() as archive:
         names = archive.namelist()
-        header = _json(archive, "header.json" if "header.json" in names else "_journal/start.json")
+        header = _member_json(archive, "header.json" if "header.json" in names else "_journal/start.json")
         if isinstance(header, str):
             raise InputError(f"{source.name}: its header is {header}")
         members = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
-        yield from _log(source, header, ((name, _json(archive, name)) for name in members))
+        yield from _log_rows(source, header, ((name, _member_json(archive, name)) for name in members))
 
 
-def _json(archive: ZipFile, name: str) -> Record | str:
+def _member_json(archive: ZipFile, name: str) -> Record | str:
     """A member of an archive, or why it is none."""
     packed = archive.getinfo(name).compress_size
     try:
-        text = member(archive, name).decode("utf-8-sig")
+        text = member_bytes(archive, name).decode("utf-8-sig")
         check_objects(text, packed, name)
-        found = parsed(text)
+        found = parse_json(text)
     except (UnicodeDecodeError, NotJsonError, BadZipFile) as error:
         return f"damaged: {error}"
     return found if isinstance(found, dict) else "no JSON object"
 
 
-def _log(source: Source, header: Record, samples: Iterable[tuple[str, Record | str]]) -> Iterator[Row]:
+def _log_rows(source: Source, header: Record, samples: Iterable[tuple[str, Record | str]]) -> Iterator[Row]:
     found = _Log(source.name, header["eval"])
     for place, sample in samples:
         if isinstance(sample, str):
             yield Refused(f"{source.name} {place}", sample)
         else:
-            yield from guarded(f"{source.name} {place}", found.sample, sample)
+            yield from guarded_rows(f"{source.name} {place}", found.sample, sample)
     status = header.get("status", "started")
     if status != "success":
         yield Note(f"{source.name}: the evaluation's status is {status!r}, its answers may be incomplete")
@@ -76,7 +85,7 @@ class _Log:
 
     def __init__(self, name: str, about: Record) -> None:
         self.name = name
-        self.model = named(about["model"])
+        self.model = name_text(about["model"])
         self.roles: dict[str, Any] = about.get("model_roles") or {}
         self.epochs = (about.get("config") or {}).get("epochs") or 1
         self.own: set[str] = set()
@@ -91,8 +100,8 @@ class _Log:
 
     def sample(self, sample: Record) -> Iterator[Row]:
         """The grades of one sample."""
-        epoch = named(sample.get("epoch", 1))
-        context = named(sample["id"])
+        epoch = name_text(sample.get("epoch", 1))
+        context = name_text(sample["id"])
         place = f"{self.name} sample {context} epoch {epoch}"
         if sample.get("error"):
             yield Refused(place, "sample error")
@@ -100,12 +109,12 @@ class _Log:
         scores = sample.get("scores") or {}
         if not scores:
             yield Refused(place, "not scored")
-        item = joined(context, self.model, *((epoch,) if self.epochs > 1 else ()))
+        item = join_names(context, self.model, *((epoch,) if self.epochs > 1 else ()))
         for key, score in scores.items():
             registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
             panel = (score.get("metadata") or {}).get("panel")
             if isinstance(panel, dict) and isinstance(panel.get("votes"), list):
-                yield from self._panel(f"{place} {key}", key, panel, item, registered, context)
+                yield from self._panel_votes(f"{place} {key}", key, panel, item, registered, context)
                 continue
             judge = self._judge(key, registered, score)
             value = score["value"]
@@ -117,7 +126,7 @@ class _Log:
             for criterion, one in parts:
                 yield self._answer(f"{place} {key}", judge, item, one, criterion, context)
 
-    def _panel(
+    def _panel_votes(
         self, place: str, key: str, panel: Record, item: str, criterion: str, context: str | None
     ) -> Iterator[Row]:
         """The votes behind a score that several graders gave: by their names, else their models, else their places."""
@@ -125,7 +134,7 @@ class _Log:
         options = self.scorers.get(key, {}).get("options") or {}
         for names in (panel.get("judges"), options.get("model"), self.roles.get("grader")):
             if isinstance(names, list) and len(names) == len(votes):
-                judges = [named(name["model"] if isinstance(name, dict) else name) for name in names]
+                judges = [name_text(name["model"] if isinstance(name, dict) else name) for name in names]
                 break
         else:
             judges = [f"{key} grader {at}" for at in range(1, len(votes) + 1)]
@@ -143,9 +152,9 @@ class _Log:
             return Refused(place, "unscored (NaN)")
         if isinstance(said, str | bool):
             return Label(judge, item, str(said), criterion, context)
-        value = number(said)
+        value = number_or_none(said)
         if value is None:
-            return Refused(place, f"value {shown(said)} is no grade")
+            return Refused(place, f"value {short_text(said)} is no grade")
         return Score(judge, item, value, criterion, context, self.model)
 
     def _judge(self, key: str, registered: str, score: Record) -> str | None:
@@ -157,12 +166,12 @@ class _Log:
             return str(options["model"])
         role = self.roles.get("grader")
         if role:
-            return named(role["model"] if isinstance(role, dict) else role)
+            return name_text(role["model"] if isinstance(role, dict) else role)
         last = grading[-1] if isinstance(grading, list) and grading else {}
         if isinstance(last, dict) and last.get("model"):
-            return named(last["model"])
+            return name_text(last["model"])
         self.own.add(key)
         return self.model
 
 
-FORMAT = Format("inspect", "Inspect", (), _detect, _rows)
+FORMAT = Format("inspect", "Inspect", (), _detect_log, _read_log)

@@ -45,7 +45,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(object_pairs_hook=_refuse_repeated_keys)
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """The value of a text that holds one and nothing else.
 
     Raises
@@ -55,7 +55,7 @@ def parsed(text: str) -> Any:
 
     Examples
     --------
-    >>> parsed('{"a": [1, NaN]} ')
+    >>> parse_json('{"a": [1, NaN]} ')
     {'a': [1, nan]}
     """
     value, end = _decode_value(text, len(text) - len(text.lstrip(_BLANK)))
@@ -80,7 +80,7 @@ def _decode_value(text: str, begin: int) -> tuple[Any, int]:
         raise NotJsonError("it holds a number of thousands of digits") from None
 
 
-def members(stream: IO[str], name: str) -> Iterator[Any]:
+def list_members(stream: IO[str], name: str) -> Iterator[Any]:
     """The values of a JSON list, of which only a part is in memory; nothing may stand behind it.
 
     Raises
@@ -156,8 +156,8 @@ class _Window:
                 return value
             if not self._read_more(size):
                 raise self.broken(why)
-            if len(self._text) > bounds.record():
-                raise bounds.too_large(f"{self.place}: a record of", bounds.record())
+            if len(self._text) > bounds.record_bound():
+                raise bounds.too_large_error(f"{self.place}: a record of", bounds.record_bound())
             size = max(_CHUNK, len(self._text))  # a long record is not read anew with every part of it
 
     def _read_more(self, size: int) -> bool:

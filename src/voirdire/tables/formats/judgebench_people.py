@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.format import Asked, Format, guarded_rows
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Label,
@@ -16,10 +16,10 @@ from voirdire.tables.formats.rows import (
     Refused,
     Row,
     Score,
-    answered,
-    named,
-    number,
+    name_text,
+    number_or_none,
     one_label,
+    score_or_label,
 )
 from voirdire.tables.formats.source import Head, Source
 
@@ -33,11 +33,13 @@ def _detect_format(head: Head) -> bool:
         return False
     instances = head.first["instances"]
     return (
-        isinstance(instances, list) and isinstance(head.first["annotations"], list) and _of_people(instances)
+        isinstance(instances, list)
+        and isinstance(head.first["annotations"], list)
+        and _has_people_answers(instances)
     )
 
 
-def _of_people(instances: list[Any]) -> bool:
+def _has_people_answers(instances: list[Any]) -> bool:
     """True where an instance has what people said of it."""
     for instance in instances:
         metrics = instance.get("annotations") if isinstance(instance, dict) else None
@@ -50,7 +52,7 @@ def _of_people(instances: list[Any]) -> bool:
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     data = _DataSet(source.name, source.head.first, asked)
     for at, instance in enumerate(source.head.first["instances"]):
-        yield from guarded(f"{source.name} instance {at}", data.instance, instance)
+        yield from guarded_rows(f"{source.name} instance {at}", data.instance_rows, instance)
     yield from data.notes()
 
 
@@ -67,9 +69,9 @@ class _DataSet:
         self.lengths: set[int] = set()
         self.aggregates = 0
 
-    def instance(self, instance: Record) -> Iterator[Row]:
+    def instance_rows(self, instance: Record) -> Iterator[Row]:
         """Answers of people about one instance."""
-        item = named(instance["id"])
+        item = name_text(instance["id"])
         for metric, of in instance["annotations"].items():
             if self.questions and metric not in self.questions:
                 continue
@@ -81,7 +83,9 @@ class _DataSet:
                 continue
             self.lengths.add(len(answers))
             for at, said in enumerate(answers, start=1):
-                yield from guarded(f"{place} human{at}", self._read_answer, f"human{at}", item, said, metric)
+                yield from guarded_rows(
+                    f"{place} human{at}", self._read_answer, f"human{at}", item, said, metric
+                )
 
     def _read_answer(self, judge: str, item: str | None, said: Any, metric: str) -> Iterator[Row]:
         if said is None or said == "" or (isinstance(said, float) and math.isnan(said)):
@@ -90,12 +94,12 @@ class _DataSet:
         if category == "categorical":
             yield Label(judge, item, one_label(said), metric)
         elif category in _NUMBERS:
-            value = number(said)
+            value = number_or_none(said)
             if value is None:
                 raise Odd(f"{said!r} is no number")
             yield Score(judge, item, value, metric)
         else:
-            yield answered(judge, item, said, criterion=metric)
+            yield score_or_label(judge, item, said, criterion=metric)
 
     def notes(self) -> Iterator[Note]:
         """Notes on the data set."""
@@ -113,7 +117,7 @@ class _DataSet:
         if self.aggregates:
             yield Note(f"{self.name}: {self.aggregates} means and majorities of people are left out")
         for metric, about in self.metrics.items():
-            worst, best = number(about.get("worst")), number(about.get("best"))
+            worst, best = number_or_none(about.get("worst")), number_or_none(about.get("best"))
             if worst is not None and best is not None and worst > best:
                 yield Note(
                     f"{self.name}: of {metric!r} lower is better ({best} is best); scores are as they stand"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import listed
+from voirdire.tables.columns import list_names
 from voirdire.tables.encode import Refused
 from voirdire.tables.formats.format import Asked
-from voirdire.tables.formats.rows import Note, Odd, named
+from voirdire.tables.formats.rows import Note, Odd, name_text
 from voirdire.tables.formats.source import Source
 from voirdire.tables.label_sets import (
     LISTS,
@@ -18,9 +18,9 @@ from voirdire.tables.label_sets import (
     is_list,
     labels_in_text,
     list_in_text,
-    members_of,
-    set_of,
-    several,
+    make_label_set,
+    set_members,
+    several_labels,
 )
 
 
@@ -55,7 +55,7 @@ class LabelCells:
         """
         found = self._read_label(said)
         if isinstance(found, LabelSet):
-            size = len(members_of(found))
+            size = len(set_members(found))
             self.sets += 1
             self.many += size > 1
             self.none += size == 0
@@ -64,7 +64,7 @@ class LabelCells:
     def _read_label(self, said: Any) -> str | None:
         if is_list(said):
             return said_label(said) if self.how is None and len(said) == 1 else _label_set(said, said)
-        text = named(said) or ""
+        text = name_text(said) or ""
         if text == self.no_label:
             return LabelSet(NO_LABEL)
         if not text:
@@ -74,7 +74,7 @@ class LabelCells:
             return _label_set(text, listed)
         if self.how is None:
             if len(labels_in_text(text)) > 1:
-                raise Odd(f"label {several(text)}")
+                raise Odd(f"label {several_labels(text)}")
             return text
         if self.how == LISTS:
             raise Odd(f"label {text!r} is no list (--label-sets names what separates the labels of a cell)")
@@ -108,7 +108,7 @@ class LabelCells:
         if self.how is not None and alone and not (self.many or self.none or self._separated):
             raise InputError(
                 f"{called}: label_sets {self.how!r}: no cell holds several labels (the labels are "
-                f"{listed(list(self._seen))}); name what separates them, or leave it out"
+                f"{list_names(list(self._seen))}); name what separates them, or leave it out"
             )
         how = "are lists" if self.how in (None, LISTS) else f"separate their labels by {self.how!r}"
         return Note(
@@ -119,11 +119,11 @@ class LabelCells:
 
 def said_label(cells: Any) -> str | None:
     """The label of a list of one; None for an empty cell."""
-    return named(next(iter(cells))) or None
+    return name_text(next(iter(cells))) or None
 
 
 def _label_set(said: Any, names: Any) -> LabelSet:
-    found = set_of(names)
+    found = make_label_set(names)
     if isinstance(found, Refused):
         raise Odd(f"label {said!r} {found.reason}")
     return found

@@ -10,7 +10,7 @@ from voirdire.tables.columns import KNOWN
 from voirdire.tables.encode import Refused
 from voirdire.tables.formats.rows import Extended, Label, Note, Row
 from voirdire.tables.formats.table_rows import Rows
-from voirdire.tables.label_sets import members_of, set_of
+from voirdire.tables.label_sets import make_label_set, set_members
 
 
 def sets_of_rows(rows: Rows) -> Iterator[Row]:
@@ -53,8 +53,8 @@ def sets_of_rows(rows: Rows) -> Iterator[Row]:
     found: list[Row] = []
     for key, places in groups.items():
         named = dict(zip(about, key, strict=True))
-        sets = [members_of(labels[place]) for place in places]
-        label = set_of(one for of in sets for one in of)
+        sets = [set_members(labels[place]) for place in places]
+        label = make_label_set(one for of in sets for one in of)
         who = f"judge {named.get('judge')!r}, item {named.get('item')!r}"
         if isinstance(label, Refused):
             problems.append(f"{who}: {label.reason}")

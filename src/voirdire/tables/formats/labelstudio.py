@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, each, has
+from voirdire.tables.formats.format import Asked, Format, has_keys, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, Vote, joined, named
+from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, Vote, join_names, name_text
 from voirdire.tables.formats.source import Head, Source
 
 _SIDES = {"left": "first", "right": "second"}
 
 
 def _detect_format(head: Head) -> bool:
-    if not has(head, (frozenset({"id"}),)):
+    if not has_keys(head, (frozenset({"id"}),)):
         return False
-    return any(_of_people(head.first.get(key)) for key in ("annotations", "completions"))
+    return any(_is_annotation_list(head.first.get(key)) for key in ("annotations", "completions"))
 
 
-def _of_people(found: Any) -> bool:
+def _is_annotation_list(found: Any) -> bool:
     """True where a list is one of annotations as Label Studio writes them, or empty."""
     return isinstance(found, list) and (
         not found or any(isinstance(one, dict) and "result" in one for one in found)
@@ -33,7 +33,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 
     def read_task(task: Record, place: str) -> Iterator[Row]:
         seen["predictions"] += len(task.get("predictions") or [])
-        name = named(task["id"])
+        name = name_text(task["id"])
         for annotation in task.get("completions") or []:
             place = f"{source.name} task {name} completion {annotation.get('id')}"
             yield Refused(place, "completions are of Label Studio before 1.0; export it with a newer one")
@@ -50,7 +50,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
                 if row is not None:
                     yield row
 
-    yield from each(source, read_task)
+    yield from read_records(source, read_task)
     if seen["others"]:
         yield Note(
             f"{source.name}: {seen['others']} results of other kinds (regions, texts, chat) are left out"
@@ -64,7 +64,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 def _person_name(who: Any) -> str | None:
-    return named(who.get("email") or who["id"]) if isinstance(who, dict) else named(who)
+    return name_text(who.get("email") or who["id"]) if isinstance(who, dict) else name_text(who)
 
 
 def _read_result(place: str, judge: str | None, task: str | None, result: Record) -> Row | None:
@@ -82,7 +82,9 @@ def _read_result(place: str, judge: str | None, task: str | None, result: Record
         selected = value.get("selected")
         if selected not in _SIDES:
             return Refused(f"{place} {criterion}", f"selected {selected!r} is neither left nor right")
-        return Vote(judge, joined(task, first), joined(task, second), _SIDES[selected], criterion, task)
+        return Vote(
+            judge, join_names(task, first), join_names(task, second), _SIDES[selected], criterion, task
+        )
     return None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
+from voirdire.tables.formats.format import Asked, Format, guarded_rows, has_keys, key_sets, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Odd, Row, Score, named, number
+from voirdire.tables.formats.rows import Label, Note, Odd, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("dataType source name traceId", "dataType source name subject")
+_NEEDS = key_sets("dataType source name traceId", "dataType source name subject")
 
 
 def _scores_of_page(head: Head) -> Any:
@@ -22,7 +22,7 @@ def _scores_of_page(head: Head) -> Any:
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _NEEDS, "records table") or _scores_of_page(head) is not None
+    return has_keys(head, _NEEDS, "records table") or _scores_of_page(head) is not None
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -37,23 +37,23 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         subject = record.get("subject") or {}
         trace = record.get("traceId") or subject.get("traceId")
         item = record.get("observationId") or trace or record.get("sessionId") or record.get("datasetRunId")
-        judge, item = _judge_name(record), named(item or subject.get("id"))
-        criterion, context = named(record["name"]), named(trace) or None
+        judge, item = _judge_name(record), name_text(item or subject.get("id"))
+        criterion, context = name_text(record["name"]), name_text(trace) or None
         if kind == "NUMERIC":
-            value = number(record["value"])
+            value = number_or_none(record["value"])
             if value is None:
                 raise Odd(f"value {record['value']!r} is no number")
             yield Score(judge, item, value, criterion, context)
         else:
-            yield Label(judge, item, named(record.get("stringValue")), criterion, context)
+            yield Label(judge, item, name_text(record.get("stringValue")), criterion, context)
 
     page = _scores_of_page(source.head)
     if page is None:
-        yield from each(source, read_record)
+        yield from read_records(source, read_record)
     else:
         for at, record in enumerate(page):
             place = f"{source.name} data[{at}]"
-            yield from guarded(place, read_record, record, place)
+            yield from guarded_rows(place, read_record, record, place)
     if nameless:
         yield Note(
             "source EVAL: the export does not name the judge's model, all evaluators are one judge 'eval'"
@@ -65,8 +65,8 @@ def _judge_name(record: Record) -> str | None:
         person = record.get("authorUserName") or record.get("authorUserId")
         if not person:
             raise Odd("nobody is named as the annotator")
-        return named(person)
-    return (named(record["source"]) or "").lower()
+        return name_text(person)
+    return (name_text(record["source"]) or "").lower()
 
 
 FORMAT = Format("langfuse", "Langfuse", _NEEDS, _detect_format, _read_rows)

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
+from voirdire.tables.formats.format import Asked, Format, guarded_rows, has_keys, key_sets, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import UNKNOWN, Label, Odd, Row, Score, UnknownOrder, Vote, named, number
+from voirdire.tables.formats.rows import (
+    UNKNOWN,
+    Label,
+    Odd,
+    Row,
+    Score,
+    UnknownOrder,
+    Vote,
+    name_text,
+    number_or_none,
+)
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("key run_id feedback_source")
+_NEEDS = key_sets("key run_id feedback_source")
 _BOTH = 2
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _NEEDS)
+    return has_keys(head, _NEEDS)
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -24,9 +34,9 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         if record.get("feedback_group_id"):
             compared.setdefault((record["feedback_group_id"], record["key"]), []).append(record)
             return
-        judge, item = _judge_name(record), named(record["run_id"])
-        about = {"criterion": named(record["key"]), "context": named(record.get("trace_id"))}
-        score, value = number(record.get("score")), record.get("value")
+        judge, item = _judge_name(record), name_text(record["run_id"])
+        about = {"criterion": name_text(record["key"]), "context": name_text(record.get("trace_id"))}
+        score, value = number_or_none(record.get("score")), record.get("value")
         if score is not None:
             yield Score(judge, item, score, **about)
         elif isinstance(value, str) and value:
@@ -34,9 +44,9 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         else:
             raise Odd("neither a score nor a text value")
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     for (group, key), records in compared.items():
-        yield from guarded(f"{source.name} comparison {group}", _read_comparison, group, key, records)
+        yield from guarded_rows(f"{source.name} comparison {group}", _read_comparison, group, key, records)
     if compared:
         yield UnknownOrder("the order of display of compared runs is not in the feedback")
 
@@ -44,18 +54,18 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 def _read_comparison(group: str, key: str, records: list[Record]) -> Iterator[Row]:
     if len(records) != _BOTH:
         raise Odd(f"{len(records)} runs are compared, not two")
-    first, second = (number(record.get("score")) for record in records)
+    first, second = (number_or_none(record.get("score")) for record in records)
     if first is None or second is None:
         raise Odd("one of the two scores is missing")
-    one, other = (named(record.get("session_id") or record["run_id"]) for record in records)
+    one, other = (name_text(record.get("session_id") or record["run_id"]) for record in records)
     winner = "tie" if first == second else "first" if first > second else "second"
-    yield Vote(_judge_name(records[0]), one, other, winner, named(key), named(group), order=UNKNOWN)
+    yield Vote(_judge_name(records[0]), one, other, winner, name_text(key), name_text(group), order=UNKNOWN)
 
 
 def _judge_name(record: Record) -> str | None:
     source = record["feedback_source"] or {}
     who = source.get("user_name") or source.get("user_id") or (source.get("metadata") or {}).get("model")
-    return named(who or source.get("type") or "unknown")
+    return name_text(who or source.get("type") or "unknown")
 
 
 FORMAT = Format("langsmith", "LangSmith", _NEEDS, _detect_format, _read_rows)

@@ -8,12 +8,12 @@ import os
 import re
 from collections.abc import Iterator
 
-from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
+from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records, short_text
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Score, joined, named, number
+from voirdire.tables.formats.rows import Note, Refused, Row, Score, join_names, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("doc_id filtered_resps")
+_NEEDS = key_sets("doc_id filtered_resps")
 _FIXED = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
     "prompt_hash", "target_hash",
@@ -22,7 +22,7 @@ _NAME = re.compile(r"samples_(.+?)_\d{4}-\d\d-\d\dT.*|samples_(.+?)\.jsonl.*")
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _NEEDS)
+    return has_keys(head, _NEEDS)
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -31,20 +31,20 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     system = asked.system or _model_beside(source.path)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        context = joined(task, record["doc_id"])
-        item = context if system is None else joined(context, system)
+        context = join_names(task, record["doc_id"])
+        item = context if system is None else join_names(context, system)
         for key in dict.fromkeys([*(record.get("metrics") or []), *record]):
             if key in _FIXED:
                 continue
             said = record[key]
-            judge = f"{key},{named(record.get('filter', 'none'))}"
-            value = None if key == "bypass" else number(said) if not isinstance(said, str) else None
+            judge = f"{key},{name_text(record.get('filter', 'none'))}"
+            value = None if key == "bypass" else number_or_none(said) if not isinstance(said, str) else None
             if value is None:
-                yield Refused(f"{place} {judge}", f"not a number per sample: {shown(said)}")
+                yield Refused(f"{place} {judge}", f"not a number per sample: {short_text(said)}")
             else:
                 yield Score(judge, item, value, context=context, system=system)
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     if system is None:
         yield Note(
             f"{source.name}: no results file beside it names the model; --set system=NAME says which it is"

@@ -12,8 +12,8 @@ from typing import Any
 from zlib import crc32
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import COUNT_NAMES, plain
-from voirdire.tables.formats.format import Asked, each, guarded
+from voirdire.tables.columns import COUNT_NAMES, plain_name
+from voirdire.tables.formats.format import Asked, guarded_rows, read_records
 from voirdire.tables.formats.long_table import crossed_name
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -24,8 +24,8 @@ from voirdire.tables.formats.rows import (
     Odd,
     Row,
     further_cells,
-    named,
-    number,
+    name_text,
+    number_or_none,
 )
 from voirdire.tables.formats.source import Source
 
@@ -61,7 +61,7 @@ class Counted:
         InputError
             The file counts more than `MOST` answers.
         """
-        count = 0 if cell in (None, "") else number(cell)
+        count = 0 if cell in (None, "") else number_or_none(cell)
         if count is None or isinstance(cell, bool) or count < 0 or count != int(count):
             raise Odd(f"{cell!r} is no count of answers, a whole number from 0")
         self._all += int(count)
@@ -107,7 +107,7 @@ def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
     about = {"item"} <= used.keys() or {"context", "system"} <= used.keys()
     if "judge" in used or "label" not in used or not about:
         return None
-    free = [name for name in columns if name not in used.values() and plain(name) in COUNT_NAMES]
+    free = [name for name in columns if name not in used.values() and plain_name(name) in COUNT_NAMES]
     return free[0] if len(free) == 1 else None
 
 
@@ -139,7 +139,7 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     objects: set[str] = set()
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        about = {name: named(record.get(column)) or None for name, column in places.items()}
+        about = {name: name_text(record.get(column)) or None for name, column in places.items()}
         if "item" not in about:
             about["item"] = crossed_name(about["context"], about["system"], crossed)
         cell = record.get(counts)
@@ -149,13 +149,13 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
             count = counted.read(cell)
         except Odd as odd:
             raise Odd(f"{counts} {odd}") from None
-        label = named(record.get(used["label"])) or None
+        label = name_text(record.get(used["label"])) or None
         given.setdefault(tuple(about.values()), Counter())[label or ""] += count
         waiting.append((place, about, label, count, further_cells(record, rest, objects)))
         return iter(())
 
     yield Columns("labels", ("judge", *places, "label", *rest))
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     raters = {about: numbers_by_lot(labels, about) for about, labels in given.items()}
 
     def answers_of_raters(
@@ -167,13 +167,17 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
             yield Extended(row, further) if further else row
 
     for place, *about_counts in waiting:
-        yield from guarded(place, answers_of_raters, *about_counts)
+        yield from guarded_rows(place, answers_of_raters, *about_counts)
     yield Note(f"{source.name}: column {counts!r} counts answers; {BY_LOT}")
 
 
 def _check_numbers(source: Source, counts: str) -> None:
     """Raise where a column numbers the rows."""
-    cells = [number(record.get(counts)) for _, record in source.records([counts]) if isinstance(record, dict)]
+    cells = [
+        number_or_none(record.get(counts))
+        for _, record in source.records([counts])
+        if isinstance(record, dict)
+    ]
     if len(cells) > 2 and any(cells == list(range(start, start + len(cells))) for start in (0, 1)):
         raise InputError(
             f"{source.name}: column {counts!r} numbers the rows, so that it counts no answers; rename it, and say who "

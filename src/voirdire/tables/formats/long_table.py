@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import ANSWERS, EITHER, NEEDED, find_roles, kind_of, listed, plain
-from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.columns import ANSWERS, EITHER, NEEDED, find_roles, kind_of, list_names, plain_name
+from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -18,13 +18,13 @@ from voirdire.tables.formats.rows import (
     Odd,
     Row,
     further_cells,
-    named,
-    number,
+    name_text,
+    number_or_none,
     objects_note,
 )
 from voirdire.tables.formats.source import Source
-from voirdire.tables.problems import nearest
-from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, said_words
+from voirdire.tables.problems import nearest_name
+from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, meaning_note
 
 #: Who is taken to have answered where no column says it.
 NAMELESS = "judge"
@@ -45,7 +45,7 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
         have.setdefault("judge", NAMELESS)
     if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _column_of_either_kind(source.columns(), have)
-        if column is not None and plain(column) != "score":
+        if column is not None and plain_name(column) != "score":
             wants_labels = ANSWERS.get(asked.table or "") == "label"
             scores = not wants_labels and _holds_scores(source, column)
             _take_answer(have, used, "scores" if scores else "labels", column)
@@ -58,7 +58,7 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
         return asked.table
     if wanted not in have:
         raise InputError(
-            f"{source.name}: it is no table of {asked.table}: none of its columns {listed(source.columns())} is "
+            f"{source.name}: it is no table of {asked.table}: none of its columns {list_names(source.columns())} is "
             f"{wanted} (--map {wanted}=COLUMN names one)"
         )
     return asked.table if set(NEEDED[asked.table]) <= have.keys() else None
@@ -75,7 +75,7 @@ def _take_answer(have: dict[str, str], used: dict[str, str], kind: str, column: 
 def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
     """True where a column that is taken for scores by another name holds what is no number."""
     column = roles.get("score")
-    return column is not None and plain(column) != "score" and not all_numbers(source, column)
+    return column is not None and plain_name(column) != "score" and not all_numbers(source, column)
 
 
 def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
@@ -91,15 +91,15 @@ def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
         and roles["first"] != "first"
         and roles["second"] != "second"
     )
-    return pair and "judge" not in roles and not nearest("judge", columns)
+    return pair and "judge" not in roles and not nearest_name("judge", columns)
 
 
-def left_out(called: str, names: Sequence[str], used: Mapping[str, str]) -> list[Note]:
+def left_out_notes(called: str, names: Sequence[str], used: Mapping[str, str]) -> list[Note]:
     """Notes on columns that are in no table, as another stands for them.
 
     Examples
     --------
-    >>> left_out("a.csv", ["judge"], {"judge": "grader"})
+    >>> left_out_notes("a.csv", ["judge"], {"judge": "grader"})
     ["a.csv: column 'judge' is left out, as 'grader' is judge; rename it to keep it"]
     """
     return [
@@ -123,7 +123,7 @@ def nameless_note(called: str) -> str:
 def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
     """The first column that may hold answers of either kind."""
     free = [name for name in columns if name not in used.values()]
-    return next((name for want in EITHER for name in free if plain(name) == want), None)
+    return next((name for want in EITHER for name in free if plain_name(name) == want), None)
 
 
 def _holds_scores(source: Source, column: str) -> bool:
@@ -140,7 +140,7 @@ def _holds_scores(source: Source, column: str) -> bool:
         cell = record.get(column) if isinstance(record, dict) else None
         if cell in (None, ""):
             continue
-        if number(cell) is None:
+        if number_or_none(cell) is None:
             texts += 1
             odd += [f"{place}: {column} {cell!r}"] if len(odd) < _SHOWN else []
         else:
@@ -160,7 +160,7 @@ def _holds_scores(source: Source, column: str) -> bool:
 def all_numbers(source: Source, column: str) -> bool:
     """True where all cells of a column that are not empty are numbers, and some are."""
     cells = (record.get(column) for _, record in source.records([column]) if isinstance(record, dict))
-    found = [number(cell) is not None for cell in cells if cell not in (None, "")]
+    found = [number_or_none(cell) is not None for cell in cells if cell not in (None, "")]
     return bool(found) and all(found)
 
 
@@ -209,15 +209,15 @@ def long_rows(
         rest = further_cells(record, kept, objects)
         yield Extended(row, rest) if rest else row
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     taken = [
         f"{name!r} as {column}" for column, name in used.items() if name != column and column not in given
     ]
     if taken:
         yield Note(f"{source.name}: columns are taken for voirdire's: {', '.join(taken)}")
-    yield from left_out(source.name, [name for name in free if name not in further], used)
+    yield from left_out_notes(source.name, [name for name in free if name not in further], used)
     if words:
-        yield Note(said_words(words))
+        yield Note(meaning_note(words))
     if note := labels.note(source):
         yield note
     if objects:
@@ -227,7 +227,7 @@ def long_rows(
 
 
 def _name_or_none(record: Record, column: str) -> str | None:
-    found = named(record.get(column))
+    found = name_text(record.get(column))
     return None if found == "" else found
 
 
@@ -282,16 +282,16 @@ def _answer_reader(
     if answer != "winner":
         return lambda said, about: _answer_number(answer, said)
     winner = _winner_reader(source, used, dict(asked.winners or {}), words)
-    return lambda said, about: winner(named(said), about["first"], about["second"])
+    return lambda said, about: winner(name_text(said), about["first"], about["second"])
 
 
 def _answer_number(answer: str, said: Any) -> float | int | None:
     if isinstance(said, bool):
         raise Odd(f"{answer} {said} is no number; write 1 or 0, or use a column label")
-    value = number(said)
+    value = number_or_none(said)
     if value is None and said not in (None, ""):
-        point = isinstance(said, str) and number(said.replace(",", ".")) is not None
-        spaced = isinstance(said, str) and number(said.strip()) is not None
+        point = isinstance(said, str) and number_or_none(said.replace(",", ".")) is not None
+        spaced = isinstance(said, str) and number_or_none(said.strip()) is not None
         remedy = "; write a point for the comma" if point else "; delete the spaces" if spaced else ""
         raise Odd(f"{answer} {said!r} is no number{remedy}")
     return value
@@ -314,9 +314,9 @@ def _winner_reader(
                 raise Odd(f"winner {said!r} is none of {', '.join(meanings)}")
             return meanings[said]
         if said in (first, second) or said in OUTCOMES:
-            return outcome(said, first, second)
+            return winner_outcome(said, first, second)
         items[:] = items or [_names_of_items(source, used)]
-        found = outcome(said, first, second, items[0])
+        found = winner_outcome(said, first, second, items[0])
         words[said] = found
         return found
 
@@ -336,7 +336,7 @@ def _names_of_items(source: Source, used: Mapping[str, str]) -> Collection[str]:
     return found
 
 
-def outcome(said: str, first: str | None, second: str | None, items: Collection[str] = ()) -> str:
+def winner_outcome(said: str, first: str | None, second: str | None, items: Collection[str] = ()) -> str:
     """Outcome that a winner names: first, second or tie.
 
     Parameters
@@ -353,7 +353,7 @@ def outcome(said: str, first: str | None, second: str | None, items: Collection[
 
     Examples
     --------
-    >>> outcome("x", "x", "y"), outcome("model_b", "x", "y"), outcome("Tie", "x", "y")
+    >>> winner_outcome("x", "x", "y"), winner_outcome("model_b", "x", "y"), winner_outcome("Tie", "x", "y")
     ('first', 'second', 'tie')
     """
     by_item = "first" if said == first else "second" if said == second else None

@@ -9,9 +9,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from voirdire.tables.formats.format import Asked, Format, guarded, shown
+from voirdire.tables.formats.format import Asked, Format, guarded_rows, short_text
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Known, Label, Note, Odd, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import (
+    Known,
+    Label,
+    Note,
+    Odd,
+    Refused,
+    Row,
+    Score,
+    name_text,
+    number_or_none,
+)
 from voirdire.tables.formats.source import Head, Source
 
 _METRIC = re.compile(r"(?P<stem>(?P<name>[^/].*?)(?:/v\d+)?)/(?:score|value)")
@@ -31,7 +41,7 @@ def _metric_columns(columns: Sequence[str]) -> dict[str, re.Match[str]]:
     return {}
 
 
-def _of_table(columns: Sequence[str]) -> bool:
+def _is_metric_table(columns: Sequence[str]) -> bool:
     assessed = "assessments" in columns and any(name in columns for name in _ABOUT)
     return assessed or bool(_metric_columns(columns))
 
@@ -58,12 +68,12 @@ def _traces_of_object(head: Head) -> list[Any] | None:
 def _detect_format(head: Head) -> bool:
     table = _logged_table(head)
     if table is not None:
-        return _of_table(table[0])
+        return _is_metric_table(table[0])
     if _traces_of_object(head) is not None:
         return True
     if head.shape not in ("records", "table"):
         return False
-    return _is_trace(head.first) or _of_table(head.columns or tuple(head.first or ()))
+    return _is_trace(head.first) or _is_metric_table(head.columns or tuple(head.first or ()))
 
 
 def _read_records(source: Source) -> Iterator[tuple[str, Record | str]]:
@@ -89,7 +99,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         if isinstance(record, str):
             yield Refused(place, record)
         else:
-            yield from guarded(place, found.record, record, place)
+            yield from guarded_rows(place, found.record, record, place)
     yield from found.notes()
 
 
@@ -118,10 +128,10 @@ class _Evaluation:
         else:
             for at, one in enumerate(assessments or []):
                 where = f"{place} assessment {at}"
-                yield from guarded(where, self._read_assessment, one, where, about)
+                yield from guarded_rows(where, self._read_assessment, one, where, about)
         expected = record.get("expectations")
         for name, said in expected.items() if isinstance(expected, dict) else ():
-            yield from guarded(
+            yield from guarded_rows(
                 f"{place} {name}", self._read_known_answer, name, said, f"{place} {name}", about
             )
         if _is_trace(record) and not assessments:
@@ -129,7 +139,9 @@ class _Evaluation:
 
     def _item_and_context(self, record: Record, info: Record) -> dict[str, Any]:
         """The item that a record is about, by its id or else by what was asked, and the context."""
-        own = next((name for one in (record, info) for key in _IDS if (name := named(one.get(key)))), None)
+        own = next(
+            (name for one in (record, info) for key in _IDS if (name := name_text(one.get(key)))), None
+        )
         asked_for = next((text for key in _SHOWN if (text := _asked_text(record.get(key)))), None)
         context = asked_for or (own if any(key in record for key in _SHOWN) else None)
         if own is None:
@@ -151,10 +163,10 @@ class _Evaluation:
             if _is_missing(said):
                 yield Refused(f"{place} {name}", f"error: {failed}" if failed else "no score")
             else:
-                yield from guarded(f"{place} {name}", self._read_answer, judge, name, said, about)
+                yield from guarded_rows(f"{place} {name}", self._read_answer, judge, name, said, about)
 
     def _read_assessment(self, one: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
-        name = named(one.get("name") or one.get("assessment_name"))
+        name = name_text(one.get("name") or one.get("assessment_name"))
         if not name:
             raise Odd("the assessment has no name")
         if not self._is_wanted(name):
@@ -181,25 +193,25 @@ class _Evaluation:
         judge = self._assessor_name(one.get("source") or {})
         parts = said.items() if isinstance(said, dict) else [(None, said)]
         for part, value in parts:
-            yield from guarded(
+            yield from guarded_rows(
                 place, self._read_answer, judge, f"{name}.{part}" if part else name, value, about
             )
 
     def _assessor_name(self, source: Record) -> str:
         """Who assessed; where nobody is named, what kind of assessor."""
-        who = named(source.get("source_id")) or ""
+        who = name_text(source.get("source_id")) or ""
         if who.strip().lower() not in _NOBODY:
             return who
         if self.asked.judge:
             return self.asked.judge
-        kind = (named(source.get("source_type")) or _STAND_IN).lower()
+        kind = (name_text(source.get("source_type")) or _STAND_IN).lower()
         self.nameless.setdefault(kind)
         return kind
 
     def _read_answer(self, judge: str, name: str, said: Any, about: dict[str, Any]) -> Iterator[Row]:
-        value = None if isinstance(said, bool) else number(said)
+        value = None if isinstance(said, bool) else number_or_none(said)
         if value is None and not isinstance(said, str | bool):
-            raise Odd(f"value {shown(said)} is no number and no class")
+            raise Odd(f"value {short_text(said)} is no number and no class")
         self.seen[judge, about["item"], name] += 1
         run = self.seen[judge, about["item"], name]
         if value is not None:
@@ -211,9 +223,9 @@ class _Evaluation:
         """A known answer."""
         if not self._is_wanted(name) or _is_missing(said):
             return
-        value = None if isinstance(said, bool) else number(said)
+        value = None if isinstance(said, bool) else number_or_none(said)
         if value is None and not isinstance(said, str | bool):
-            raise Odd(f"{name}: the expected value {shown(said)} is no number and no class")
+            raise Odd(f"{name}: the expected value {short_text(said)} is no number and no class")
         known = (
             Label(None, criterion=name, label=str(said), **about)
             if value is None
@@ -271,7 +283,7 @@ def _asked_text(said: Any) -> str | None:
         return _asked_text(next(iter(said.values())))
     if isinstance(said, dict | list):
         return json.dumps(said, ensure_ascii=False, sort_keys=True)
-    return named(said) or None
+    return name_text(said) or None
 
 
 FORMAT = Format("mlflow", "MLflow", (), _detect_format, _read_rows, ("judge", "system", "questions"))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Score, named
+from voirdire.tables.formats.rows import Note, Refused, Row, Score, name_text
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.streams import open_text
 
@@ -83,8 +83,8 @@ class _Sheet:
         if severity == _TEST:
             self.tests += 1
             return None
-        rater, system = named(record.get("rater")), named(record.get("system"))
-        segment, document = named(record.get(self.segment)), named(record.get("doc"))
+        rater, system = name_text(record.get("rater")), name_text(record.get("system"))
+        segment, document = name_text(record.get(self.segment)), name_text(record.get("doc"))
         if not rater or not system or not segment:
             return "rater, system or segment is empty"
         about = rater, system, f"{document}/{segment}" if document else segment

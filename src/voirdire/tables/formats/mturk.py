@@ -9,7 +9,7 @@ from typing import Any
 from voirdire.tables.formats.crowd import Work, rows_of_work
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, named
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, name_text
 from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = (frozenset({"HITId", "WorkerId"}),)
@@ -56,7 +56,7 @@ def _work_of_record(place: str, record: Record, has_status: bool) -> Work:
         refused = f"status {record[_STATUS]!r} is none of Approved, Submitted, Rejected"
     shown = {key.removeprefix(_SHOWN): said for key, said in record.items() if key.startswith(_SHOWN)}
     answers = {} if refused else _answers_by_question(record)
-    worker, task = named(record.get("WorkerId")), named(record.get("HITId"))
+    worker, task = name_text(record.get("WorkerId")), name_text(record.get("HITId"))
     return Work(place, worker, task, shown, answers, refused=refused, unreviewed=status == _OPEN)
 
 
@@ -65,7 +65,7 @@ def _answers_by_question(record: Record) -> dict[str, Any]:
     cells = {key.removeprefix(_ANSWER): said for key, said in record.items() if key.startswith(_ANSWER)}
     found: dict[str, Any] = {}
     if _ALL in cells:
-        found |= _of_json(cells.pop(_ALL))
+        found |= _json_answers(cells.pop(_ALL))
     boxes: dict[str, dict[str, Any]] = {}
     for name, said in cells.items():
         boxes.setdefault(name.rpartition(".")[0], {})[name] = said
@@ -82,7 +82,7 @@ def _checked_state(said: Any) -> bool | None:
     return said if isinstance(said, bool) else _CHECKED.get(str(said).strip().lower())
 
 
-def _of_json(said: Any) -> dict[str, Any]:
+def _json_answers(said: Any) -> dict[str, Any]:
     """The answers that crowd forms write into one cell of JSON."""
     if said in (None, ""):
         return {}

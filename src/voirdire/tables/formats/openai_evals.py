@@ -6,18 +6,18 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
+from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records, short_text
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Odd, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Label, Note, Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
-_EVENT = keyed("run_id event_id sample_id type data")
+_EVENT = key_sets("run_id event_id sample_id type data")
 _SPEC = {"eval_name", "base_eval", "completion_fns", "run_id"}
 _CHOICE, _INVALID, _AGREES = "choice", "__invalid__", "_metascore"
 
 
 def _detect_format(head: Head) -> bool:
-    if has(head, _EVENT):
+    if has_keys(head, _EVENT):
         return True
     spec = head.first.get("spec") if head.shape == "records" else None
     return isinstance(spec, dict) and bool(spec.keys() & _SPEC)
@@ -25,7 +25,7 @@ def _detect_format(head: Head) -> bool:
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     log = _Log(source.name, asked)
-    yield from each(source, log.line)
+    yield from read_records(source, log.line)
     yield from log.notes()
 
 
@@ -55,7 +55,7 @@ class _Log:
     def _match_score(self, record: Record) -> Row:
         correct = record["data"].get("correct")
         if not isinstance(correct, bool):
-            raise Odd(f"correct is {shown(correct)}, neither true nor false")
+            raise Odd(f"correct is {short_text(correct)}, neither true nor false")
         return self._score_row("match", record, int(correct), None)
 
     def _read_metrics(self, record: Record, place: str) -> Iterator[Row]:
@@ -68,12 +68,12 @@ class _Log:
                 yield Refused(f"{place} {name}", "the grader's answer could not be read")
             elif isinstance(said, str) and said and graded:
                 yield self._label_row(record, said, graded if name == _CHOICE else f"{graded}/{name}")
-            elif (value := None if isinstance(said, str) else number(said)) is not None:
+            elif (value := None if isinstance(said, str) else number_or_none(said)) is not None:
                 judge = self._grader_name() if graded else name
                 criterion = (graded if name == "score" else f"{graded}/{name}") if graded else None
                 yield self._score_row(judge, record, value, criterion)
             else:
-                yield Refused(f"{place} {name}", f"{shown(said)} is no grade")
+                yield Refused(f"{place} {name}", f"{short_text(said)} is no grade")
 
     def _score_row(self, judge: str, record: Record, value: float, criterion: Any) -> Score:
         context, system = self._sample_id(record), self._system_name()
@@ -90,7 +90,7 @@ class _Log:
         return self.seen[about]
 
     def _sample_id(self, record: Record) -> str:
-        sample = named(record.get("sample_id"))
+        sample = name_text(record.get("sample_id"))
         if not sample:
             raise Odd("sample_id is missing")
         return sample
@@ -109,7 +109,7 @@ class _Log:
     def _spec_of_grader(self) -> str | None:
         config = self.spec.get("run_config") or {}
         arguments = (config.get("eval_spec") or {}).get("args") or {}
-        return named(arguments.get("modelgraded_spec")) or None
+        return name_text(arguments.get("modelgraded_spec")) or None
 
     def _grader_name(self) -> str:
         """The model that graded: the last of those that ran, which grades itself where it is the only one."""

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed, shown
+from voirdire.tables.formats.format import (
+    Asked,
+    Format,
+    guarded_rows,
+    has_keys,
+    key_sets,
+    read_records,
+    short_text,
+)
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("eval_id run_id datasource_item_id results")
+_NEEDS = key_sets("eval_id run_id datasource_item_id results")
 
 
 def _items_of_page(head: Head) -> list[Any] | None:
@@ -21,7 +29,7 @@ def _items_of_page(head: Head) -> list[Any] | None:
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _NEEDS) or _items_of_page(head) is not None
+    return has_keys(head, _NEEDS) or _items_of_page(head) is not None
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -32,27 +40,27 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         error = sample.get("error") or {}
         if not results:
             raise Odd(f"error: {error['message']}" if error.get("message") else "no grader gave a result")
-        system = asked.system or named(sample.get("model")) or None
-        context = f"{named(record['eval_id'])}/{named(record['datasource_item_id'])}"
+        system = asked.system or name_text(sample.get("model")) or None
+        context = f"{name_text(record['eval_id'])}/{name_text(record['datasource_item_id'])}"
         item = context if system is None else f"{context}/{system}"
         for result in results:
-            name = named(result["name"])
-            value = number(result.get("score"))
+            name = name_text(result["name"])
+            value = number_or_none(result.get("score"))
             if value is None:
-                yield Refused(f"{place} {name}", f"score {shown(result.get('score'))} is no number")
+                yield Refused(f"{place} {name}", f"score {short_text(result.get('score'))} is no number")
                 continue
-            grader = named((result.get("sample") or {}).get("model")) or asked.judge
+            grader = name_text((result.get("sample") or {}).get("model")) or asked.judge
             if not grader:
                 programs.setdefault(str(name))
             yield Score(grader or name, item, value, name, context, system)
 
     page = _items_of_page(source.head)
     if page is None:
-        yield from each(source, read_record)
+        yield from read_records(source, read_record)
     else:
         for at, record in enumerate(page):
             place = f"{source.name} data[{at}]"
-            yield from guarded(place, read_record, record, place)
+            yield from guarded_rows(place, read_record, record, place)
     if programs:
         yield Note(
             f"{source.name}: no model is named that graded by {', '.join(programs)}: the grader's own name stands for "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from voirdire.tables.formats.format import Asked, Format, each
+from voirdire.tables.formats.format import Asked, Format, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import UNKNOWN, Odd, Refused, Row, UnknownOrder, Vote, named
+from voirdire.tables.formats.rows import UNKNOWN, Odd, Refused, Row, UnknownOrder, Vote, name_text
 from voirdire.tables.formats.source import Head, Source
 
 _WINNERS = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
@@ -28,12 +28,12 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         if _detect_format(other.head) and "cmp_key" in other.head.keys:
             for _, record in other.records():
                 if isinstance(record, dict) and isinstance(record.get("cmp_key"), str):
-                    pairs[named(record.get("idx"))] = record["cmp_key"]
+                    pairs[name_text(record.get("idx"))] = record["cmp_key"]
                     if other.path == source.path:
                         asked_of |= dict.fromkeys(record)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        context = named(record["idx"])
+        context = name_text(record["idx"])
         if context not in pairs:
             raise Odd("the systems are named in the test set alone; give testset-v1.json too")
         first, _, second = pairs[context].partition("_")
@@ -43,14 +43,14 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
             if not _PERSON.fullmatch(key) and not key.endswith(_RESULT):
                 continue
             said = record.get(key)
-            outcome = _WINNERS.get(named(said) or "")
+            outcome = _WINNERS.get(name_text(said) or "")
             if outcome is None:
                 yield Refused(f"{source.name} idx {context}", f"{key} {said!r}")
             else:
                 order = UNKNOWN if _PERSON.fullmatch(key) else None
                 yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context, order=order)
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     if any(_PERSON.fullmatch(key) for key in source.head.keys):
         yield UnknownOrder("people: the order of display is not documented (models saw response1 first)")
 

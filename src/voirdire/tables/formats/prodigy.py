@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.tables.formats.file_judge import judge_of_file
-from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.format import Asked, Format, has_keys, key_sets, read_records
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Odd, Row, Score, labels_in, named, number
+from voirdire.tables.formats.rows import Label, Note, Odd, Row, Score, labels_in, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
-_NEEDS = keyed("answer _task_hash", "answer _input_hash")
+_NEEDS = key_sets("answer _task_hash", "answer _input_hash")
 _ANSWERS = ("accept", "reject")
 _MARKED = ("spans", "relations", "audio_spans")
 
 
 def _detect_format(head: Head) -> bool:
-    return has(head, _NEEDS)
+    return has_keys(head, _NEEDS)
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
@@ -26,7 +26,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     seen: Counter[tuple[Any, ...]] = Counter()
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        judge = named(record.get("_annotator_id") or record.get("_session_id"))
+        judge = name_text(record.get("_annotator_id") or record.get("_session_id"))
         if not judge:
             judge, notes = judge_of_file(source, asked)
             nameless.extend(notes)
@@ -39,7 +39,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         else:
             yield Score(judge, item, said, criterion, run=run)
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     yield from nameless[:1]
 
 
@@ -62,7 +62,7 @@ def _answer_and_label(record: Record) -> tuple[str | float, str | None]:
         if answer == "reject":
             raise Odd("the whole task is rejected, no option is chosen")
         return _accepted_option(record), None
-    label = named(record.get("label"))
+    label = name_text(record.get("label"))
     if label:
         return answer, label
     if any(record.get(name) for name in _MARKED):
@@ -77,16 +77,16 @@ def _accepted_option(record: Record) -> str | float:
     if len(accepted) > 1:
         raise Odd(f"{len(accepted)} options are accepted: {', '.join(accepted)}")
     options = [one for one in record.get("options") or [] if isinstance(one, dict)]
-    scale = [number(one.get("text", one.get("id"))) for one in options]
-    ids = [number(one.get("id")) for one in options]
-    value = number(accepted[0])
+    scale = [number_or_none(one.get("text", one.get("id"))) for one in options]
+    ids = [number_or_none(one.get("id")) for one in options]
+    value = number_or_none(accepted[0])
     return value if options and None not in ids and scale == ids and value is not None else accepted[0]
 
 
 def _shown_input(record: Record) -> str | None:
     """The input that was shown, whatever was asked about it."""
     for key in ("_input_hash", "_task_hash", "text"):
-        if (name := named(record.get(key))) is not None:
+        if (name := name_text(record.get(key))) is not None:
             return name
     return None
 

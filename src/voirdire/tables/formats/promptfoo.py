@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.format import Asked, Format, guarded_rows
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, joined, named, number
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, join_names, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
 _GRADED = {
@@ -40,7 +40,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     prompts: dict[str | None, set[str | None]] = defaultdict(set)
     for one in results:
         with suppress(Odd, AttributeError):  # which is refused below
-            prompts[_system_name(one)].add(named(one.get("promptIdx")))
+            prompts[_system_name(one)].add(name_text(one.get("promptIdx")))
     by_code = graded = 0
 
     def one_result(number_: int, result: Record) -> Iterator[Row]:
@@ -72,21 +72,21 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
             judge = (
                 judge or _provider_name(_value_at_path(result, "testCase", "options", "provider")) or default
             )
-            score = number(part["score"])
+            score = number_or_none(part["score"])
             if score is None:
                 yield Refused(f"{place} assertion {at}", "no score")
                 continue
             yield Score(
                 judge or "promptfoo-default",
-                joined(test, prompt),
+                join_names(test, prompt),
                 score,
                 _criterion_name(assertion, kind),
-                named(test),
+                name_text(test),
                 system,
             )
 
     for at, result in enumerate(results, start=1):
-        yield from guarded(f"{source.name} result {at}", one_result, at, result)
+        yield from guarded_rows(f"{source.name} result {at}", one_result, at, result)
     if by_code:
         yield Note(f"{source.name}: {by_code} results of assertions that no model grades are left out")
     if not graded:
@@ -98,12 +98,12 @@ def _system_name(result: Record) -> str | None:
     found = (
         provider if isinstance(provider, str) else provider.get("label") or provider.get("id") or "unknown"
     )
-    return named(found)
+    return name_text(found)
 
 
 def _criterion_name(assertion: Record, kind: str) -> str | None:
     if assertion.get("metric"):
-        return named(assertion["metric"])
+        return name_text(assertion["metric"])
     value = assertion.get("value")
     if isinstance(value, str) and value.strip():
         return ("not " if kind.startswith("not-") else "") + value.strip()

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import find_roles, plain
-from voirdire.tables.formats.format import Asked, each
-from voirdire.tables.formats.long_table import NAMELESS, left_out
+from voirdire.tables.columns import find_roles, plain_name
+from voirdire.tables.formats.format import Asked, read_records
+from voirdire.tables.formats.long_table import NAMELESS, left_out_notes
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
@@ -21,8 +21,8 @@ from voirdire.tables.formats.rows import (
     Ranking,
     Row,
     further_cells,
-    named,
-    number,
+    name_text,
+    number_or_none,
     objects_note,
 )
 from voirdire.tables.formats.source import Source
@@ -66,7 +66,7 @@ def ranking_columns(
     >>> ranking_columns(["judge", "rank_gpt", "rank_llama"], {"rank_gpt": 2, "rank_llama": 1})
     {'items': {'rank_gpt': 'gpt', 'rank_llama': 'llama'}}
     """
-    names = {plain(name): name for name in columns}
+    names = {plain_name(name): name for name in columns}
     for name in (named_rank, *map(names.get, _CHAINS)):
         if name is not None and _is_chain(first.get(name)):
             return {"chain": name}
@@ -75,7 +75,7 @@ def ranking_columns(
         return {"places": [places[place] for place in sorted(places)]}
     ends = [next(filter(end.fullmatch, columns), None) for end in _ENDS]
     if None not in ends:
-        shown = [name for name in columns if plain(name) in _SHOWN]
+        shown = [name for name in columns if plain_name(name) in _SHOWN]
         shown = shown or [name for name in columns if _ONE_SHOWN.fullmatch(name)]
         return {"best": ends[0], "worst": ends[1], "shown": shown}
     items = {name: match["item"] or match["first"] for name in columns if (match := _RANK_OF.fullmatch(name))}
@@ -89,7 +89,7 @@ def ranking_columns(
 
 def _rank_or_none(cell: Any) -> int | None:
     """A whole number from 1; None where it is none."""
-    value = None if isinstance(cell, bool) else number(cell)
+    value = None if isinstance(cell, bool) else number_or_none(cell)
     return int(value) if value is not None and value >= 1 and value == int(value) else None
 
 
@@ -139,11 +139,11 @@ def ranking_rows(
         nonlocal number_of_row
         number_of_row += 1
         about: dict[str, Any] = {
-            column: named(record.get(roles[column])) for column in _ABOUT[1:] if column in roles
+            column: name_text(record.get(roles[column])) for column in _ABOUT[1:] if column in roles
         }
         if "context" not in about:
             about.setdefault("run", str(number_of_row))
-        who = named(record.get(roles["judge"])) if "judge" in roles else judge
+        who = name_text(record.get(roles["judge"])) if "judge" in roles else judge
         more = further_cells(record, rest, objects)
         for rank, items in enumerate(_tiers_of_row(record, how), start=1):
             for item in items:
@@ -152,10 +152,10 @@ def ranking_rows(
 
     if rest:
         yield Columns("rankings", tuple(rest))
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     if objects:
         yield objects_note(source.name, objects)
-    yield from left_out(source.name, [name for name in others if name not in rest], roles)
+    yield from left_out_notes(source.name, [name for name in others if name not in rest], roles)
     yield Note(
         f"{source.name}: rankings are read from {', '.join(sorted(map(repr, taken)))}; rank 1 is the best"
     )
@@ -183,7 +183,7 @@ def _check_places(source: Source, how: Mapping[str, Any]) -> None:
     names = how.get("places", [])
     numbers = {str(place) for place in range(1, len(names) + 1)}
     cells = {
-        named(record.get(name)) or ""
+        name_text(record.get(name)) or ""
         for _, record in (source.records(names) if names else ())
         if isinstance(record, dict)
         for name in names
@@ -206,10 +206,10 @@ def _tiers_of_row(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
     if "chain" in how:
         tiers = _tiers_of_chain(record.get(how["chain"]))
     elif "places" in how:
-        cells = (named(record.get(name)) for name in how["places"])
+        cells = (name_text(record.get(name)) for name in how["places"])
         tiers = [[cell] if cell else [] for cell in cells]
     elif "items" in how:
-        tiers = _by_rank({item: record.get(name) for name, item in how["items"].items()}, how["items"])
+        tiers = _tiers_by_rank({item: record.get(name) for name, item in how["items"].items()}, how["items"])
     else:
         tiers = _best_worst(record, how)
     items = [item for tier in tiers for item in tier]
@@ -225,7 +225,7 @@ def _tiers_of_chain(cell: Any) -> list[list[str]]:
         raise Odd("no ranking")
     found = _literal_in_cell(cell) if isinstance(cell, str) else cell
     if isinstance(found, dict):
-        return _by_rank(found, {})
+        return _tiers_by_rank(found, {})
     if isinstance(found, list):
         return [[_item_name(one) for one in (tier if isinstance(tier, list) else [tier])] for tier in found]
     if not isinstance(cell, str):
@@ -233,7 +233,7 @@ def _tiers_of_chain(cell: Any) -> list[list[str]]:
     return [[_item_name(item.strip()) for item in tier.split("=")] for tier in cell.split(">")]
 
 
-def _by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list[list[str]]:
+def _tiers_by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list[list[str]]:
     """Items by their ranks; those without a rank are not of the ranking."""
     called = {item: name for name, item in columns.items()}
     tiers: dict[int, list[str]] = {}
@@ -248,7 +248,7 @@ def _by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list[list[
 
 
 def _item_name(value: Any) -> str:
-    found = named(value)
+    found = name_text(value)
     if not found:
         raise Odd("an item of the ranking is empty")
     return found

@@ -10,15 +10,15 @@ from contextlib import closing
 from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
-from voirdire.tables.cells import repeated
+from voirdire.tables.cells import repeated_columns
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.json_text import (
     UNMERGED,
     NotJsonError,
     RepeatedKeyError,
     is_conflict,
-    members,
-    parsed,
+    list_members,
+    parse_json,
 )
 from voirdire.tables.formats.streams import open_text
 
@@ -36,7 +36,7 @@ class Repeated(Unread):
     """That a key of a line occurs twice."""
 
 
-def values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, None]:
+def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, None]:
     """The values of a JSON list by their number, or of lines of JSON by that of the line, where some may be `Unread`.
 
     Parameters
@@ -51,7 +51,7 @@ def values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, 
     """
     if kind == "json":
         with open_text(path) as stream:
-            yield from enumerate(members(stream, name))
+            yield from enumerate(list_members(stream, name))
         return
     with open_text(path, newline="\n", lines=True) as lines:
         for number, line in enumerate(lines, start=1):
@@ -60,7 +60,7 @@ def values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, 
             if len(line) > bounds.SHORT:
                 bounds.check_objects(line, 0, f"{name}:{number}")
             try:
-                value = parsed(line)
+                value = parse_json(line)
             except NotJsonError as error:
                 if is_conflict(line):
                     raise InputError(f"{name}:{number}: {UNMERGED}") from None
@@ -68,15 +68,15 @@ def values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, 
             yield number, value
 
 
-def objects(path: str, name: str, kind: str) -> Placed:
+def json_objects(path: str, name: str, kind: str) -> Placed:
     """The objects of a JSON list, or of lines of JSON.
 
     Raises
     ------
     InputError
-        As :func:`values`, or a key occurs twice in an object.
+        As :func:`json_values`, or a key occurs twice in an object.
     """
-    with closing(values(path, name, kind)) as found:
+    with closing(json_values(path, name, kind)) as found:
         for number, value in found:
             place = f"{name}[{number}]" if kind == "json" else f"{name}:{number}"
             if isinstance(value, Repeated):
@@ -97,9 +97,9 @@ def no_object(value: object) -> str:
     return f"a {type(value).__name__} instead of an object"
 
 
-def lists(path: str, name: str, kind: str) -> Numbered:
+def json_rows(path: str, name: str, kind: str) -> Numbered:
     """The lists of a JSON list, or of lines of JSON, as rows of a table."""
-    for number, value in values(path, name, kind):
+    for number, value in json_values(path, name, kind):
         if isinstance(value, list | Unread):
             yield number, value if isinstance(value, list) else f"not a JSON list: {value}"
         else:
@@ -156,7 +156,7 @@ def column_names(header: Iterable[object], name: str) -> tuple[str, ...]:
         names.append("" if cell is None else cell if isinstance(cell, str) else str(cell))
     broken = [column for column in names if any("\ud800" <= letter <= "\udfff" for letter in column)]
     problems += [f"{name}: column {column!r} has half of a character; name it anew" for column in broken]
-    problems += [f"{name}: {sentence}" for sentence in repeated(names)]
+    problems += [f"{name}: {sentence}" for sentence in repeated_columns(names)]
     if problems:
         raise InputError(problems)
     return tuple(names)

@@ -40,7 +40,7 @@ from voirdire.tables.formats import (
 )
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.source import Head, Source
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 TOOLS: tuple[Format, ...] = tuple(
     module.FORMAT
@@ -103,7 +103,9 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
     """
     if tool is not None:
         if tool not in FORMATS:
-            raise InputError(f"format {tool!r} is none of {', '.join(FORMATS)}{nearest(tool, list(FORMATS))}")
+            raise InputError(
+                f"format {tool!r} is none of {', '.join(FORMATS)}{nearest_name(tool, list(FORMATS))}"
+            )
         found = FORMATS[tool]
         if found is not tables.FORMAT and not found.detect(source.head):
             _as_record(source, found)
@@ -125,7 +127,7 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
     if source.head.shape in ("object", "zip"):
         raise InputError(f"{source.name}: {_describe_unknown_file(source.head)}")
     if not tables.is_known(source, asked):
-        raise InputError(tables.unknown(source) + _closest_tool(source.head))
+        raise InputError(tables.unknown_table(source) + _closest_tool(source.head))
     return tables.FORMAT
 
 

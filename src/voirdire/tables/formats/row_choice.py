@@ -25,7 +25,7 @@ class RowChoice:
     --------
     >>> from voirdire.tables.formats.rows import Score
     >>> choice = RowChoice({"item": "1"})
-    >>> choice.keeps(Score("a", "1.0", 3)), choice.keeps(Score("a", "2", 3))
+    >>> choice.is_chosen(Score("a", "1.0", 3)), choice.is_chosen(Score("a", "2", 3))
     (True, False)
     """
 
@@ -35,7 +35,7 @@ class RowChoice:
         self.values: dict[str, Counter[str]] = {name: Counter() for name in self.where}
         self.any = self.any_kept = False
 
-    def keeps(self, row: Any) -> bool:
+    def is_chosen(self, row: Any) -> bool:
         """True where a row is chosen."""
         if not self.where:
             return True

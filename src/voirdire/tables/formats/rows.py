@@ -115,12 +115,12 @@ class Odd(Exception):
     """A record that says nothing usable, and why; whoever goes through the records refuses it and goes on."""
 
 
-def named(value: object) -> str | None:
+def name_text(value: object) -> str | None:
     """A name as text: whole numbers without a point, nothing for what is missing.
 
     Examples
     --------
-    >>> named(81), named(2.0), named("a "), named(None), named(float("nan"))
+    >>> name_text(81), name_text(2.0), name_text("a "), name_text(None), name_text(float("nan"))
     ('81', '2', 'a ', None, None)
     """
     if value is None or isinstance(value, str):
@@ -136,7 +136,7 @@ def named(value: object) -> str | None:
     return str(value)
 
 
-def joined(*parts: object) -> str:
+def join_names(*parts: object) -> str:
     """A name of several parts, with ``/`` between them.
 
     Raises
@@ -146,22 +146,22 @@ def joined(*parts: object) -> str:
 
     Examples
     --------
-    >>> joined(81, 2.0, "gpt-4")
+    >>> join_names(81, 2.0, "gpt-4")
     '81/2/gpt-4'
     """
-    names = [named(part) for part in parts]
+    names = [name_text(part) for part in parts]
     if None in names or "" in names:
         raise Odd("a part of the name of what was judged is missing")
     return "/".join(map(str, names))
 
 
-def number(value: object) -> float | int | None:
+def number_or_none(value: object) -> float | int | None:
     """A number, None for what is none; truth values are 1 and 0.
 
     Examples
     --------
-    >>> number(True), number(0.5), number("4"), number("n/a"), number(float("nan"))
-    (1, 0.5, 4, None, None)
+    >>> [number_or_none(one) for one in (True, 0.5, "4", "n/a", float("nan"))]
+    [1, 0.5, 4, None, None]
     """
     if isinstance(value, bool):
         return int(value)
@@ -171,7 +171,7 @@ def number(value: object) -> float | int | None:
         return None
 
 
-def winner(said: object, meanings: Mapping[Any, str]) -> str:
+def outcome_winner(said: object, meanings: Mapping[Any, str]) -> str:
     """Winner that an outcome of a tool means.
 
     Raises
@@ -181,7 +181,7 @@ def winner(said: object, meanings: Mapping[Any, str]) -> str:
 
     Examples
     --------
-    >>> winner("model_b", {"model_a": "first", "model_b": "second"})
+    >>> outcome_winner("model_b", {"model_a": "first", "model_b": "second"})
     'second'
     """
     try:
@@ -190,7 +190,7 @@ def winner(said: object, meanings: Mapping[Any, str]) -> str:
         raise Odd(f"winner {said!r} is none of {', '.join(map(str, meanings))}") from None
 
 
-def answered(judge: Any, item: Any, said: object, **about: Any) -> Score | Label:
+def score_or_label(judge: Any, item: Any, said: object, **about: Any) -> Score | Label:
     """A score where a number was said, else a label.
 
     Raises
@@ -200,10 +200,10 @@ def answered(judge: Any, item: Any, said: object, **about: Any) -> Score | Label
 
     Examples
     --------
-    >>> answered("ann", "x", 4).score, answered("ann", "x", "good", criterion="tone").label
+    >>> score_or_label("ann", "x", 4).score, score_or_label("ann", "x", "good", criterion="tone").label
     (4, 'good')
     """
-    value = None if isinstance(said, bool | str) else number(said)
+    value = None if isinstance(said, bool | str) else number_or_none(said)
     if value is not None:
         return Score(judge, item, value, **about)
     if isinstance(said, bool | str) and said != "":
@@ -223,8 +223,8 @@ def labels_in(said: object) -> list[str]:
     (['[[A]]'], ['good'], ['C;'], [])
     """
     if isinstance(said, list | tuple):
-        return [name for one in said if (name := named(one))]
-    text = named(said)
+        return [name for one in said if (name := name_text(one))]
+    text = name_text(said)
     return labels_in_text(text) if text else []
 
 
@@ -253,23 +253,23 @@ def _several_labels(found: list[str]) -> str:
     return f"{len(found)} labels: {', '.join(found)}"
 
 
-def fault(row: Any) -> str | None:
+def row_fault(row: Any) -> str | None:
     """Why a row can be in no table; None where it can.
 
     Examples
     --------
-    >>> fault(Vote("a", "x", "x", "tie")), fault(Score("", "x", 3)), fault(Label("a", "x", "yes"))
+    >>> row_fault(Vote("a", "x", "x", "tie")), row_fault(Score("", "x", 3)), row_fault(Label("a", "x", "yes"))
     ("an item against itself: 'x'", 'judge is empty', None)
-    >>> fault(Label({"name": "a"}, "x", "yes"))
+    >>> row_fault(Label({"name": "a"}, "x", "yes"))
     'judge is a dict, not a name'
-    >>> fault(Label("a", "x", "good;long"))
+    >>> row_fault(Label("a", "x", "good;long"))
     '2 labels: good, long'
     """
     kind = type(row)
     if kind is Extended:
-        return fault(row.row)
+        return row_fault(row.row)
     if kind is Known:
-        return fault(row.answer._replace(judge="known"))
+        return row_fault(row.answer._replace(judge="known"))
     if kind not in TABLES:
         return None
     if kind is Label and not isinstance(row.label, LabelSet) and len(found := labels_in(row.label)) > 1:
@@ -285,7 +285,7 @@ def fault(row: Any) -> str | None:
             return f"{row._fields[at]} is a {type(value).__name__}, not a name"
     if kind is Vote and row.first == row.second:
         return f"an item against itself: {row.first!r}"
-    if kind is Score and number(row.score) is None:
+    if kind is Score and number_or_none(row.score) is None:
         return f"{row.score!r} is no number"
     return None
 

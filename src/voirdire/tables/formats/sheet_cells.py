@@ -27,7 +27,7 @@ _MOST = 1_000  # faults that are kept
 Attributes = Mapping[str, str]
 
 
-def walk(
+def walk_xml(
     pieces: Iterable[bytes],
     start: Callable[[str, Attributes], None],
     end: Callable[[str], None] = lambda tag: None,
@@ -59,12 +59,12 @@ def _no_document_type(*_: object) -> None:
     raise ValueError("it declares a type of document")
 
 
-def unescaped(text: str) -> str:
+def unescape_text(text: str) -> str:
     """Text with the letters that XML cannot hold.
 
     Examples
     --------
-    >>> unescaped("a_x000D_b"), unescaped("_x005F_x000D_")
+    >>> unescape_text("a_x000D_b"), unescape_text("_x005F_x000D_")
     ('a\\rb', '_x000D_')
     """
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
@@ -166,8 +166,8 @@ class SheetReader:
         if self._listens:
             self._text.append(data)
             self._size += len(data)
-            if self._size > bounds.record():
-                raise bounds.too_large(f"cell {self._place} has a text of", bounds.record())
+            if self._size > bounds.record_bound():
+                raise bounds.too_large_error(f"cell {self._place} has a text of", bounds.record_bound())
 
     def _begin_cell(self, attributes: Attributes) -> None:
         place = attributes.get("r")
@@ -208,7 +208,7 @@ class SheetReader:
         if self._kind == "s":
             return self._strings[int(text)]
         if self._kind in ("str", "inlineStr"):
-            return unescaped(text)
+            return unescape_text(text)
         if self._kind == "b":
             return text in ("1", "true")
         if self._kind == "d":

@@ -11,19 +11,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.csv_file import separated, separator_mark, separator_of
+from voirdire.tables.csv_file import separated_rows, separator_mark, separator_of
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.archive import open_archive
-from voirdire.tables.formats.failures import reading
-from voirdire.tables.formats.json_text import UNMERGED, NotJsonError, RepeatedKeyError, is_conflict, parsed
+from voirdire.tables.formats.failures import reading_errors
+from voirdire.tables.formats.json_text import (
+    UNMERGED,
+    NotJsonError,
+    RepeatedKeyError,
+    is_conflict,
+    parse_json,
+)
 from voirdire.tables.formats.records import (
     Numbered,
     Placed,
     column_names,
-    lists,
+    json_objects,
+    json_rows,
+    json_values,
     named_cells,
-    objects,
-    values,
 )
 from voirdire.tables.formats.spreadsheet import Workbook
 from voirdire.tables.formats.streams import (
@@ -34,7 +40,7 @@ from voirdire.tables.formats.streams import (
     local_copy,
     open_bytes,
     open_text,
-    unpacked,
+    unpacked_copy,
 )
 from voirdire.tables.parquet_file import parquet_names, parquet_rows
 
@@ -116,7 +122,7 @@ class Source:
         if self.head.shape == "object" or self.head.lone:
             return iter([(self.name, self.head.first)])
         if self.kind in ("json", "jsonl"):
-            return objects(self.local, self.name, self.kind)
+            return json_objects(self.local, self.name, self.kind)
         if self.kind == "parquet":
             return self._parquet_records(columns)
         return named_cells(self.rows(), self.header, self.name)
@@ -148,8 +154,8 @@ class Source:
             workbook, sheet = self.workbook
             return iter(workbook.rows(sheet))
         if self.kind.endswith("lists"):
-            return lists(self.local, self.name, self.kind.removesuffix(" lists"))
-        return separated(self.local, self.name, self.separator)
+            return json_rows(self.local, self.name, self.kind.removesuffix(" lists"))
+        return separated_rows(self.local, self.name, self.separator)
 
     def _parquet_records(self, columns: Sequence[str]) -> Placed:
         names = [name for name in self.head.columns if not columns or name in columns]
@@ -160,13 +166,13 @@ class Source:
                 number += 1
                 yield f"{self.name} row {number}", dict(zip(names, row, strict=True))
 
-    def zipped(self) -> zipfile.ZipFile:
+    def zip_archive(self) -> zipfile.ZipFile:
         """The archive."""
         return open_archive(self.local)
 
 
 @contextmanager
-def opened(
+def open_source(
     path: str | os.PathLike[str], separator: str | None = None, sheet: str | None = None
 ) -> Iterator[Source]:
     """Open a file and tell what is in it: its bytes decide, never its name.
@@ -191,21 +197,21 @@ def opened(
         separator = separator_mark(separator)
     with ExitStack() as stack:
         local = stack.enter_context(local_copy(text))
-        stack.enter_context(_as_given(local, text))
+        stack.enter_context(_name_as_given(local, text))
         start = _first_bytes(local)
         packed = is_packed(start)
         if packed:
             start = _first_bytes(local, unpack=True)
             if start.startswith((PARQUET, ZIP)):  # which are not read from their beginning
-                local = stack.enter_context(unpacked(local))
-                stack.enter_context(_as_given(local, text))
+                local = stack.enter_context(unpacked_copy(local))
+                stack.enter_context(_name_as_given(local, text))
         source = _recognise_file(text, local, start, separator, sheet)
         source.packed = packed
         yield source
 
 
 @contextmanager
-def _as_given(local: str, path: str) -> Iterator[None]:
+def _name_as_given(local: str, path: str) -> Iterator[None]:
     """Have messages name a file as it was given, not its copy."""
     try:
         yield
@@ -219,7 +225,7 @@ def _first_bytes(local: str, unpack: bool = False) -> bytes:
     if unpack:
         with open_bytes(local) as stream:
             return stream.read(_PEEK)
-    with reading(local), open(local, "rb") as plain:
+    with reading_errors(local), open(local, "rb") as plain:
         return plain.read(_PEEK)
 
 
@@ -290,12 +296,12 @@ def _list_source(path: str, local: str) -> Source:
     """A JSON list, or a list in each line; of objects, or of the cells of a table."""
     lines = _first_lines(local)
     try:
-        first = parsed(lines[0]) if len(lines) > 1 else None
+        first = parse_json(lines[0]) if len(lines) > 1 else None
     except NotJsonError:
         first = None
     by_line = isinstance(first, list) and first and not any(isinstance(one, dict | list) for one in first)
     source = Source(path, local, "jsonl" if by_line else "json", Head("records"))
-    _, value = next(values(local, source.name, source.kind), (0, None))
+    _, value = next(json_values(local, source.name, source.kind), (0, None))
     if isinstance(value, list):
         source.kind += " lists"
         return _read_header(source)
@@ -313,7 +319,7 @@ def _object_source(path: str, local: str) -> Source:
     first = None
     if len(lines) > 1:
         try:
-            first = parsed(lines[0])
+            first = parse_json(lines[0])
         except RepeatedKeyError as error:
             raise InputError(f"file {path!r}: {error} in an object; keep one") from None
         except NotJsonError:
@@ -327,21 +333,21 @@ def _object_source(path: str, local: str) -> Source:
 def _first_lines(local: str) -> list[str]:
     """The first two lines that are not empty, as far as a line may reach."""
     with open_text(local) as stream:
-        lines = (line for line in iter(lambda: stream.readline(bounds.record()), "") if line.strip())
+        lines = (line for line in iter(lambda: stream.readline(bounds.record_bound()), "") if line.strip())
         return [line for _, line in zip(range(2), lines, strict=False)]
 
 
 def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
-    bound = bounds.held(size)
+    bound = bounds.held_bound(size)
     with open_text(local) as stream:
         text = stream.read(bound + 1)
     if len(text) > bound:
-        raise bounds.too_large(f"file {path!r} is one object of", bound)
+        raise bounds.too_large_error(f"file {path!r} is one object of", bound)
     bounds.check_objects(text, size, f"file {path!r}")
     try:
-        return parsed(text)
+        return parse_json(text)
     except RepeatedKeyError as error:
         raise InputError(f"file {path!r}: {error} in an object; keep one") from None
     except NotJsonError as error:

@@ -15,9 +15,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.archive import open_archive, pieces
-from voirdire.tables.formats.failures import library
-from voirdire.tables.formats.sheet_cells import Attributes, SheetReader, is_date, unescaped, walk
+from voirdire.tables.formats.archive import member_pieces, open_archive
+from voirdire.tables.formats.failures import library_errors
+from voirdire.tables.formats.sheet_cells import Attributes, SheetReader, is_date, unescape_text, walk_xml
 
 _WORKBOOK = "xl/workbook.xml"
 _SMALL = 2**24  # bytes of a part that describes the workbook
@@ -54,7 +54,7 @@ class Workbook:
         self.sheets: list[Sheet] = []
         self._since_1904 = False
         self._targets: dict[str, str] = {}  # parts by their kinds
-        with open_archive(path) as archive, library(path, "a spreadsheet"):
+        with open_archive(path) as archive, library_errors(path, "a spreadsheet"):
             self._read_workbook(archive)
 
     def _read_workbook(self, archive: zipfile.ZipFile) -> None:
@@ -73,7 +73,9 @@ class Workbook:
                 kind, target = by_id.get(plain.get("id", ""), ("", ""))
                 if kind == "worksheet" and target in held:
                     self.sheets.append(
-                        Sheet(unescaped(plain["name"]), target, plain.get("state", "visible") == "visible")
+                        Sheet(
+                            unescape_text(plain["name"]), target, plain.get("state", "visible") == "visible"
+                        )
                     )
 
         _walk_part(archive, workbook, start_element)
@@ -96,14 +98,14 @@ class Workbook:
             if tag == "rPh":
                 reading = False
             elif tag == "si":
-                found.append(unescaped("".join(parts)))
+                found.append(unescape_text("".join(parts)))
                 parts.clear()
 
         part = self._targets.get("sharedStrings")
-        with open_archive(self._path) as archive, library(self._path, "a spreadsheet"):
+        with open_archive(self._path) as archive, library_errors(self._path, "a spreadsheet"):
             if part in archive.namelist():
                 with _open_part(archive, part) as stream:
-                    for _ in walk(
+                    for _ in walk_xml(
                         stream,
                         start_element,
                         end_element,
@@ -133,7 +135,7 @@ class Workbook:
             within = within and tag != "cellXfs"
 
         part = self._targets.get("styles")
-        with open_archive(self._path) as archive, library(self._path, "a spreadsheet"):
+        with open_archive(self._path) as archive, library_errors(self._path, "a spreadsheet"):
             if part in archive.namelist():
                 _walk_part(archive, part, start_element, end_element)
         return [is_date(number, codes.get(number)) for number in formats]
@@ -150,9 +152,9 @@ class Workbook:
         reader = SheetReader(strings, dates, self._since_1904)
         width = 0
         with open_archive(self._path) as archive, _open_part(archive, sheet.part) as stream:
-            steps = walk(stream, reader.start, reader.end, reader.text)
+            steps = walk_xml(stream, reader.start, reader.end, reader.text)
             while True:
-                with library(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
+                with library_errors(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
                     done = next(steps, steps) is steps
                 for number, cells in reader.rows:
                     while cells and cells[-1] == "" and len(cells) > width:
@@ -236,8 +238,8 @@ def _relations_of_part(archive: zipfile.ZipFile, part: str) -> list[tuple[str, s
 
 def _walk_part(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
     """Go through a part that describes the workbook."""
-    with _open_part(archive, part, bounds.asked() or _SMALL) as stream:
-        for _ in walk(stream, start, end):
+    with _open_part(archive, part, bounds.user_bound() or _SMALL) as stream:
+        for _ in walk_xml(stream, start, end):
             pass
 
 
@@ -245,5 +247,5 @@ def _open_part(
     archive: zipfile.ZipFile, part: str, bound: int | None = None
 ) -> closing[Generator[bytes, None, None]]:
     """A part in pieces, which is closed whatever happens to them."""
-    most = bounds.in_parts(archive.getinfo(part).compress_size) if bound is None else bound
-    return closing(pieces(archive, part, most))
+    most = bounds.parts_bound(archive.getinfo(part).compress_size) if bound is None else bound
+    return closing(member_pieces(archive, part, most))

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.failures import reading
+from voirdire.tables.formats.failures import reading_errors
 
 _CHUNK = 2**20  # bytes that are read together
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -110,20 +110,20 @@ class _Checked(io.RawIOBase):
         self._path, self._plain, self._stream = path, plain, stream
         self._text, self._begun = text, False
         self._line = 0  # bytes of the line so far
-        self._longest = bounds.record() if lines else None
+        self._longest = bounds.record_bound() if lines else None
         self._unpacked = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with reading(self._path):
+        with reading_errors(self._path):
             chunk: bytes = self._stream.read(len(buffer))
         if self._stream is not self._plain:
             self._unpacked += len(chunk)
-            bound = bounds.in_parts(self._plain.tell())
+            bound = bounds.parts_bound(self._plain.tell())
             if self._unpacked > bound:
-                raise bounds.too_large(f"file {self._path!r} unpacks to", bound)
+                raise bounds.too_large_error(f"file {self._path!r} unpacks to", bound)
         if self._text and not self._begun:
             check_start(chunk, self._path, text=True)
             self._begun = True
@@ -133,7 +133,7 @@ class _Checked(io.RawIOBase):
             end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
             self._line = self._line + len(chunk) if end < 0 else len(chunk) - end
             if self._line > self._longest:
-                raise bounds.too_large(f"file {self._path!r} has a line of", self._longest)
+                raise bounds.too_large_error(f"file {self._path!r} has a line of", self._longest)
         buffer[: len(chunk)] = chunk
         return len(chunk)
 
@@ -153,7 +153,7 @@ def open_bytes(path: str, *, text: bool = False, lines: bool = False) -> Iterato
         While it is read: it is damaged, unpacks to more than :mod:`voirdire.tables.formats.bounds` allows, or is no
         text.
     """
-    with reading(path):
+    with reading_errors(path):
         plain = open(path, "rb")  # noqa: SIM115
         magic = plain.read(4)
         plain.seek(0)
@@ -231,7 +231,7 @@ def check_utf8(path: str) -> None:
 
 
 @contextmanager
-def unpacked(path: str) -> Iterator[str]:
+def unpacked_copy(path: str) -> Iterator[str]:
     """A path at which the unpacked bytes of a packed file lie."""
     with tempfile.NamedTemporaryFile(prefix="voirdire-") as copy, open_bytes(path) as stream:
         while chunk := stream.read(_CHUNK):

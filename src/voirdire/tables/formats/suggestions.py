@@ -9,9 +9,9 @@ from itertools import islice, pairwise
 from shlex import quote
 from typing import Any
 
-from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, plain
+from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, plain_name
 from voirdire.tables.formats.example_table import alike_columns, answer_columns, judge_columns
-from voirdire.tables.formats.rows import number
+from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.vote_columns import OUTCOME_WORDS
 
@@ -72,7 +72,7 @@ class Held:
         return "numbers" if self.numeric else "texts" if self.filled else "nothing"
 
 
-def sample(source: Source) -> list[Held]:
+def sample_columns(source: Source) -> list[Held]:
     """Content of each column, by the first rows.
 
     Parameters
@@ -80,21 +80,21 @@ def sample(source: Source) -> list[Held]:
     source : Source
         An open file of records or a table.
     """
-    return held_by(source.columns(), records_of(source))
+    return summarise_columns(source.columns(), first_records(source))
 
 
-def records_of(source: Source) -> list[Mapping[str, Any]]:
+def first_records(source: Source) -> list[Mapping[str, Any]]:
     """The first records that can be read."""
     found = (record for _, record in source.records() if isinstance(record, dict))
     return list(islice(found, _ROWS))
 
 
-def held_by(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[Held]:
+def summarise_columns(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[Held]:
     """Content of columns in some records.
 
     Examples
     --------
-    >>> [one.told for one in held_by(["x", "y"], [{"x": 1, "y": "A"}, {"x": 2, "y": "B"}, {"x": 2}])]
+    >>> [one.told for one in summarise_columns(["x", "y"], [{"x": 1, "y": "A"}, {"x": 2, "y": "B"}, {"x": 2}])]
     ['1, 2', 'A, B']
     """
     found = []
@@ -102,7 +102,7 @@ def held_by(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> lis
         cells = [record.get(name) for record in records]
         filled = [cell for cell in cells if cell is not None and cell != ""]
         values = tuple(islice(dict.fromkeys(map(str, filled)), _FEW + 1))
-        numbers = sum(number(cell) is not None and not isinstance(cell, bool) for cell in filled)
+        numbers = sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in filled)
         found.append(Held(name, len(filled), len(cells) - len(filled), numbers, values))
     return found
 
@@ -115,19 +115,19 @@ class Suggestion:
     options: str
 
 
-def suggest(source: Source) -> str:
+def suggest_options(source: Source) -> str:
     """Say what to type for a table that cannot be told, as the end of a sentence."""
     usual = (
         "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...), "
         "or, where each other column is a judge, --wide judge reads it so"
     )
-    return "; ".join([*(f"{one.sentence} {one.options}".strip() for one in suggestions(source)), usual])
+    return "; ".join([*(f"{one.sentence} {one.options}".strip() for one in likely_tables(source)), usual])
 
 
-def suggestions(source: Source) -> list[Suggestion]:
+def likely_tables(source: Source) -> list[Suggestion]:
     """Kinds of table that a file may be, by names of columns and content of cells; the likeliest comes first."""
-    records = records_of(source)
-    held = held_by(source.columns(), records)
+    records = first_records(source)
+    held = summarise_columns(source.columns(), records)
     roles = find_roles([one.name for one in held])
     free = [one for one in held if one.name not in roles.values() and not is_key(one.name)]
     numeric = [one for one in free if one.numeric]
@@ -168,7 +168,7 @@ def suggestions(source: Source) -> list[Suggestion]:
             Suggestion(f"is {one.name!r} item?", f"--map item={quote(one.name)}{who}")
             for one in held
             if one.name not in roles.values()
-            and (plain(one.name).endswith("id") or plain(one.name) in _ITEMS)
+            and (plain_name(one.name).endswith("id") or plain_name(one.name) in _ITEMS)
         ][:1]
     if below := _header_below(records):
         found.append(
@@ -288,13 +288,13 @@ def _evidence_of_counts(numeric: Sequence[Held], records: Sequence[Mapping[str, 
         return ""
     totals = set()
     for record in records:
-        cells = [number(record.get(one.name)) for one in numeric]
+        cells = [number_or_none(record.get(one.name)) for one in numeric]
         if any(cell is None or cell < 0 or cell != int(cell) for cell in cells):
             return ""
         totals.add(sum(int(cell) for cell in cells if cell is not None))
     if all(_COUNTED.search(one.name) for one in numeric):
         return f"{_quoted_names(numeric)} are called as counts are"
-    zeros = any(number(record.get(one.name)) == 0 for record in records for one in numeric)
+    zeros = any(number_or_none(record.get(one.name)) == 0 for record in records for one in numeric)
     if len(records) > 1 and len(totals) == 1 and zeros:
         return f"every row of {_quoted_names(numeric)} adds up to {totals.pop()}"
     return ""

@@ -48,7 +48,7 @@ class Rows:
         self._header: tuple[str, ...] = ()
         self._runs: set[Any] = set()
 
-    def declare(self, names: Sequence[str]) -> None:
+    def declare_columns(self, names: Sequence[str]) -> None:
         """Have columns, whether or not a row fills them."""
         self.declare_fields(names)
         self._kept = {name for name in self._kept if name != "judge"} | set(names)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import ANSWERS, check_targets, find_roles, kind_of, lacking
+from voirdire.tables.columns import ANSWERS, check_targets, describe_unknown_columns, find_roles, kind_of
 from voirdire.tables.formats.example_table import alike_columns, answer_columns
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_counts import count_column, long_counts
@@ -16,9 +16,9 @@ from voirdire.tables.formats.long_table import all_numbers, is_ambiguous, long_k
 from voirdire.tables.formats.ranking_table import columns_taken, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
-from voirdire.tables.formats.suggestions import chosen_judges, suggest
+from voirdire.tables.formats.suggestions import chosen_judges, suggest_options
 from voirdire.tables.formats.wide_table import WIDE, wide_roles, wide_rows
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 
 def _detect_format(head: Head) -> bool:
@@ -74,7 +74,7 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
     return roles
 
 
-def in_layout(source: Source, roles: Mapping[str, str]) -> bool:
+def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
     """True where a table is known by its layout or by what an answer holds, not by the names of its columns alone."""
     if count_column(source.columns(), roles) is not None:
         return True
@@ -83,15 +83,15 @@ def in_layout(source: Source, roles: Mapping[str, str]) -> bool:
     return is_known(source, Asked())
 
 
-def unknown(source: Source) -> str:
+def unknown_table(source: Source) -> str:
     """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
-    return f"{source.name}: {lacking(source.columns())}; {suggest(source)}"
+    return f"{source.name}: {describe_unknown_columns(source.columns())}; {suggest_options(source)}"
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     found = _choose_reader(source, asked)
     if found is None:
-        raise InputError(unknown(source))
+        raise InputError(unknown_table(source))
     return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
@@ -107,7 +107,7 @@ def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] 
     used, given = roles_of(source, asked)
     wrong = check_targets(given)
     wrong += [
-        f"there is no column {name!r} (for {column}){nearest(name, columns)}"
+        f"there is no column {name!r} (for {column}){nearest_name(name, columns)}"
         for column, name in given.items()
         if name not in columns
     ]

@@ -9,13 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from voirdire.errors import InputError
-from voirdire.notices import notice
-from voirdire.tables.cells import Cells, choose
+from voirdire.notices import give_notice
+from voirdire.tables.cells import Cells, choose_columns
 from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, kind_of
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.registry import tool_of, tool_of_file
-from voirdire.tables.formats.source import Source, opened
-from voirdire.tables.formats.tables import in_layout
+from voirdire.tables.formats.source import Source, open_source
+from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import BESIDE, Reading, read_as
 
@@ -68,7 +68,7 @@ def foreign_cells(
     if tool:
         return imported_cells(_read_imported(*_state_of_file(path)), required, optional, problems)
     roles = wanted_roles(names, required, optional)
-    with opened(path) as source:
+    with open_source(path) as source:
         cells = _renamed_columns(source, names, roles, required, optional, problems)
     say_roles(path, roles)
     return cells
@@ -89,7 +89,7 @@ def imported_cells(
     found.say()
     return {
         name: frame[name].tolist()
-        for name in choose([str(name) for name in frame], required, optional, problems)
+        for name in choose_columns([str(name) for name in frame], required, optional, problems)
     }
 
 
@@ -105,10 +105,10 @@ def say_roles(called: str, roles: Mapping[str, str]) -> None:
     """Say which columns are taken for ours."""
     if roles:
         shown = ", ".join(f"{name!r} as {column}" for column, name in roles.items())
-        notice(f"{called}: columns are taken for others: {shown}.")
+        give_notice(f"{called}: columns are taken for others: {shown}.")
 
 
-def written(path: str, folder: str) -> str:
+def write_votes(path: str, folder: str) -> str:
     """The votes of a large file of a tool or of other columns, written into a folder as a table of ours."""
     read_as(path, Reading(), folder=Path(folder)).say()
     return str(Path(folder, "votes.csv"))
@@ -131,7 +131,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
     if os.path.isfile(path + BESIDE):
         return "table", ()
     try:
-        with opened(path) as source:
+        with open_source(path) as source:
             if source.head.lone and tool_of(source.head) is None:
                 source.head = source.head.as_record()
             head = source.head
@@ -145,7 +145,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             if found is not None:
                 return found.name, names
             roles = find_roles(names)
-            if in_layout(source, roles):
+            if has_known_layout(source, roles):
                 return "table", names
             plain = _is_ours(source, path)
             elsewhere = not ours or (source.kind != "csv" and not plain)
@@ -182,12 +182,12 @@ def _renamed_columns(
 ) -> Cells:
     """Columns under our names, as far as they are wanted and not there under them; all others keep theirs."""
     kept = [name for name in names if name not in roles.values()]
-    wanted = choose([*roles, *kept], required, optional, problems)
+    wanted = choose_columns([*roles, *kept], required, optional, problems)
     places = [(column, roles.get(column, column)) for column in wanted]
     cells: dict[str, list[object]] = {column: [] for column in wanted}
     known: dict[object, str] = {}  # each text once
     for note in source.notes:
-        notice(note)
+        give_notice(note)
     for place, record in source.records([name for _, name in places]):
         if isinstance(record, str):
             problems.stop(f"{place}: {record}")

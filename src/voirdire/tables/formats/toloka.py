@@ -8,7 +8,7 @@ from typing import Any
 from voirdire.tables.formats.crowd import Work, rows_of_work
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, named
+from voirdire.tables.formats.rows import Note, Refused, Row, name_text
 from voirdire.tables.formats.source import Head, Source
 
 _SHOWN, _ANSWER, _KNOWN, _HINT = "INPUT:", "OUTPUT:", "GOLDEN:", "HINT:"
@@ -54,8 +54,8 @@ def _work_of_record(place: str, record: Record, head: Head) -> Work:
         refused = f"status {record[_STATUS]!r} is none of {', '.join([*_COUNTS, *_AWAY])}"
     return Work(
         place,
-        named(record.get(_WORKER)),
-        named(record.get(_TASK)) or None,
+        name_text(record.get(_WORKER)),
+        name_text(record.get(_TASK)) or None,
         _cells_under(record, _SHOWN),
         _cells_under(record, _ANSWER),
         _cells_under(record, _KNOWN),

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.tables.formats.format import Asked, Format, each, shown
+from voirdire.tables.formats.format import Asked, Format, read_records, short_text
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, name_text, number_or_none
 from voirdire.tables.formats.source import Head, Source
 
 _STAND_IN = "ultrafeedback"
@@ -47,13 +47,13 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
             raise Odd("no list of completions")
         if not completions:
             raise Odd("the list of completions is empty")
-        context = next((text for name in _PROMPT if (text := named(record.get(name)))), None)
+        context = next((text for name in _PROMPT if (text := name_text(record.get(name)))), None)
         if context is None:
             raise Odd("neither an instruction nor an id")
-        own = next((name for key in _JUDGE if (name := named(record.get(key)))), None)
+        own = next((name for key in _JUDGE if (name := name_text(record.get(key)))), None)
         models = record.get("models")
         for at, completion in enumerate(completions):
-            system = named(completion.get("model")) or _listed_model(models, at) or f"completion {at + 1}"
+            system = name_text(completion.get("model")) or _listed_model(models, at) or f"completion {at + 1}"
             about = {"context": context, "system": system}
             means += completion.get(_MEAN) is not None
             aspects = _ratings_by_aspect(completion)
@@ -64,9 +64,9 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
             if completion.get(_OVERALL) is not None:
                 ratings.append((_OVERALL, completion[_OVERALL]))
             for criterion, said in ratings:
-                value = number(said)
+                value = number_or_none(said)
                 if value is None:
-                    yield Refused(f"{place} {system} {criterion}", f"no rating: {shown(said)}")
+                    yield Refused(f"{place} {system} {criterion}", f"no rating: {short_text(said)}")
                     continue
                 judge = asked.judge or own or _STAND_IN
                 nameless += asked.judge is None and own is None
@@ -75,7 +75,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
                 run = seen[judge, item, criterion]
                 yield Score(judge, item, value, criterion, run=run, **about)
 
-    yield from each(source, read_record)
+    yield from read_records(source, read_record)
     if nameless:
         yield Note(
             f"{source.name}: who gave the ratings is not in the file: all are one judge {_STAND_IN!r} (--set "
@@ -95,7 +95,7 @@ def _each_rating(said: Any) -> list[Any]:
 
 
 def _listed_model(models: Any, at: int) -> str | None:
-    return named(models[at]) if isinstance(models, list) and at < len(models) else None
+    return name_text(models[at]) if isinstance(models, list) and at < len(models) else None
 
 
 FORMAT = Format("ultrafeedback", "UltraFeedback", (), _detect_format, _read_rows, ("judge",))

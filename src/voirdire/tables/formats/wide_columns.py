@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import listed
-from voirdire.tables.formats.rows import number
+from voirdire.tables.columns import list_names
+from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 
 
@@ -20,7 +20,7 @@ class CellCounts:
     first_text: str = ""
 
 
-def held(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]:
+def count_cells(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]:
     """Columns with what their cells hold; empty cells do not count.
 
     Examples
@@ -28,7 +28,7 @@ def held(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]:
     >>> import pandas as pd
     >>> from voirdire.tables.formats.frames import opened_frame
     >>> with opened_frame(pd.DataFrame({"tone": [1, "x", None]})) as source:
-    ...     held(source, ["tone"])["tone"]
+    ...     count_cells(source, ["tone"])["tone"]
     CellCounts(numbers=1, texts=1, first_text="row 2: tone 'x'")
     """
     found = {name: CellCounts() for name in columns}
@@ -38,7 +38,7 @@ def held(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]:
                 cell = record.get(name)
                 if cell in (None, ""):
                     continue
-                if number(cell) is not None:
+                if number_or_none(cell) is not None:
                     counts.numbers += 1
                 else:
                     counts.texts += 1
@@ -54,7 +54,7 @@ def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
     InputError
         Most cells of a column are numbers, and another is none.
     """
-    found = held(source, columns)
+    found = count_cells(source, columns)
     if odd := [one.first_text for one in found.values() if 0 < one.texts < one.numbers]:
         raise InputError(
             [
@@ -67,16 +67,16 @@ def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
 
 def check_judges_of_scores(source: Source, columns: Sequence[str]) -> None:
     """Raise where a column holds texts alone, while others hold scores."""
-    alien = [name for name, one in held(source, columns).items() if one.texts and not one.numbers]
+    alien = [name for name, one in count_cells(source, columns).items() if one.texts and not one.numbers]
     if alien:
         scores = ",".join(name for name in columns if name not in alien)
         raise InputError(
-            f"{source.name}: {listed(alien)} holds no numbers, while other columns of judges hold scores; "
+            f"{source.name}: {list_names(alien)} holds no numbers, while other columns of judges hold scores; "
             f"--wide judge --columns {scores} leaves it out, --table labels reads all as labels"
         )
 
 
-def repeats(source: Source, column: str) -> bool:
+def has_repeats(source: Source, column: str) -> bool:
     """True where a cell of a column stands in several rows."""
     seen: set[str] = set()
     for _, record in source.records([column]):
@@ -92,7 +92,7 @@ def check_totals(source: Source, columns: Sequence[str]) -> None:
     totals = set(columns) if len(columns) > 2 else set()
     for _, record in source.records(columns):
         if totals and isinstance(record, dict):
-            cells = {name: number(record.get(name)) or 0 for name in columns}
+            cells = {name: number_or_none(record.get(name)) or 0 for name in columns}
             whole = sum(cells.values())
             totals = {name for name in totals if 2 * cells[name] == whole}
     if len(totals) == 1:

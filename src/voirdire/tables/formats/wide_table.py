@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import ANSWERS, find_roles, listed, plain
-from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.columns import ANSWERS, find_roles, list_names, plain_name
+from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, numbers_by_lot
-from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out
+from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out_notes
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     TABLES,
@@ -23,19 +23,19 @@ from voirdire.tables.formats.rows import (
     Row,
     Score,
     further_cells,
-    named,
-    number,
+    name_text,
+    number_or_none,
     objects_note,
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.wide_columns import (
     check_judges_of_scores,
     check_totals,
-    held,
+    count_cells,
+    has_repeats,
     numeric_columns,
-    repeats,
 )
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import nearest_name
 
 #: What the columns of a wide table may be.
 WIDE = ("judge", "criterion", "counts")
@@ -56,12 +56,12 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     """
     wide = asked.wide or ""
     if wide not in WIDE:
-        raise InputError(f"wide {wide!r} is none of {', '.join(WIDE)}{nearest(wide, WIDE)}")
+        raise InputError(f"wide {wide!r} is none of {', '.join(WIDE)}{nearest_name(wide, WIDE)}")
     if wide == "counts":
-        return _of_counts(source, asked, given)
+        return _count_rows(source, asked, given)
     places = _columns_of_place(source, given, wide, asked.columns)
     columns = _answer_columns(source, asked, places, wide)
-    return _of_answers(source, asked, places, columns, wide)
+    return _answer_rows(source, asked, places, columns, wide)
 
 
 def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
@@ -86,17 +86,17 @@ def _columns_of_place(
     places = known | {column: name for column, name in given.items() if column != wide}
     if "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
-        item = next((name for want in _ITEMS for name in rest if plain(name) == want), None)
+        item = next((name for want in _ITEMS for name in rest if plain_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
             item = places.pop("context")
         if (
             item is None
             and rest
-            and (wide == "judge" or (wide == "counts" and not held(source, rest[:1])[rest[0]].numbers))
+            and (wide == "judge" or (wide == "counts" and not count_cells(source, rest[:1])[rest[0]].numbers))
         ):
             item = rest[0]
         if item is not None:
-            crosses = "system" in places and "context" not in places and repeats(source, item)
+            crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item
     return places
 
@@ -106,7 +106,7 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
     if asked.columns:
         if absent := [name for name in asked.columns if name not in names]:
             raise InputError(
-                f"{source.name}: there is no column {absent[0]!r} (--columns){nearest(absent[0], names)}"
+                f"{source.name}: there is no column {absent[0]!r} (--columns){nearest_name(absent[0], names)}"
             )
         return list(asked.columns)
     free = [name for name in names if name not in places.values()]
@@ -119,13 +119,14 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
     if not columns:
         what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
         raise InputError(
-            f"{source.name}: no column is left that could be a {what}; it has {listed(names)}; --columns chooses some, "
+            f"{source.name}: no column is left that could be a {what}; it has {list_names(names)}; --columns chooses "
+            f"some, "
             "--map names the others"
         )
     return columns
 
 
-def _of_answers(
+def _answer_rows(
     source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
     if asked.table not in (None, *_ROWS):
@@ -146,9 +147,9 @@ def _of_answers(
     def read_answers(record: Record, place: str) -> Iterator[Row]:
         nonlocal empty
         about: dict[str, Any] = {
-            column: named(record.get(name)) or None for column, name in places.items() if column != "item"
+            column: name_text(record.get(name)) or None for column, name in places.items() if column != "item"
         }
-        item = named(record.get(places["item"])) if "item" in places else None
+        item = name_text(record.get(places["item"])) if "item" in places else None
         if item is None and "item" not in places:
             crosses = {"context", "system"} <= places.keys()
             item = (
@@ -175,13 +176,13 @@ def _of_answers(
 
     if rest:
         yield Columns(kind, tuple(rest))
-    yield from each(source, read_answers)
+    yield from read_records(source, read_answers)
     yield from lost
     what = {"judge": "judges", "criterion": "criteria"}[wide]
     yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
     if "item" not in places and not {"context", "system"} <= places.keys():
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
-    elif places.get("item") in source.columns() and plain(places["item"]) not in ("item", "itemid"):
+    elif places.get("item") in source.columns() and plain_name(places["item"]) not in ("item", "itemid"):
         yield Note(f"{source.name}: items are named by the column {places['item']!r}")
     if wide == "criterion" and "judge" not in places and asked.judge is None:
         yield Note(
@@ -202,11 +203,11 @@ def _further_columns(
     rest = {column: name for column, name in places.items() if column not in fields}
     free = [name for name in source.columns() if name not in places.values() and name not in columns]
     rest |= {name: name for name in free if name not in fields and name not in rest}
-    return rest, left_out(source.name, [name for name in free if name not in rest], places)
+    return rest, left_out_notes(source.name, [name for name in free if name not in rest], places)
 
 
 def _require_number(said: Any) -> float | int:
-    value = number(said)
+    value = number_or_none(said)
     if value is None:
         raise Odd(f"{said!r} is no number")
     return value
@@ -218,12 +219,12 @@ def _guess_row(source: Source, judges: Sequence[str]) -> type[Score | Label]:
     for _, (_, record) in zip(range(100), source.records(), strict=False):
         if isinstance(record, dict):
             cells = [record[judge] for judge in judges if record.get(judge) not in (None, "")]
-            numbers += sum(number(cell) is not None and not isinstance(cell, bool) for cell in cells)
-            others += sum(number(cell) is None or isinstance(cell, bool) for cell in cells)
+            numbers += sum(number_or_none(cell) is not None and not isinstance(cell, bool) for cell in cells)
+            others += sum(number_or_none(cell) is None or isinstance(cell, bool) for cell in cells)
     return Score if numbers > others else Label
 
 
-def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
+def _count_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
     """A label for each answer that was counted; who gave it is not known, so that raters are numbers."""
     places = _columns_of_place(source, given, "counts", asked.columns)
     columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
@@ -238,7 +239,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
     counted = Counted(source.name)
 
     def read_counts(record: Record, place: str) -> Iterator[Row]:
-        about = {name: named(record.get(column)) or None for name, column in places.items()}
+        about = {name: name_text(record.get(column)) or None for name, column in places.items()}
         if "item" not in about:
             crosses = {"context", "system"} <= places.keys()
             about["item"] = (
@@ -261,7 +262,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
 
     if rest:
         yield Columns("labels", tuple(rest))
-    yield from each(source, read_counts)
+    yield from read_records(source, read_counts)
     yield from lost
     if objects:
         yield objects_note(source.name, objects)

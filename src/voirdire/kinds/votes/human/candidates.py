@@ -54,7 +54,7 @@ class Evidence:
 Predicted = tuple[Floats, Floats]
 
 
-def majority(evidence: Evidence) -> Predicted:
+def majority_shares(evidence: Evidence) -> Predicted:
     """Share of judges who prefer the one item, with one more judge added on either side; learns nothing."""
     side = np.sign(evidence.found.mean_answers)
     one, other = (side > 0).sum(axis=0), (side < 0).sum(axis=0)
@@ -64,10 +64,10 @@ def majority(evidence: Evidence) -> Predicted:
 
 def best_single(evidence: Evidence) -> Predicted:
     """The judge that agrees with most anchors (equally good ones together), trusted by a Beta(1, 1) prior."""
-    return _with_left_out(_best_single, evidence)
+    return _with_left_out(_best_judge_probabilities, evidence)
 
 
-def _best_single(evidence: Evidence) -> Floats:
+def _best_judge_probabilities(evidence: Evidence) -> Floats:
     x = evidence.found.mean_answers
     agreement = 0.5 * (1.0 + x[:, evidence.rows] * evidence.answers).sum(axis=1)
     best = np.isclose(agreement, agreement.max(initial=0.0))
@@ -75,18 +75,18 @@ def _best_single(evidence: Evidence) -> Floats:
     return np.asarray(0.5 + (trust - 0.5) * x[best].mean(axis=0))
 
 
-def independent(evidence: Evidence) -> Predicted:
+def naive_bayes(evidence: Evidence) -> Predicted:
     """Naive Bayes: coins learned from the anchors, judges taken as independent given the truth."""
     alike = np.ones(len(evidence.answer_weight))
-    return _with_left_out(lambda part: _bayes(part, alike), evidence)
+    return _with_left_out(lambda part: _bayes_probabilities(part, alike), evidence)
 
 
-def by_family(evidence: Evidence) -> Predicted:
+def naive_bayes_by_family(evidence: Evidence) -> Predicted:
     """Naive Bayes in which the answers of a family count as often as its judges are independent."""
-    return _with_left_out(lambda part: _bayes(part, part.answer_weight), evidence)
+    return _with_left_out(lambda part: _bayes_probabilities(part, part.answer_weight), evidence)
 
 
-def _bayes(evidence: Evidence, answer_weight: Floats) -> Floats:
+def _bayes_probabilities(evidence: Evidence, answer_weight: Floats) -> Floats:
     first, second = coin_means(evidence)
     counts = evidence.found.counts
     # log P(answer | the one is better) - log P(answer | the other is better), by who was shown first
@@ -108,7 +108,7 @@ def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
     )
 
 
-def stacking(evidence: Evidence) -> Predicted:
+def stacked_predictions(evidence: Evidence) -> Predicted:
     """Bayesian logistic regression on the judges' answers, averaged with the judge that agrees with most anchors.
 
     See :mod:`voirdire.kinds.votes.human.stacking` for the regression. Real judges share mistakes beyond what it
@@ -116,11 +116,11 @@ def stacking(evidence: Evidence) -> Predicted:
     one at a time (pseudo-Bayesian model averaging: Geisser and Eddy 1979, JASA 74; Yao et al. 2018, Bayesian Analysis
     13).
     """
-    found = regression(evidence).stacked()
-    return averaged([(found.p, found.left_out), best_single(evidence)], evidence.answers)
+    found = stacking_regression(evidence).stacked_probabilities()
+    return average_predictions([(found.p, found.left_out), best_single(evidence)], evidence.answers)
 
 
-def averaged(ways: Sequence[Predicted], answers: Floats) -> Predicted:
+def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted:
     """Average predictions, each weighed by how probable it makes left-out answers.
 
     Parameters
@@ -132,22 +132,22 @@ def averaged(ways: Sequence[Predicted], answers: Floats) -> Predicted:
     Examples
     --------
     >>> sure, half = np.full(3, 0.9), np.full(3, 0.5)
-    >>> p, left_out = averaged([(sure, sure), (half, half)], np.ones(3))
+    >>> p, left_out = average_predictions([(sure, sure), (half, half)], np.ones(3))
     >>> p.round(2).tolist(), left_out.round(2).tolist()
     ([0.84, 0.84, 0.84], [0.81, 0.81, 0.81])
     """
     p, left_out = (np.stack(part) for part in zip(*ways, strict=True))
     log = np.log(np.clip(np.where(answers > 0, left_out, 1.0 - left_out), 1e-12, 1.0))
 
-    def weights(total: Floats) -> Floats:
+    def normalise_weights(total: Floats) -> Floats:
         found = np.exp(total - total.max(axis=0))
         return np.asarray(found / found.sum(axis=0))
 
     whole = log.sum(axis=1)
-    return weights(whole) @ p, (weights(whole[:, None] - log) * left_out).sum(axis=0)
+    return normalise_weights(whole) @ p, (normalise_weights(whole[:, None] - log) * left_out).sum(axis=0)
 
 
-def regression(evidence: Evidence) -> Stacking:
+def stacking_regression(evidence: Evidence) -> Stacking:
     """Data that stacking learns from."""
     x = evidence.found.mean_answers.T
     return Stacking(x, evidence.rows, evidence.answers, evidence.prior, evidence.family)

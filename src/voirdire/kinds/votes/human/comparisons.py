@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.counts import Votes
-from voirdire.tables.graph import components
+from voirdire.tables.graph import graph_components
 from voirdire.tables.pairs import pair_keys
 from voirdire.typing import Floats, Ints
 
@@ -43,7 +43,7 @@ class Comparisons:
         )
 
 
-def comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
+def collect_comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
     """Collect votes by unordered pair, and criterion if ``criteria``.
 
     Examples
@@ -51,7 +51,7 @@ def comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x", "y"], "second": ["y", "x"], "winner": ["x", "y"]})
-    >>> comparisons(read_votes(table), criteria=False).mean_answers
+    >>> collect_comparisons(read_votes(table), criteria=False).mean_answers
     array([[0.]])
     """
     keys, column = np.unique(pair_keys(votes, criteria=criteria), return_inverse=True)
@@ -64,12 +64,12 @@ def comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
     return Comparisons(keys, keys // size**2, keys // size % size, keys % size, counts)
 
 
-def answered(found: Comparisons, anchors: Anchors, *, criteria: bool) -> tuple[Ints, Floats]:
+def decided_comparisons(found: Comparisons, anchors: Anchors, *, criteria: bool) -> tuple[Ints, Floats]:
     """Comparisons that people decided: their rows, and +1 (the one item is better) or -1.
 
     Ties of people, and pairs that no judge saw, are left out: they say nothing about whom to trust.
     """
-    people = comparisons(anchors.votes, criteria=criteria)
+    people = collect_comparisons(anchors.votes, criteria=criteria)
     votes = people.counts.sum(axis=(0, 2))
     sign = np.sign(votes[:, 0] - votes[:, 1])
     place = np.searchsorted(found.keys, people.keys)
@@ -100,6 +100,6 @@ def unconnected_pairs(problem: VotesProblem) -> bool:
 
 def are_unconnected(votes: Votes) -> bool:
     """As :func:`unconnected_pairs`, of a table."""
-    votes = votes.recoded(criteria=("all",), criterion=votes.criterion * 0)
-    groups = components(votes)[0]
+    votes = votes.with_codes(criteria=("all",), criterion=votes.criterion * 0)
+    groups = graph_components(votes)[0]
     return len(groups) > 1 and all(len(group) == 2 for group in groups)

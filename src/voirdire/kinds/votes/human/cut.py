@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.held import draws_given, hold
+from voirdire.infer.held import draws_given, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.votes.human.candidates import Evidence, coin_means
@@ -41,7 +41,7 @@ HELD = ("reliability", "coin_first", "coin_second", "log_coin_mean", "log_coin_s
 LEAST = 0.05  # log-odds, of the mean and of the spread that describe coins held
 
 
-def teaches(model: Model) -> bool:
+def learns_from_anchors(model: Model) -> bool:
     """True if anchors teach a model's judges by themselves: they say nothing of contexts."""
     return model.reliability.kind in CUT_KINDS and model.context is None
 
@@ -53,7 +53,7 @@ def check_cut(problem: VotesProblem) -> None:
     ------
     InputError
     """
-    if not teaches(problem.model):
+    if not learns_from_anchors(problem.model):
         raise InputError(
             f"anchor mode 'cut' learns judges' coins from the anchors, but in model {problem.model.name} a judge is no "
             "coin that they could teach by themselves; take learned-crowd-bt-position or maple-position, or "
@@ -66,7 +66,7 @@ def cut_draws(
 ) -> tuple[Floats, list[Mode]]:
     """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
-    tables = [pinned(problem, *pair) for pair in zip(*coins, strict=True)]
+    tables = [fix_coins(problem, *pair) for pair in zip(*coins, strict=True)]
     near = [cut_mode(problem, *coin_means(evidence)).x] * len(tables) if problem.density.is_nested else None
     modes = find_modes(problem.density, tables, starts=near)
     return draws_given(problem, tables, modes, count, rng), modes
@@ -80,12 +80,12 @@ def cut_mode(
     start: Floats | None = None,
 ) -> Mode:
     """Mode of the rest given coins (shape (judges,) each), searched from ``start``; of the tables ``data`` if given."""
-    table = (problem.data if data is None else data) | {"pinned": pinned(problem, first, second)["pinned"]}
+    table = (problem.data if data is None else data) | {"pinned": fix_coins(problem, first, second)["pinned"]}
     mode = find_modes(problem.density, [table], starts=None if start is None else [start])[0]
-    return replace(mode, x=hold(mode.x, table))
+    return replace(mode, x=insert_fixed_values(mode.x, table))
 
 
-def pinned(problem: VotesProblem, first: Floats, second: Floats) -> Data:
+def fix_coins(problem: VotesProblem, first: Floats, second: Floats) -> Data:
     """The problem's tables with the judges' coins, and people's, held where they are given.
 
     Where their population is learned it is held at the mean and the standard deviation of their log-odds: given the
@@ -103,8 +103,8 @@ def pinned(problem: VotesProblem, first: Floats, second: Floats) -> Data:
         values["anchor"] = np.array(ANCHORS[anchors.kind].expected(anchors.numbers))
     held = np.zeros(density.size)
     for name in HELD:
-        if name in density.slices:
-            held[density.slices[name]] = 1.0
+        if name in density.parameter_slices:
+            held[density.parameter_slices[name]] = 1.0
     return problem.data | {"pinned": {"x": density.flat(values, np), "held": held}}
 
 

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import expit
 
 from voirdire.infer.mode import find_modes
-from voirdire.infer.posterior import scores
-from voirdire.kinds.human import folds
+from voirdire.infer.posterior import integrated_scores
+from voirdire.kinds.human import anchor_folds
 from voirdire.kinds.votes.human.candidates import Evidence, coin_means
 from voirdire.kinds.votes.human.cut import cut_mode
 from voirdire.kinds.votes.problem import VotesProblem
@@ -23,7 +23,7 @@ def people_prefer(
     found = evidence.found
     pick = np.arange(len(found.keys)) if rows is None else rows
     if problem.anchors is not None and problem.anchors.overall:
-        score = scores(problem.density, values)
+        score = integrated_scores(problem.density, values)
         d = score[..., found.one[pick]] - score[..., found.other[pick]]
     else:
         criterion = (
@@ -37,32 +37,36 @@ def people_prefer(
 
 def joint_left_out(problem: VotesProblem, evidence: Evidence, joint: Floats) -> Floats:
     """At the joint mode without each fold of anchors; searches of spreads begin at ``joint``, the mode with all."""
-    parts = folds(len(evidence.rows))
+    parts = anchor_folds(len(evidence.rows))
     starts = [joint] * len(parts) if problem.density.is_nested else None
-    modes = find_modes(problem.density, [_hidden(problem, evidence, fold) for fold in parts], starts=starts)
-    return _predicted(problem, evidence, parts, [mode.x for mode in modes])
+    modes = find_modes(
+        problem.density, [_hide_fold(problem, evidence, fold) for fold in parts], starts=starts
+    )
+    return _predict_folds(problem, evidence, parts, [mode.x for mode in modes])
 
 
 def cut_left_out(problem: VotesProblem, evidence: Evidence) -> Floats:
     """At the mode given the coins' means, without each fold of anchors."""
-    parts = folds(len(evidence.rows))
+    parts = anchor_folds(len(evidence.rows))
     near = cut_mode(problem, *coin_means(evidence)).x if problem.density.is_nested else None
     found = []
     for fold in parts:
         part = evidence
         for index in sorted(fold, reverse=True):
             part = part.without(int(index))
-        found.append(cut_mode(problem, *coin_means(part), _hidden(problem, evidence, fold), near).x)
-    return _predicted(problem, evidence, parts, found)
+        found.append(cut_mode(problem, *coin_means(part), _hide_fold(problem, evidence, fold), near).x)
+    return _predict_folds(problem, evidence, parts, found)
 
 
-def alone(problem: VotesProblem) -> Data:
+def without_panel_votes(problem: VotesProblem) -> Data:
     """The problem's tables with the judges' votes on items weighing nothing."""
     part = problem.data["votes"]
     return problem.data | {"votes": part | {"weight": part["weight"] * 0.0}}
 
 
-def _predicted(problem: VotesProblem, evidence: Evidence, parts: list[Ints], modes: list[Floats]) -> Floats:
+def _predict_folds(
+    problem: VotesProblem, evidence: Evidence, parts: list[Ints], modes: list[Floats]
+) -> Floats:
     p = np.empty(len(evidence.rows))
     for fold, x in zip(parts, modes, strict=True):
         values = problem.density.values(x[None], np)
@@ -70,7 +74,7 @@ def _predicted(problem: VotesProblem, evidence: Evidence, parts: list[Ints], mod
     return p
 
 
-def _hidden(problem: VotesProblem, evidence: Evidence, fold: Ints) -> Data:
+def _hide_fold(problem: VotesProblem, evidence: Evidence, fold: Ints) -> Data:
     """The problem's tables with the anchors of a fold weighing nothing."""
     assert problem.anchors is not None
     people = problem.anchors.votes

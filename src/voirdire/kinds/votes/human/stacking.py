@@ -37,7 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import digamma, polygamma
 
-from voirdire.infer.propagation import Regressions, propagate
+from voirdire.infer.propagation import Regressions, propagate_expectations
 from voirdire.typing import Floats, Ints
 
 SPREADS = np.geomspace(0.4, 10.0, 5)  # grid of s
@@ -109,7 +109,7 @@ class Stacking:
     --------
     >>> x = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
     >>> coin = {"a": 4.0, "b": 1.5, "reversed": 0.1}
-    >>> found = Stacking(x, np.array([0, 1, 2]), np.array([1.0, 1.0, -1.0]), coin).stacked()
+    >>> found = Stacking(x, np.array([0, 1, 2]), np.array([1.0, 1.0, -1.0]), coin).stacked_probabilities()
     >>> bool(found.p[3] < 0.5)
     True
     """
@@ -120,7 +120,7 @@ class Stacking:
     coin: dict[str, float]
     family: Ints | None = None
 
-    def stacked(self) -> Stacked:
+    def stacked_probabilities(self) -> Stacked:
         """Probabilities of all comparisons."""
         priors = self.priors()
         evidence, p, left_out = [], [], []
@@ -129,15 +129,15 @@ class Stacking:
             left_out.append(part.left_out)
             p.append(part.probabilities(self.features))
         log = np.concatenate(evidence) + [prior.log_weight for prior in priors]
-        weight, agreed = _normalised(log), np.concatenate(left_out)
-        without = _normalised(log[:, None] - np.log(agreed))
+        weight, agreed = _normalise_weights(log), np.concatenate(left_out)
+        without = _normalise_weights(log[:, None] - np.log(agreed))
         by_name: dict[str, float] = {}
         for prior, share in zip(priors, weight, strict=True):
             by_name[prior.name] = by_name.get(prior.name, 0.0) + float(share)
         right = (without * agreed).sum(axis=0)
         return Stacked(
-            _inside(weight @ np.concatenate(p)),
-            _inside(np.where(self.answers > 0, right, 1.0 - right)),
+            _clip_probability(weight @ np.concatenate(p)),
+            _clip_probability(np.where(self.answers > 0, right, 1.0 - right)),
             by_name,
         )
 
@@ -145,7 +145,7 @@ class Stacking:
         """Draws of the log-odds of all comparisons, shape (count, comparisons)."""
         priors = self.priors()
         log = np.concatenate([part.log_evidence for part in self._fits(priors)])
-        weight = _normalised(log + [prior.log_weight for prior in priors])
+        weight = _normalise_weights(log + [prior.log_weight for prior in priors])
         times = rng.multinomial(count, weight)
         left = iter(times[times > 0])
         beta = [
@@ -157,10 +157,12 @@ class Stacking:
 
     def priors(self) -> list[Prior]:
         """All priors, but those of directions that the anchors speak clearly against."""
-        shapes, lines = covariances(self.features, self.family), self._directions()
+        shapes, lines = covariance_factors(self.features, self.family), self._prior_directions()
         near, grid = SPREADS[len(SPREADS) // 2], SPREADS * np.exp(-SPREADS / TYPICAL)  # ds = s d log s
         weights = dict(zip(SPREADS, np.log(grid / grid.sum()), strict=True))
-        middle = [self._lone(name, line, near, 0.0, shapes["ridge"]) for name, line in lines.items()]
+        middle = [
+            self._direction_priors(name, line, near, 0.0, shapes["ridge"]) for name, line in lines.items()
+        ]
         if len(self.anchored) and middle:
             fits = self._fits([prior for two in middle for prior in two])
             best = np.concatenate([part.log_evidence for part in fits]).reshape(-1, 2)
@@ -176,11 +178,11 @@ class Stacking:
         ]
         for (name, line), keep in zip(lines.items(), kept, strict=True):
             for s, log in weights.items():
-                both = self._lone(name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"])
+                both = self._direction_priors(name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"])
                 found += [prior for prior, one in zip(both, keep, strict=True) if one]
         return found
 
-    def _lone(self, name: str, line: Floats, s: float, log: float, shape: Floats) -> list[Prior]:
+    def _direction_priors(self, name: str, line: Floats, s: float, log: float, shape: Floats) -> list[Prior]:
         """The two priors of a direction, right and reversed."""
         a, b, turned = self.coin["a"], self.coin["b"], max(self.coin["reversed"], 1e-300)
         mean, sd = digamma(a) - digamma(b), np.sqrt(polygamma(1, a) + polygamma(1, b))
@@ -190,7 +192,7 @@ class Stacking:
             Prior(name, log + np.log(turned), -mean * line, factor),
         ]
 
-    def _directions(self) -> dict[str, Floats]:
+    def _prior_directions(self) -> dict[str, Floats]:
         judges = self.features.shape[1]
         agreement = np.abs((self.features[self.anchored] * self.answers[:, None]).sum(axis=0))
         some = np.sort(np.argsort(-agreement, kind="stable")[:MOST])
@@ -205,10 +207,10 @@ class Stacking:
         for first in range(0, len(priors), step):
             part = priors[first : first + step]
             start, factor = (np.stack([getattr(one, name) for one in part]) for name in ("start", "factor"))
-            yield propagate(self.features[self.anchored], self.answers, start, factor)
+            yield propagate_expectations(self.features[self.anchored], self.answers, start, factor)
 
 
-def covariances(features: Floats, family: Ints | None) -> dict[str, Floats]:
+def covariance_factors(features: Floats, family: Ints | None) -> dict[str, Floats]:
     """Square factors of the covariances S, each with mean variance 1 of the comparisons' log-odds."""
     _, s, turn = np.linalg.svd(features, full_matrices=False)
     judges = features.shape[1]
@@ -228,10 +230,10 @@ def _mean_square(loads: Floats) -> float:
     return max(float(np.mean((loads**2).sum(axis=1))), 1e-300)
 
 
-def _normalised(log: Floats) -> Floats:
+def _normalise_weights(log: Floats) -> Floats:
     weight = np.exp(log - log.max(axis=0))
     return np.asarray(weight / weight.sum(axis=0))
 
 
-def _inside(p: Floats) -> Floats:
+def _clip_probability(p: Floats) -> Floats:
     return np.asarray(np.clip(p, 1e-12, 1.0 - 1e-12))

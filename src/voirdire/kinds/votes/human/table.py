@@ -10,10 +10,10 @@ from voirdire.errors import InputError
 from voirdire.kinds.votes.contexts import by_context
 from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
-from voirdire.tables.forms import unguard
+from voirdire.tables.forms import unguard_names
 from voirdire.tables.pairs import pair_keys
 from voirdire.tables.people import PERSON
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among
 from voirdire.tables.votes import read_votes
 
@@ -72,7 +72,7 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
         return table
     people = read_votes(table, name="anchors", judge=PEOPLE)
     known = {*panel.items, *panel.criteria}
-    items, criteria = unguard(people.items, known), unguard(people.criteria, known)
+    items, criteria = unguard_names(people.items, known), unguard_names(people.criteria, known)
     people = replace(people, items=items, criteria=criteria)
     of_panel = set(panel.items)
     strangers = [name for name in people.items if name not in of_panel]
@@ -82,17 +82,17 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     notes = []
     if unused.any():
         shown = ", ".join(repr(name) for name in strangers[:_NAMED])
-        hint = nearest(strangers[0], panel.items)
+        hint = nearest_name(strangers[0], panel.items)
         more = f" and {len(strangers) - _NAMED} more" if len(strangers) > _NAMED else ""
         said = f"{int(unused.sum())} anchors are about items that no judge has seen ({shown}{more}{hint})"
         if unused.all():
             raise InputError(f"anchors: all {said}; name the items as in the votes")
         notes.append(f"{said}: they say nothing about this panel and are not used.")
     people = people.subset(~unused)
-    people = read_votes(people, name="anchors", items=panel.items, criteria=_criteria(people, panel))
-    if not _of_persons(table):
+    people = read_votes(people, name="anchors", items=panel.items, criteria=_anchor_criteria(people, panel))
+    if not _names_persons(table):
         _check_contradictions(people)
-    unseen = _unseen(people, panel)
+    unseen = _count_unseen(people, panel)
     if unseen:
         notes.append(
             f"{unseen} anchors are on pairs that no judge has seen: they inform strengths, but not whom to trust."
@@ -110,7 +110,7 @@ def compared_by_people(anchors: Anchors) -> ComparedByPeople:
     return ComparedByPeople(first, second, for_first, for_second)
 
 
-def in_contexts_of(anchors: Anchors, panel: Votes) -> Anchors:
+def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
     """Human answers with contexts in the panel's coding; those of contexts that no judge has seen are left out.
 
     Raises
@@ -121,7 +121,7 @@ def in_contexts_of(anchors: Anchors, panel: Votes) -> Anchors:
     people = anchors.votes
     if people.row_context is None:
         return anchors
-    contexts = unguard(people.contexts, set(panel.contexts))
+    contexts = unguard_names(people.contexts, set(panel.contexts))
     code = {name: index for index, name in enumerate(panel.contexts)}
     places = np.array([code.get(name, -1) for name in contexts], dtype=np.int64)[people.row_context]
     strangers = [name for name in contexts if name not in code]
@@ -129,7 +129,7 @@ def in_contexts_of(anchors: Anchors, panel: Votes) -> Anchors:
     if strangers:
         shown = ", ".join(repr(name) for name in strangers[:_NAMED])
         more = f" and {len(strangers) - _NAMED} more" if len(strangers) > _NAMED else ""
-        hint = nearest(strangers[0], panel.contexts)
+        hint = nearest_name(strangers[0], panel.contexts)
         said = (
             f"{int((places < 0).sum())} anchors are in contexts that no judge has seen ({shown}{more}{hint})"
         )
@@ -140,16 +140,16 @@ def in_contexts_of(anchors: Anchors, panel: Votes) -> Anchors:
             )
         notes.append(f"{said}: what items are worth there is not known, and they are not used.")
         people, places = people.subset(places >= 0), places[places >= 0]
-    people = people.recoded(contexts=panel.contexts, row_context=places)
+    people = people.with_codes(contexts=panel.contexts, row_context=places)
     return replace(anchors, votes=people, notes=tuple(notes))
 
 
-def _of_persons(table: object) -> bool:
+def _names_persons(table: object) -> bool:
     """True if it says who answered: then disagreement is between people, and every answer counts."""
     return bool(columns_among(table, [PERSON], Problems("anchors")))
 
 
-def _criteria(people: Votes, panel: Votes) -> tuple[str, ...]:
+def _anchor_criteria(people: Votes, panel: Votes) -> tuple[str, ...]:
     return panel.criteria if people.has_criteria else people.criteria
 
 
@@ -179,7 +179,7 @@ def _check_contradictions(people: Votes) -> None:
         raise InputError(problems)
 
 
-def _unseen(people: Votes, panel: Votes) -> int:
+def _count_unseen(people: Votes, panel: Votes) -> int:
     criteria = people.has_criteria and panel.has_criteria
     seen = np.isin(pair_keys(people, criteria=criteria), pair_keys(panel, criteria=criteria))
     return int(people.counts[~seen].sum())

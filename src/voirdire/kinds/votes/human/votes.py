@@ -15,20 +15,25 @@ from voirdire.kinds.human import ALONE, BASELINE, CUT, DEFAULT, JOINT, HumanAnsw
 from voirdire.kinds.votes.human import candidates, cut
 from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means
 from voirdire.kinds.votes.human.coins import CROWD_BT
-from voirdire.kinds.votes.human.comparisons import answered, comparisons, unconnected_pairs
-from voirdire.kinds.votes.human.left_out import alone, cut_left_out, joint_left_out, people_prefer
+from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
+from voirdire.kinds.votes.human.left_out import (
+    cut_left_out,
+    joint_left_out,
+    people_prefer,
+    without_panel_votes,
+)
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.tables.families import family_codes
-from voirdire.tables.graph import connectivity
+from voirdire.tables.graph import graph_connectivity
 from voirdire.typing import Floats
 
 INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
 LEARNED = {
     "best judge": candidates.best_single,
-    INDEPENDENT: candidates.independent,
-    BY_FAMILY: candidates.by_family,
-    "stacking": candidates.stacking,
+    INDEPENDENT: candidates.naive_bayes,
+    BY_FAMILY: candidates.naive_bayes_by_family,
+    "stacking": candidates.stacked_predictions,
 }
 
 
@@ -48,14 +53,14 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     def __init__(self, problem: VotesProblem, families: dict[str, str] | None = None) -> None:
         super().__init__(problem)
-        self.evidence = gather(problem, families)
+        self.evidence = gather_evidence(problem, families)
         self.unconnected = unconnected_pairs(problem)
         self.by_pair = self.unconnected and bool(self.evidence.prior) and len(self.evidence.rows) > 0
 
     @property
     def can_cut(self) -> bool:
         """For coins, where an anchor decides a pair that the judges saw."""
-        return cut.teaches(self.problem.model) and len(self.evidence.rows) > 0
+        return cut.learns_from_anchors(self.problem.model) and len(self.evidence.rows) > 0
 
     @property
     def default(self) -> str:
@@ -76,14 +81,16 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         return self.by_pair or super().compares(asked, can_cut)
 
     @cached_property
-    def dependent(self) -> bool:
+    def has_dependent_judges(self) -> bool:
         """True if some judges' answers count for less, as their votes say that they are not independent."""
         return bool((self.evidence.answer_weight < 1.0).any())
 
     @cached_property
     def learned(self) -> dict[str, Predicted]:
         """Answers to all pairs, and to anchored ones left out, by each way that learns from the anchors alone."""
-        methods = {name: method for name, method in LEARNED.items() if name != BY_FAMILY or self.dependent}
+        methods = {
+            name: method for name, method in LEARNED.items() if name != BY_FAMILY or self.has_dependent_judges
+        }
         return {name: method(self.evidence) for name, method in methods.items()}
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
@@ -92,20 +99,20 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         Judges taken as independent although their votes say otherwise are shown, but not chosen: with few anchors such
         overconfident answers may all be right by luck.
         """
-        p = {BASELINE: candidates.majority(self.evidence)[1]}
+        p = {BASELINE: candidates.majority_shares(self.evidence)[1]}
         if self.by_pair and asked != JOINT:
             p |= {name: left_out for name, (_, left_out) in self.learned.items()}
         if asked != CUT:
             p[JOINT] = joint_left_out(self.problem, self.evidence, joint)
         if not self.by_pair:
             p[CUT] = cut_left_out(self.problem, self.evidence)
-        if self.suffices:
+        if self.people_link_items:
             p[ALONE] = cut_left_out(self.alone.problem, self.evidence)
-        shown_only = {BASELINE, INDEPENDENT} if self.dependent else {BASELINE}
-        return {name: self._answered(one, name not in shown_only) for name, one in p.items()}
+        shown_only = {BASELINE, INDEPENDENT} if self.has_dependent_judges else {BASELINE}
+        return {name: self._left_out_answers(one, name not in shown_only) for name, one in p.items()}
 
     @property
-    def suffices(self) -> bool:
+    def people_link_items(self) -> bool:
         """True if people's answers link all items by themselves, under every criterion that they are about."""
         people = self.problem.anchors
         if self.by_pair or people is None:
@@ -113,17 +120,17 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         whole = people.overall or self.problem.model.criteria != "separate"
         votes = people.votes
         if whole:
-            votes = votes.recoded(criteria=votes.criteria[:1], criterion=votes.criterion * 0)
-        return all(len(graph.components) == 1 for graph in connectivity(votes))
+            votes = votes.with_codes(criteria=votes.criteria[:1], criterion=votes.criterion * 0)
+        return all(len(graph.components) == 1 for graph in graph_connectivity(votes))
 
     @cached_property
     def alone(self) -> HumanVotes:
         """As in :class:`.HumanAnswers`: coins that anchors teach, and strengths by the anchors without the votes."""
-        found = HumanVotes(replace(self.problem, data=alone(self.problem)))
+        found = HumanVotes(replace(self.problem, data=without_panel_votes(self.problem)))
         found.evidence = self.evidence
         return found
 
-    def _answered(self, p_one: Floats, usable: bool) -> LeftOut:
+    def _left_out_answers(self, p_one: Floats, usable: bool) -> LeftOut:
         p = np.where(self.evidence.answers > 0, p_one, 1.0 - p_one)
         return LeftOut(p, np.minimum(p, 1.0 - p), (p > 0.5) + 0.5 * (p == 0.5), usable)
 
@@ -154,30 +161,30 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         return tuple(pairs)
 
 
-def gather(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
+def gather_evidence(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
     """Gather what votes, and anchors if there are any, say of each other; ``families`` is the family of each judge."""
     people = problem.anchors
     criteria = people is not None and people.votes.has_criteria and problem.votes.has_criteria
-    found = comparisons(problem.coded_votes, criteria=criteria)
+    found = collect_comparisons(problem.coded_votes, criteria=criteria)
     rows, answers = np.empty(0, np.int64), np.empty(0)
     # a judge's answers under one criterion are not about the whole
     if people is not None and not (people.overall and problem.model.criteria == "separate"):
-        rows, answers = answered(found, people, criteria=criteria)
+        rows, answers = decided_comparisons(found, people, criteria=criteria)
     alone = {name: name for name in problem.judges}
     return Evidence(
         found,
         rows,
         answers,
-        _prior(problem.model),
+        _coin_prior(problem.model),
         problem.model.position_aware,
         family_codes(families or alone, problem.judges),
         np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight,
     )
 
 
-def _prior(model: Model) -> dict[str, float]:
+def _coin_prior(model: Model) -> dict[str, float]:
     """Prior of the coins that anchors teach; empty where they teach none."""
-    if not cut.teaches(model):
+    if not cut.learns_from_anchors(model):
         return {}
     numbers = CROWD_BT | dict(model.reliability.numbers)
     return {key: numbers[key] for key in ("a", "b", "reversed")}

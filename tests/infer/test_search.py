@@ -133,6 +133,20 @@ def test_a_search_ends_where_rounding_alone_is_left() -> None:
     assert np.abs(found.gradient).max() < 1e-5
 
 
+def test_a_search_goes_on_while_the_gradient_falls_slowly_where_the_value_is_rounded() -> None:
+    """The last digits of the objective are rounding long before the mode is reached; the gradient tells the way."""
+    rng = np.random.default_rng(1)
+    turn = np.linalg.qr(rng.normal(size=(200, 200)))[0]
+    curvature = turn @ np.diag(10.0 ** np.linspace(0, 4, 200)) @ turn.T
+
+    def both(x: np.ndarray) -> tuple[float, np.ndarray]:
+        slopes = curvature @ (x - 1.0)
+        return round(1e4 + 0.5 * float((x - 1.0) @ slopes), 6), slopes
+
+    found = search(both, np.zeros(200), max_iterations=5000)
+    assert np.abs(found.gradient).max() <= 1e-6
+
+
 def test_a_trial_point_without_a_gradient_is_no_step() -> None:
     """Below zero the value is finite and the lowest of all, and the slope is not a number."""
     below = []

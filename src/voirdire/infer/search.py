@@ -32,7 +32,7 @@ FLATTEST = 1e-2  # of the median: the least curvature a coordinate is taken to h
 ARMIJO = 1e-4
 SHORTEST = 2.0**-40
 ROUNDED = 1e-12  # of the objective: a smaller gain may be rounding
-STALLED = 20  # iterations without a gain, of the objective or by a half of the gradient, that end a search
+STALLED = 500  # evaluations without a gain, of the objective or by a half of the gradient, that end a search
 
 
 class Found(NamedTuple):
@@ -94,11 +94,13 @@ def _quasi_newton_search(
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return Found(x, np.inf, np.full_like(x, np.inf), 0, 1)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
-    iterations, evaluations, stalled = 0, 1, 0
+    iterations, evaluations, gained = 0, 1, 1  # the last: evaluations until the last gain
     lowest, flattest = value, float(np.abs(gradient).max(initial=0.0))
     known: Callable[[Floats], Floats] | None = None
     inverse, signs = np.ones_like(x), np.random.default_rng(0)
-    while np.abs(gradient).max(initial=0.0) > tolerance and iterations < max_iterations and stalled < STALLED:
+    while np.abs(gradient).max(initial=0.0) > tolerance and iterations < max_iterations:
+        if evaluations - gained > STALLED:
+            break
         if metric is not None and iterations in REFRESHED:
             known = metric(x)
             pairs.clear()  # they tell what another metric lacked
@@ -121,7 +123,7 @@ def _quasi_newton_search(
             if good or length <= SHORTEST:
                 break
             length *= 0.5
-        iterations, stalled = iterations + 1, stalled + 1
+        iterations += 1
         if not good:
             if not pairs:
                 break
@@ -134,7 +136,7 @@ def _quasi_newton_search(
         x, value, gradient = x + moved, there, slopes
         steepest = float(np.abs(gradient).max())
         if value < lowest - ROUNDED * (1.0 + abs(lowest)) or steepest < 0.5 * flattest:
-            lowest, flattest, stalled = min(value, lowest), min(steepest, flattest), 0
+            lowest, flattest, gained = min(value, lowest), min(steepest, flattest), evaluations
     return Found(x, value, gradient, iterations, evaluations)
 
 

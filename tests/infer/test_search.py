@@ -143,7 +143,7 @@ def test_a_search_goes_on_while_the_gradient_falls_slowly_where_the_value_is_rou
         slopes = curvature @ (x - 1.0)
         return round(1e4 + 0.5 * float((x - 1.0) @ slopes), 6), slopes
 
-    found = search(both, np.zeros(200), max_iterations=5000)
+    found = search_minimum(both, np.zeros(200), max_iterations=5000)
     assert np.abs(found.gradient).max() <= 1e-6
 
 

@@ -101,7 +101,7 @@ def test_at_the_command_line_the_second_signal_ends_the_process(number: str, cod
         "import os, signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from voirdire.cli import signals\n"
         "from voirdire.infer.stopping import listen_for_interrupt\n"
-        "with signals.handle_signals(), signals.keeping_draws(), listen_for_interrupt() as stop:\n"
+        "with signals.handle_signals(), signals.keep_draws_at_stop(), listen_for_interrupt() as stop:\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.3)\n    print(stop(), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{number})\n    time.sleep(20)\n"
     )

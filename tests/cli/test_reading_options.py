@@ -217,3 +217,28 @@ def test_a_colon_may_be_part_of_the_name_of_a_judge(tmp_path: Path) -> None:
     ran("import", path, "--set", "judge=llama3.1:8b", "--out", tmp_path / "out")
     assert "llama3.1:8b,x,1" in (tmp_path / "out" / "scores.csv").read_text()
     assert "none of the files v.csv" in ran("doctor", path, "--set", "judge=w.csv:ann", code=1).output
+
+
+def test_questions_to_predict_take_a_mapping_without_a_column_of_answers(votes: Path, tmp_path: Path) -> None:
+    ran("fit", votes, *NAMED, "--model", "bradley-terry", "--out", tmp_path / "run")
+    plain, mapped = tmp_path / "plain.csv", tmp_path / "mapped.csv"
+    plain.write_text("judge,first,second\ng0,x,y\n")
+    mapped.write_text("who,one,other\ng0,x,y\n")
+    wanted = ran("predict", tmp_path / "run", plain, "--json").stdout
+    mapping = "judge=who,first=one,second=other"
+    assert ran("predict", tmp_path / "run", mapped, "--map", mapping, "--json").stdout == wanted
+    wrong = ran("predict", tmp_path / "run", mapped, "--map", "judge=whoo,first=one,second=other", code=1)
+    assert "there is no column 'whoo' (--map); did you mean 'who'?" in " ".join(wrong.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("rank", "did you mean 'board'?"),
+        ("bord", "did you mean 'board'?"),
+        ("qqq", "there are demo, datasets,"),
+    ],
+)
+def test_a_word_that_is_no_verb_is_told_which_is_meant(word: str, hint: str) -> None:
+    said = " ".join(ran(word, code=2).stderr.replace("│", " ").split())
+    assert hint in said

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import ndtri
 from typer.testing import CliRunner
 
 import voirdire
@@ -194,6 +195,30 @@ def test_statements_hold_together() -> None:
         wrong += bool(compare_pairs(draws, 0.95).better.any())
     assert wrong / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
     assert wrong > 0
+
+
+def test_a_scale_that_all_scores_share_does_not_blur_their_order() -> None:
+    """Draws of one order, far apart by a factor that nobody knows, are of one order."""
+    rng = np.random.default_rng(0)
+    order = np.arange(6.0) + 0.2 * rng.normal(size=(4000, 6))
+    scale = np.exp(2.0 * rng.normal(size=(4000, 1)))
+    assert compare_pairs(order, 0.95).better.sum() == 15
+    assert compare_pairs(scale * order, 0.95).better.sum() == 15
+    near = np.arange(6.0) + 3.0 * rng.normal(size=(4000, 6))
+    for draws in (near, scale * near):
+        pairs = compare_pairs(draws, 0.95)
+        assert pairs.better.sum() == 0
+        assert pairs.t < 4.0
+
+
+def test_the_deviation_of_a_pair_is_that_of_the_probability_that_it_is_reversed() -> None:
+    rng = np.random.default_rng(0)
+    normal = np.stack([rng.normal(1.0, 0.6, 4000), rng.normal(0.0, 0.6, 4000)], axis=1)
+    for draws in (normal, normal * np.exp(rng.normal(size=(4000, 1)))):
+        pairs = compare_pairs(draws, 0.95)
+        reversed_share = (draws[:, 0] < draws[:, 1]).mean()
+        assert pairs.median[0, 1] / pairs.deviation[0, 1] == pytest.approx(-ndtri(reversed_share), abs=0.03)
+        assert pairs.t == pytest.approx(1.96, abs=0.08)
 
 
 def test_ranks_and_first_place_follow_from_the_pairs() -> None:

@@ -229,20 +229,23 @@ def test_a_probability_that_the_draws_cannot_show(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ("nonsense", "--prior 'nonsense' is not section.key=number; write for example reliability.a=8"),
+        (
+            "nonsense",
+            "--prior 'nonsense' is not section.key=number; voirdire models MODEL lists those of a model",
+        ),
         (
             "reliability.a",
-            "--prior 'reliability.a' is not section.key=number; write for example reliability.a=8",
+            "--prior 'reliability.a' is not section.key=number; voirdire models MODEL lists those of a model",
         ),
-        ("a=8", "--prior 'a=8' is not section.key=number; write for example reliability.a=8"),
+        ("a=8", "--prior 'a=8' is not section.key=number; voirdire models MODEL lists those of a model"),
         (
             "reliability.a=x",
-            "--prior 'reliability.a=x' is not section.key=number; write for example reliability.a=8",
+            "--prior 'reliability.a=x' is not section.key=number; voirdire models MODEL lists those of a model",
         ),
         ("reliability.a=-1", "priors: reliability a must be positive, not -1.0"),
         (
             "reliability.a=inf",
-            "--prior 'reliability.a=inf' is not section.key=number; write for example reliability.a=8",
+            "--prior 'reliability.a=inf' is not section.key=number; voirdire models MODEL lists those of a model",
         ),
         ("reliability.c=1", "priors: reliability has no key 'c'; two-coin takes a, b, reversed"),
         ("reliability.reversed=0.5", "priors: reliability reversed must be from 0 to below 0.5, not 0.5"),

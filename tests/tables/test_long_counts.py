@@ -93,7 +93,7 @@ def test_counts_are_not_those_of_one_judge(tmp_path: Path) -> None:
 
 
 def test_a_judge_is_no_count() -> None:
-    with pytest.raises(InputError, match=r"column 'judge' is missing; .* \(--map judge=COLUMN\)"):
+    with pytest.raises(InputError, match=r"column 'judge' is missing; .* \(--map judge=COLUMN; --set"):
         voirdire.fit(pd.DataFrame({"item": ["x"], "score": [1], "count": [2]}))
 
 

@@ -105,7 +105,7 @@ def test_a_missing_column_and_the_nearest_name() -> None:
     )
     assert problems_of(frame(note="n", more="m").drop(columns="judge")) == (
         "votes: column 'judge' is missing; the columns are 'first', 'second', 'winner', 'note', 'more' "
-        "(--map judge=COLUMN)",
+        "(--map judge=COLUMN; --set judge=NAME where one judge gave all answers)",
     )
     assert problems_of(frame()[["judge", "first"]]) == (
         "votes: columns 'second' and 'winner' are missing; the columns are 'judge', 'first' "
@@ -125,7 +125,8 @@ def test_a_missing_column_does_not_hide_the_other_problems() -> None:
         columns="judge"
     )
     assert problems_of(table) == (
-        "votes: column 'judge' is missing; the columns are 'first', 'second', 'winner' (--map judge=COLUMN)",
+        "votes: column 'judge' is missing; the columns are 'first', 'second', 'winner' "
+        "(--map judge=COLUMN; --set judge=NAME where one judge gave all answers)",
         "votes: row 2: first and second are both 'x'; a vote is about two different items",
         "votes: row 3: first is empty",
     )

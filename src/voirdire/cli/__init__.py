@@ -30,6 +30,7 @@ from voirdire.cli.console import print_error, print_note
 from voirdire.errors import InputError
 from voirdire.notices import listen_for_notes
 from voirdire.tables.formats.file_judge import JOIN_FILES
+from voirdire.tables.problems import nearest_name
 
 #: What each verb is for, as its help begins, in the order of ``--help``; the module of that name is imported when the
 #: verb is called (``app_`` and ``import_`` are called without the stroke).
@@ -115,6 +116,21 @@ VERBS = {
 }
 
 
+#: Words that are no verbs, and the verb that does what they ask for.
+_MEANT = {
+    **dict.fromkeys(("rank", "ranking", "decide", "leaderboard", "best"), "board"),
+    **dict.fromkeys(("score", "aggregate", "infer", "train", "run"), "fit"),
+    **dict.fromkeys(("agreement", "kappa", "alpha"), "agree"),
+    **dict.fromkeys(("correlate", "correlation"), "metaeval"),
+    **dict.fromkeys(("power", "design"), "plan"),
+    **dict.fromkeys(("check", "validate", "describe"), "doctor"),
+    **dict.fromkeys(("show", "plot", "page"), "report"),
+    **dict.fromkeys(("judge", "judges", "card"), "audit"),
+    "convert": "import",
+    "serve": "app",
+    "drift": "watch",
+    "test": "gate",
+}
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # Typer brings a Click of its own
 
 
@@ -130,6 +146,16 @@ class _Verb(typer.core.TyperCommand):
 
 class _Group(typer.core.TyperGroup):
     """The verbs, with wrong input turned into a message and exit code 1."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb that is called; a word that is none is told which is meant, where one is."""
+        word = args[0]
+        if self.get_command(ctx, word) is None and not word.startswith("-"):
+            verbs = [name.rstrip("_") for name in VERBS]
+            meant, every = _MEANT.get(word.lower()), ", ".join(verbs)
+            hint = f"; did you mean {meant!r}?" if meant else nearest_name(word, verbs)
+            ctx.fail(f"No such command {word!r}{hint or '; there are ' + every}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:

@@ -346,7 +346,7 @@ def _read_priors(changes: list[str]) -> dict[str, float]:
             equals = ""
         if not (equals and all(name.partition("."))):
             problems.append(
-                f"--prior {change!r} is not section.key=number; write for example reliability.a=8"
+                f"--prior {change!r} is not section.key=number; voirdire models MODEL lists those of a model"
             )
         elif name in found:
             problems.append(f"--prior {name} is given twice; give it once")

@@ -64,7 +64,7 @@ def predict(
     if out is not None and out.exists():
         raise InputError(f"{out} exists already; give the name of a new file")
     fit = load(run)
-    found = fit.in_pandas.predict(reading.table(table), about=about and about.value)
+    found = fit.in_pandas.predict(reading.questions(table), about=about and about.value)
     subject = about.value if about else fit.problem.about or Subject.panel.value
     if out is not None:
         write_file(out, found.to_csv(index=False))

@@ -18,6 +18,7 @@ from voirdire.tables.chosen import select_rows
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.source import open_source
+from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_reading, read_as
 from voirdire.tables.run_folders import run_folder
@@ -166,6 +167,22 @@ class TableOptions:
         for one in tables:
             self._check_role(one, "judges")
         return read_as(tables, self.how)
+
+    def questions(self, path: Path) -> Any:
+        """As `table`, of questions: columns that --map names need not be those of answers."""
+        how = self.how
+        if not how.map or set(how.given) - {"map", "sep", "sheet"} or set(ANSWERS.values()) & how.map.keys():
+            return self.table(path)
+        import pandas as pd
+
+        with open_source(path, how.sep, how.sheet) as source:
+            names = source.columns()
+            if lost := [name for name in how.map.values() if name not in names]:
+                raise InputError(
+                    f"{path}: there is no column {lost[0]!r} (--map){nearest_name(lost[0], names)}"
+                )
+            rows = [record for _, record in source.records() if isinstance(record, dict)]
+        return pd.DataFrame(rows).rename(columns={name: to for to, name in how.map.items()})
 
     def people(self, path: Path | None) -> Any:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.pairs import Pairs, compare_pairs, rescale_draws
+from voirdire.decide.pairs import Pairs, compare_pairs
 from voirdire.decide.price import Choice, cheapest_choice, read_prices
 from voirdire.decide.prospects import expected_loss, information_factor, people_needed
 from voirdire.errors import InputError
@@ -126,9 +126,8 @@ class Decision:
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)}{self._people_asked()} would settle it, were the differences what they seem "
-            f"now "
-            "(voirdire plan --apart reckons with smaller ones, too)."
+            f"About {' or '.join(known)}{self._people_asked()} would settle it, were the differences what they "
+            "seem now (voirdire plan --apart reckons with smaller ones, too)."
         )
 
     def _people_asked(self) -> str:
@@ -194,7 +193,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])
         draws, rows = draws[:, kept], [rows[at] for at in kept]
     level = 0.5 * (1.0 + fit.prob)
-    pairs = compare_pairs(rescale_draws(draws, entrants.scale), level)
+    pairs = compare_pairs(draws, level)
     items = tuple(row["item"] for row in rows)
     shared = np.flatnonzero(pairs.first)
     leader = int(shared[0])

@@ -1,11 +1,13 @@
 """Distinguishable items, all statements together being right with a stated probability.
 
-Of draws of all scores, an item is distinguishably better than another where the median of their difference is more than
-t of its deviations above zero, t the quantile of the largest deviation of any pair from its own median (max-t: Hothorn,
-Bretz and Westfall 2008, Biometrical Journal 50). So the chance that any statement is wrong is at most 1 - ``level``. A
-deviation above the median is in parts of the distance to the quantile that a normal distribution has at one standard
-deviation, one below it in parts of that on the other side: how far items are apart is often known by its lower end
-alone, which would make the standard deviation large and the statement weak.
+Of draws of all scores, an item is distinguishably better than another where no difference lies more than t of its
+deviations below its median, t the quantile of the largest deviation of any pair from its own median (max-t: Hothorn,
+Bretz and Westfall 2008, Biometrical Journal 50). So the chance that any statement is wrong is at most 1 - ``level``.
+Deviations are the normal scores of a pair's own draws, as in simultaneous bands by ranks (Besag, Green, Higdon and
+Mengersen 1995, Statistical Science 10): z where a normal distribution has as much below it. Of normal differences that
+is max-t; of skewed or heavy-tailed ones, such as where the scale of all scores is hardly known (which says nothing of
+their order), a deviation is as rare as elsewhere. Beyond the outermost quantile that draws tell they go on as
+a normal distribution does.
 
 Items than which none is distinguishably better share the first place, and an item's rank is among those that statements
 leave open (Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91): that the best is among the first,
@@ -14,15 +16,20 @@ and every rank within its bounds, follows from the statements, and holds with th
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from voirdire.typing import Bools, Floats, Ints
 
 WORK = 20_000_000  # draws times pairs of items
 LEAST = 400  # draws, whatever the number of items
-SIDES = (0.15865525393145707, 0.5, 0.8413447460685429)  # quantiles of a normal distribution at -1, 0 and 1
+#: Normal scores between which those of draws are interpolated.
+KNOTS = (0.5, 1.0, 1.2816, 1.6449, 1.96, 2.3263)
+OUTERMOST = 3.0  # the largest normal score that is read off draws,
+BEYOND = 5  # of which as many lie beyond it, or more
 
 
 class Pairs(NamedTuple):
@@ -35,7 +42,8 @@ class Pairs(NamedTuple):
     t : float
         Deviations of a difference from which it is said.
     median, deviation : array, shape (items, items)
-        Of the differences, item by row less item by column, in the unit of scores; the deviation on the side of zero.
+        Of the differences, item by row less item by column, in the unit of scores: 0 is ``median / deviation``
+        deviations away.
     """
 
     better: Bools
@@ -52,25 +60,6 @@ class Pairs(NamedTuple):
     def ranks(self) -> tuple[Ints, Ints]:
         """Highest and lowest rank left open, from 1, shape (items,) each."""
         return 1 + self.better.sum(axis=0), len(self.better) - self.better.sum(axis=1)
-
-
-def rescale_draws(draws: Floats, scale: Floats | None) -> Floats:
-    """Draws without a scale that all differences share in each, in the unit of its median.
-
-    Which of two items is better in a draw does not depend on it; the largest deviation of any pair would be that of the
-    scale, and nothing distinguishable.
-
-    Examples
-    --------
-    >>> found = rescale_draws(np.array([[0.0, 1.0], [0.0, 3.0], [0.0, 10.0]]), np.array([1.0, 2.0, 5.0]))
-    >>> (found[:, 1] - found[:, 0]).tolist()
-    [2.0, 3.0, 4.0]
-    """
-    if scale is None:
-        return draws
-    return np.asarray(
-        (draws - draws.mean(axis=1, keepdims=True)) * (np.median(scale) / np.maximum(scale, 1e-300))[:, None]
-    )
 
 
 def compare_pairs(draws: Floats, level: float) -> Pairs:
@@ -100,15 +89,65 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     )
     median, deviation = np.zeros((items, items)), np.ones((items, items))
     largest = np.zeros(each.shape[1])
-    at = [round(side * (each.shape[1] - 1)) for side in SIDES]
+    z = _score_knots(each.shape[1])
+    at = np.round(ndtr(z) * (each.shape[1] - 1)).astype(int)
     for i in range(items - 1):
         away = each[i] - each[i + 1 :]
-        below, middle, above = np.sort(away, axis=1)[:, at].T
-        below, above = np.maximum(middle - below, 1e-30), np.maximum(above - middle, 1e-30)
-        away -= middle[:, None]
-        np.divide(away, np.where(away < 0.0, -below[:, None], above[:, None]), out=away)
-        np.maximum(largest, away.max(axis=0), out=largest)
-        median[i, i + 1 :], deviation[i, i + 1 :] = middle, np.where(middle > 0.0, below, above)
+        knots = np.sort(away, axis=1)[:, at]
+        zero = -normal_scores(np.zeros((len(away), 1), np.float32), knots, z)[:, 0]
+        scores = normal_scores(away, knots, z)
+        np.maximum(largest, np.abs(scores, out=scores).max(axis=0), out=largest)
+        middle = knots[:, len(z) // 2]
+        median[i, i + 1 :] = middle
+        spread = 0.5 * (
+            knots[:, len(z) // 2 + 1] - knots[:, len(z) // 2 - 1]
+        )  # of pairs of which nothing is known
+        told = np.abs(zero) > 1e-3
+        deviation[i, i + 1 :] = np.where(told, np.abs(middle) / np.where(told, np.abs(zero), 1.0), spread)
     median, deviation = median - median.T, np.maximum(np.triu(deviation, 1), np.triu(deviation, 1).T)
     t = float(np.quantile(largest, level))
     return Pairs((median > t * deviation) & ~np.eye(items, dtype=bool), t, median, deviation)
+
+
+def normal_scores(values: NDArray[Any], knots: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:
+    """Normal scores of values among the draws of their pair, shape (pairs, values).
+
+    Parameters
+    ----------
+    values : array, shape (pairs, values)
+    knots : array, shape (pairs, knots)
+        Quantiles of the draws of each pair, ascending.
+    z : array, shape (knots,)
+        Their normal scores, 0 in the middle.
+
+    Examples
+    --------
+    >>> z = np.array([-3.0, -1.0, 0.0, 1.0, 3.0])
+    >>> normal_scores(np.array([[0.5, 3.25, 20.0]]), np.array([[-2.0, -1.0, 0.0, 1.0, 10.0]]), z).tolist()
+    [[0.5, 1.5, 6.0]]
+    """
+    tiny = np.float32(1e-30)
+    middle = knots[:, len(z) // 2, None]
+    found = np.full(values.shape, z[0], np.float32)
+    part = np.empty(values.shape, np.float32)
+    for k in range(len(z) - 1):
+        width = np.maximum(knots[:, k + 1, None] - knots[:, k, None], tiny)
+        np.subtract(values, knots[:, k, None], out=part)
+        part *= np.float32(z[k + 1] - z[k]) / width
+        np.clip(part, 0.0, np.float32(z[k + 1] - z[k]), out=part)
+        found += part
+    below, above = knots[:, :1], knots[:, -1:]
+    under, over = values < below, values > above
+    if under.any():
+        np.copyto(found, z[0] * (middle - values) / np.maximum(middle - below, tiny), where=under)
+    if over.any():
+        np.copyto(found, z[-1] * (values - middle) / np.maximum(above - middle, tiny), where=over)
+    return found
+
+
+def _score_knots(draws: int) -> NDArray[np.float32]:
+    """Normal scores of the quantiles that so many draws tell, ascending."""
+    outermost = min(OUTERMOST, float(-ndtri(min(BEYOND / draws, 0.1))))
+    inner = [knot for knot in KNOTS if knot < outermost - 0.25]
+    half = np.array([*inner, outermost])
+    return np.asarray(np.concatenate([-half[::-1], [0.0], half]), np.float32)

@@ -19,7 +19,7 @@ from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords
-from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shared_scale, shown_draws
+from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shown_draws
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import (
     Quantities,
@@ -100,15 +100,12 @@ class Entrants(NamedTuple):
         As JSON has the ranking: item, score, ..., best first.
     contexts : int
         How many contexts they were drawn over, where other contexts would say something else; else 0.
-    scale : array, shape (draws,), or None
-        What all differences are multiplied with in each draw, where that is known to be one number.
     """
 
     names: tuple[str, ...]
     draws: Floats
     rows: list[dict[str, Any]]
     contexts: int
-    scale: Floats | None = None
 
 
 class Packed(NamedTuple):
@@ -335,10 +332,7 @@ class Kind(ABC, Generic[T, P]):
         drawn = shown_draws(problem, posterior.values)
         rows = to_records(self.results["items"](problem, posterior, prob))
         sizes = problem.density.sizes
-        scale = shared_scale(problem, posterior.values)
-        return Entrants(
-            problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0), scale
-        )
+        return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
 
     def unit(self, problem: P) -> str:
         """Unit of scores and severities: "log-odds", or "points" of a scale."""

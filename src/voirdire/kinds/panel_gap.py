@@ -76,11 +76,6 @@ class Gap:
         noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
         return np.asarray(middle + kept * (drawn - middle) + noise)
 
-    def scale(self, drawn: Floats) -> Floats:
-        """What all differences about the target are multiplied with in each draw of :meth:`of`, shape (draws,)."""
-        kept = self._kept(np.random.default_rng(OWN), len(drawn))
-        return np.asarray((mean_and_sd(drawn)[1] * np.sqrt(kept))[:, 0])
-
     def point(self, score: Floats) -> Floats:
         """Scores that are expected of people, in the order of the panel's, shape (items,)."""
         middle, kept = score.mean(), self._kept(np.random.default_rng(OWN), 4000).mean()
@@ -181,14 +176,6 @@ def shown_draws(problem: Problem, values: Values) -> Floats:
     if problem.about is None:
         return integrated_scores(problem.density, values)
     return target_and_panel_scores(problem, values)[problem.about == PANEL]
-
-
-def shared_scale(problem: Problem, values: Values) -> Floats | None:
-    """What all differences of :func:`shown_draws` are multiplied with in each draw; None where nothing is."""
-    if problem.about != TARGET or "panel_error" in values:
-        return None
-    own = integrated_scores(problem.density, values)
-    return find_gap(problem, own).scale(own)
 
 
 def with_other_score(about: str, target: Columns, panel: Columns) -> Columns:

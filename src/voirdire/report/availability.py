@@ -74,7 +74,7 @@ def _check_agreement(fit: Fit) -> None:
 
 
 def _check_trace(fit: Fit) -> None:
-    if fit.method != "nuts" or fit.posterior.draws is None:
+    if fit.posterior.draws is None or len(fit.posterior.draws) < 2:
         raise InputError(f"method {fit.method!r} has no chains to trace; fit with method='nuts'")
 
 

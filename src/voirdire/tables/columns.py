@@ -283,7 +283,8 @@ def describe_missing(
         return said + near + seen
     likely = _likely_meant(missing, spare)
     pairs = ",".join(f"{name}={likely.get(name, 'COLUMN')}" for name in missing)
-    return f"{said}{near}{seen} (--map {pairs})"
+    alone = "; --set judge=NAME where one judge gave all answers" if [*missing] == ["judge"] else ""
+    return f"{said}{near}{seen} (--map {pairs}{alone})"
 
 
 def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str]:

@@ -62,7 +62,7 @@ def test_scales_that_are_none() -> None:
         "scores: level 'high' is not a number; the levels of a scale of scores are numbers",
     ]
     assert refused(table([0, 100, 50, 70])) == [
-        "scores: scores go from 0 to 100; name the scale's levels (levels=...)"
+        "scores: scores go from 0 to 100 (row 2); name the scale's levels (levels=..., --levels)"
     ]
 
 

@@ -204,15 +204,15 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return found._replace(draws=zero + one * found.draws)
         rows = to_records(systems.system_table(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
-        drawn, scale = systems.subject_draws(problem, posterior)
+        drawn = systems.subject_draws(problem, posterior)
         contexts = len(problem.table.contexts) if problem.over == "new" else 0
-        return Entrants(problem.table.systems, drawn, rows, contexts, scale)
+        return Entrants(problem.table.systems, drawn, rows, contexts)
 
     def of_systems(self, problem: ScoresProblem, posterior: Posterior) -> Quantities:
         """Worth of systems."""
         if systems_and_contexts(problem.table) is None:
             return {}
-        return {"system_score": Quantity(systems.subject_draws(problem, posterior)[0], ("system",))}
+        return {"system_score": Quantity(systems.subject_draws(problem, posterior), ("system",))}
 
     def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
         """Strengths, where the model has contexts."""

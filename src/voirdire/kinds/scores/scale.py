@@ -90,7 +90,10 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         )
         return None
     if high - low >= MOST:
-        problems.table(f"scores go from {low} to {high}; name the scale's levels (levels=...)")
+        most = np.flatnonzero(score == high)[0] + 1
+        problems.table(
+            f"scores go from {low} to {high} (row {most}); name the scale's levels (levels=..., --levels)"
+        )
         return None
     return Scale(tuple(float(level) for level in range(low, high + 1)))
 

@@ -197,16 +197,10 @@ def item_systems(problem: ScoresProblem) -> dict[str, int]:
     return dict(zip(problem.items, where.system.tolist(), strict=True))
 
 
-def subject_draws(problem: ScoresProblem, posterior: Posterior) -> tuple[Floats, Floats | None]:
-    """Draws of what every system is worth to whom scores are about, and the scale that all differences share in each.
-
-    Shapes (draws, systems) and (draws,); None where scores are about the panel.
-    """
+def subject_draws(problem: ScoresProblem, posterior: Posterior) -> Floats:
+    """Draws of what every system is worth to whom scores are about, shape (draws, systems)."""
     drawn = system_draws(problem, posterior)
-    if problem.about != TARGET:
-        return drawn, None
-    gap = find_gap(problem, drawn, item_systems(problem))
-    return gap.of(drawn), gap.scale(drawn)
+    return find_gap(problem, drawn, item_systems(problem)).of(drawn) if problem.about == TARGET else drawn
 
 
 def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None:
@@ -215,7 +209,7 @@ def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None
     if where is None or posterior.values is None:
         return None
     member = where.system[:, None] == np.arange(len(problem.table.systems))
-    drawn, _ = subject_draws(problem, posterior)
+    drawn = subject_draws(problem, posterior)
     return Rivals("system", problem.table.systems, member / member.sum(axis=0), drawn)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import human_concordance_check
+from voirdire.kinds.scores.judge_ranges import judge_ranges_check
 from voirdire.kinds.scores.missing_terms import missing_terms_check
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -33,6 +34,7 @@ def all_checks(
     own = [
         connectivity_check(problem),
         *constant_judges_check(problem),
+        *judge_ranges_check(problem),
         separation_check(problem),
         *unknown_error_check(problem),
         *weights_check(problem),
@@ -71,8 +73,7 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
         names = [problem.judges[judge] for judge in np.flatnonzero(found.odds > ODDS)]
         message = (
             f"{list_names(names)} scoring items nearly at random beside the others: leave such a judge out, or read "
-            f"its "
-            "prompt and answers."
+            "its prompt and answers."
             if names
             else "No judge scores items at random beside the others."
         )
@@ -128,8 +129,7 @@ def separation_check(problem: ScoresProblem) -> Check:
         return Check("separation", "ok", 0.0, "No item has all its scores at one end of the scale.")
     message = (
         f"{list_names(names)} scored at one end of the scale by all judges (under some criterion): how far they stand "
-        f"out "
-        "is set by the prior, not by the scores."
+        "out is set by the prior, not by the scores."
     )
     return Check("separation", "warn", float(len(names)), message)
 

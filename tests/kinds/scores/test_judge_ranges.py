@@ -1,0 +1,61 @@
+"""Judges who score on another scale than the others are named, and severe or lenient ones are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+
+RNG = np.random.default_rng(0)
+WORTH = RNG.normal(size=40)
+
+
+def scores(**judges: np.ndarray) -> pd.DataFrame:
+    return pd.concat(
+        [pd.DataFrame({"judge": name, "item": range(40), "score": of}) for name, of in judges.items()]
+    )
+
+
+def named(table: pd.DataFrame) -> list[str]:
+    fit = voirdire.fit(table, model="mean-score")
+    return [
+        check.message.split("as of one: ")[1].split(". How")[0]
+        for check in fit.all_checks
+        if check.check == "ranges"
+    ]
+
+
+def levels(low: float = 1, high: float = 5, noise: float = 0.5) -> np.ndarray:
+    return np.clip(np.round(3 + WORTH + noise * RNG.normal(size=40)), low, high)
+
+
+def test_a_metric_from_0_to_1_beside_people_is_named() -> None:
+    metric = 1 / (1 + np.exp(-WORTH))
+    (said,) = named(scores(ann=levels(), ben=levels(), metric=metric))
+    assert said == f"metric {metric.min():.3g} to {metric.max():.3g}"
+
+
+def test_of_two_scales_both_are_named() -> None:
+    (said,) = named(scores(ann=levels(), metric=100 * levels() + RNG.random(40)))
+    assert said.startswith("ann 1 to 5, metric 1")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [levels(4, 5), levels(1, 2), levels(2, 4), np.full(40, 3.0), levels() + 0.5 * (RNG.random(40) < 0.3)],
+    ids=["lenient", "severe", "cautious", "constant", "half steps"],
+)
+def test_one_who_uses_a_part_of_the_levels_is_not(other: np.ndarray) -> None:
+    assert named(scores(ann=levels(), ben=levels(), cat=other)) == []
+
+
+def test_scales_may_differ_by_criterion_alone() -> None:
+    fine = scores(ann=levels(), ben=levels())
+    other = scores(ann=levels(), ben=levels() / 100 + 0.001)
+    table = pd.concat([fine.assign(criterion="fluency"), other.assign(criterion="fact")])
+    (said,) = named(table)
+    assert "(fact)" in said
+    assert "(fluency)" not in said
+    assert named(fine.assign(criterion="fluency")) == []

@@ -227,8 +227,22 @@ def test_questions_to_predict_take_a_mapping_without_a_column_of_answers(votes: 
     wanted = ran("predict", tmp_path / "run", plain, "--json").stdout
     mapping = "judge=who,first=one,second=other"
     assert ran("predict", tmp_path / "run", mapped, "--map", mapping, "--json").stdout == wanted
-    wrong = ran("predict", tmp_path / "run", mapped, "--map", "judge=whoo,first=one,second=other", code=1)
-    assert "there is no column 'whoo' (--map); did you mean 'who'?" in " ".join(wrong.stderr.split())
+    wrong = ran("predict", tmp_path / "run", mapped, "--map", "judge=whoo,first=on,second=other", code=1)
+    said = " ".join(wrong.stderr.split())
+    assert "there is no column 'whoo' (--map); did you mean 'who'?" in said
+    assert "there is no column 'on' (--map); did you mean 'one'?" in said
+    mapped.write_text("judge,who,one,other\nnobody,g0,x,y\n")
+    hidden = ran("predict", tmp_path / "run", mapped, "--map", mapping, "--json")
+    assert hidden.stdout == wanted
+    assert "column 'judge' is left out, as 'who' is judge" in " ".join(hidden.stderr.split())
+
+
+def test_a_question_that_is_no_row_of_cells_is_named(votes: Path, tmp_path: Path) -> None:
+    ran("fit", votes, *NAMED, "--model", "bradley-terry", "--out", tmp_path / "run")
+    mapped = tmp_path / "q.jsonl"
+    mapped.write_text('{"who": "g0", "one": "x", "other": "y"}\n[1, 2]\n')
+    wrong = ran("predict", tmp_path / "run", mapped, "--map", "judge=who,first=one,second=other", code=1)
+    assert "q.jsonl:2: it is no row of named cells" in " ".join(wrong.stderr.split())
 
 
 @pytest.mark.parametrize(

@@ -184,16 +184,17 @@ def test_the_command_line_says_what_json_says(tmp_path: Path) -> None:
         assert found["rule"] in shown
 
 
-def test_statements_hold_together() -> None:
-    """Of 400 panels of equal items some pair is distinguishable in at most 5%, give or take two standard errors."""
+@pytest.mark.parametrize(("items", "panels"), [(3, 3000), (8, 1000), (20, 400)])
+def test_statements_hold_together(items: int, panels: int) -> None:
+    """Of panels of equal items some pair is distinguishable in at most 5%, give or take two standard errors."""
     rng = np.random.default_rng(0)
     wrong = 0
-    for _ in range(400):
-        mixing = rng.normal(size=(8, 8))
-        centre = mixing @ rng.normal(size=8)  # what was estimated of eight equal items
-        draws = centre + rng.normal(size=(800, 8)) @ mixing.T
+    for _ in range(panels):
+        mixing = rng.normal(size=(items, items))
+        centre = mixing @ rng.normal(size=items)  # what was estimated of equal items
+        draws = centre + rng.normal(size=(800, items)) @ mixing.T
         wrong += bool(compare_pairs(draws, 0.95).better.any())
-    assert wrong / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+    assert wrong / panels <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / panels)
     assert wrong > 0
 
 

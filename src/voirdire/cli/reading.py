@@ -17,6 +17,7 @@ from voirdire.notices import give_notice
 from voirdire.tables.chosen import select_rows
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.gather import check_judges
+from voirdire.tables.formats.long_table import left_out_notes
 from voirdire.tables.formats.source import open_source
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
@@ -176,13 +177,22 @@ class TableOptions:
         import pandas as pd
 
         with open_source(path, how.sep, how.sheet) as source:
-            names = source.columns()
-            if lost := [name for name in how.map.values() if name not in names]:
-                raise InputError(
-                    f"{path}: there is no column {lost[0]!r} (--map){nearest_name(lost[0], names)}"
-                )
-            rows = [record for _, record in source.records() if isinstance(record, dict)]
-        return pd.DataFrame(rows).rename(columns={name: to for to, name in how.map.items()})
+            names, rows = source.columns(), list(source.records())
+        problems = [
+            f"{path}: there is no column {name!r} (--map){nearest_name(name, names)}"
+            for name in how.map.values()
+            if name not in names
+        ]
+        problems += [
+            f"{place}: it is no row of named cells" for place, row in rows if not isinstance(row, dict)
+        ]
+        if problems:
+            raise InputError(problems)
+        hidden = [name for name in how.map if name in names and name not in how.map.values()]
+        for note in left_out_notes(str(path), hidden, how.map):
+            give_notice(note)
+        frame = pd.DataFrame([row for _, row in rows], columns=list(names)).drop(columns=hidden)
+        return frame.rename(columns={name: to for to, name in how.map.items()})
 
     def people(self, path: Path | None) -> Any:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""

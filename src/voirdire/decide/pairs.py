@@ -1,7 +1,7 @@
 """Distinguishable items, all statements together being right with a stated probability.
 
-Of draws of all scores, an item is distinguishably better than another where no difference lies more than t of its
-deviations below its median, t the quantile of the largest deviation of any pair from its own median (max-t: Hothorn,
+Of draws of all scores, an item is distinguishably better than another where zero lies more than t deviations below the
+median of their difference, t the quantile of the largest deviation of any pair from its own median (max-t: Hothorn,
 Bretz and Westfall 2008, Biometrical Journal 50). So the chance that any statement is wrong is at most 1 - ``level``.
 Deviations are the normal scores of a pair's own draws, as in simultaneous bands by ranks (Besag, Green, Higdon and
 Mengersen 1995, Statistical Science 10): z where a normal distribution has as much below it. Of normal differences that
@@ -29,7 +29,7 @@ LEAST = 400  # draws, whatever the number of items
 #: Normal scores between which those of draws are interpolated.
 KNOTS = (0.5, 1.0, 1.2816, 1.6449, 1.96, 2.3263)
 OUTERMOST = 3.0  # the largest normal score that is read off draws,
-BEYOND = 5  # of which as many lie beyond it, or more
+BEYOND = 20  # of which as many lie beyond it, or more: with fewer, equal items are told apart too often
 
 
 class Pairs(NamedTuple):

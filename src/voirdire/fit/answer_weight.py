@@ -176,8 +176,7 @@ def _noise_note(problem: Problem, use: Floats) -> str:
     names = [name for name, one in zip(problem.judges, use, strict=True) if one < 1.0]
     return (
         f"Noise: {list_names(names)} scoring items nearly at random beside the others, so that each answer counts by "
-        f"the "
-        f"chance that it is of use ({use.min():.2g} of another's at least)."
+        f"the chance that it is of use ({use.min():.2g} of another's at least)."
     )
 
 

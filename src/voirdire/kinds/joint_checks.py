@@ -86,7 +86,6 @@ def link_check(problem: JointProblem) -> Check:
         return Check("link", "ok", float(both), f"{both} items have both votes and scores.")
     message = (
         f"Only {list_names(names, verb=False)} {'has' if both == 1 else 'have'} both votes and scores, so what a vote "
-        f"is "
-        "worth beside a score is set by the prior. Collect scores of items that were voted on."
+        "is worth beside a score is set by the prior. Collect scores of items that were voted on."
     )
     return Check("link", "warn", float(both), message)

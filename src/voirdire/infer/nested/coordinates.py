@@ -202,7 +202,7 @@ class Coordinates:
 
     @cached_property
     def kernel_nests(self) -> tuple[Any, Nests, dict[str, Any]]:
-        """:attr:`nests` as the kernel has them; see :func:`.described_nests`."""
+        """:attr:`parent_child_nests` as the kernel has them; see :func:`.kernel_nest_input`."""
         return kernel_nest_input(self.nested.model, self.parent_child_nests)
 
     @property

@@ -60,7 +60,6 @@ def unseen_classes_check(problem: LabelsProblem) -> list[Check]:
         return []
     message = (
         f"{list_names(names)} never given as a label: whether an item is of such a class is set by the prior. Leave "
-        f"the "
-        "class out (classes=...)."
+        "the class out (classes=...)."
     )
     return [Check("unseen-classes", "warn", float(len(names)), message)]

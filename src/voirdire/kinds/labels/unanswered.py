@@ -23,13 +23,13 @@ def predict_labels(problem: LabelsProblem, posterior: Posterior, table: object) 
     Parameters
     ----------
     table : path or dataframe
-        As :func:`.classify` takes it; or judge and item (and criterion) of the fit, a row for each question.
+        As :func:`.classify_items` takes it; or judge and item (and criterion) of the fit, a row for each question.
 
     Returns
     -------
     dict of array
-        As :func:`.classify`; without labels one row per question: judge, criterion (where the fit has criteria), item,
-        and ``p_<label>``, the posterior mean probability of each label.
+        As :func:`.classify_items`; without labels one row per question: judge, criterion (where the fit has criteria),
+        item, and ``p_<label>``, the posterior mean probability of each label.
 
     Raises
     ------
@@ -42,21 +42,21 @@ def predict_labels(problem: LabelsProblem, posterior: Posterior, table: object) 
 
 
 def predict_target(problem: LabelsProblem, posterior: Posterior, table: object, prob: float) -> Columns:
-    """Classes of items about the target: of a table with labels as :func:`.classify`, else those of the fit's items.
+    """Classes of items about the target: as :func:`.classify_items` of a table with labels, else of the fit's items.
 
     Parameters
     ----------
     problem : LabelsProblem
         About the target.
     table : path or dataframe
-        As :func:`.classify` takes it; or item (and criterion) of the fit, a row for each question.
+        As :func:`.classify_items` takes it; or item (and criterion) of the fit, a row for each question.
     prob : float
         Not used: a probability of a class is averaged over how far the panel may be from the target.
 
     Returns
     -------
     dict of array
-        As :func:`.classify`.
+        As :func:`.classify_items`.
 
     Raises
     ------

@@ -85,7 +85,6 @@ def constant_judges_check(problem: RankingsProblem) -> Check:
         return Check("constant-judges", "ok", 0.0, "Every judge tells some items apart.")
     message = (
         f"{list_names(names)} telling no items apart: rankings in which all items are tied, or of one item, say "
-        f"nothing. "
-        "Leave the judge out, or read its answers."
+        "nothing. Leave the judge out, or read its answers."
     )
     return Check("constant-judges", "warn", float(len(names)), message)

@@ -56,19 +56,23 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
 
 def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[float, float]]:
     """Lowest and highest score of each judge, by number, on another scale than the others."""
-    order = np.argsort(judge, kind="stable")
-    parts = np.split(score[order], np.cumsum(np.bincount(judge, minlength=judges))[:-1])
-    ends = np.array([(of.min(), of.max()) if len(of) else (np.nan, np.nan) for of in parts])
+    low, high = np.full(judges, np.inf), np.full(judges, -np.inf)
+    np.minimum.at(low, judge, score)
+    np.maximum.at(high, judge, score)
+    reach = _without_own(high) + _without_own(-low)
     values, code = np.unique(score, return_inverse=True)
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
-    common = np.bincount(judge, givers[code] > 1, judges)
-    found = {}
-    for number, (low, high) in enumerate(ends):
-        others = np.delete(ends, number, axis=0)
-        if len(parts[number]) < LEAST or np.isnan(others).all():
-            continue
-        reach = float(np.nanmax(others[:, 1]) - np.nanmin(others[:, 0]))
-        differs = high > low and reach > 0.0 and not 1.0 / RATIO < (high - low) / reach < RATIO
-        if differs and common[number] < (1.0 - OWN) * len(parts[number]):
-            found[number] = (float(low), float(high))
-    return found
+    count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
+    differs = ((high - low) * RATIO < reach) | (high - low > RATIO * reach)
+    known = (count >= LEAST) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
+    odd = known & differs & (common < (1.0 - OWN) * count)
+    return {int(at): (float(low[at]), float(high[at])) for at in np.flatnonzero(odd)}
+
+
+def _without_own(largest: Floats) -> Floats:
+    """The largest of all others, for each."""
+    if len(largest) < 2:
+        return np.full(len(largest), -np.inf)
+    second, first = np.sort(largest)[-2:]
+    is_first = np.arange(len(largest)) == largest.argmax()
+    return np.where(is_first, second, first)

@@ -94,8 +94,7 @@ def covariate_checks(problem: VotesProblem, posterior: Posterior, prob: float = 
     if fixed:
         message += (
             f" {list_names(fixed)} the same wherever an item is asked about: how much of its score that is, only the "
-            f"prior "
-            "says; give covariates by context."
+            "prior says; give covariates by context."
         )
     return [*out, Check("covariates", "warn" if fixed or sure else "ok", float(len(plain)), message)]
 

@@ -55,7 +55,7 @@ def model_of(table: Votes, request: Request) -> Model:
 
 
 def with_terms(table: Votes, model: Model, request: Request) -> tuple[Votes, Model, list[str]]:
-    """Votes with what the terms of a model and a request are of, and the model with these; see :func:`.attached`.
+    """Votes with what the terms of a model and a request are of, and the model with these; see :func:`.attach_terms`.
 
     Raises
     ------

@@ -91,8 +91,7 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
             return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {CLEAR_BIAS}.")]
         message = (
             f"{list_names([problem.judges[k] for k in leaning])} clearly biased by position; the model allows for it. "
-            f"Show "
-            "these judges every pair in both orders, or replace them."
+            "Show these judges every pair in both orders, or replace them."
         )
         return [Check("position", "warn", float(len(leaning)), message)]
     variance = left.first_variance.mean(axis=0)
@@ -104,8 +103,8 @@ def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any
         return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
     message = (
         f"{list_names([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than "
-        f"model "
-        f"{problem.model.name} allows for, which turns position into strength; use crowd-bt-position or maple-position."
+        f"model {problem.model.name} allows for, which turns position into strength; use crowd-bt-position or "
+        "maple-position."
     )
     return [Check("position", "fail", float(len(leaning)), message)]
 

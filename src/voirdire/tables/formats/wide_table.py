@@ -120,8 +120,7 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
         what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
         raise InputError(
             f"{source.name}: no column is left that could be a {what}; it has {list_names(names)}; --columns chooses "
-            f"some, "
-            "--map names the others"
+            "some, --map names the others"
         )
     return columns
 

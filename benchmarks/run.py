@@ -87,7 +87,7 @@ def report() -> None:
 
 
 def table(rows: list[dict[str, object]]) -> list[str]:
-    heads = list(rows[0])
+    heads = list(dict.fromkeys(head for row in rows for head in row))
     cells = [[shown(row.get(head, "")) for head in heads] for row in rows]
     rule = "|" + "|".join(" --- " for _ in heads) + "|"
     return ["| " + " | ".join(heads) + " |", rule, *("| " + " | ".join(row) + " |" for row in cells)]

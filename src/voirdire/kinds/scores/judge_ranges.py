@@ -75,4 +75,4 @@ def _without_own(largest: Floats) -> Floats:
         return np.full(len(largest), -np.inf)
     second, first = np.sort(largest)[-2:]
     is_first = np.arange(len(largest)) == largest.argmax()
-    return np.where(is_first, second, first)
+    return np.asarray(np.where(is_first, second, first))

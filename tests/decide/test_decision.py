@@ -138,14 +138,14 @@ def contradictions(fit: Fit) -> list[str]:
     problems += [f"ranks of table {one.name}" for one in of_ranks if ranks_in(one) != ranks]
     if {row["item"]: (row["first"], row["last"]) for row in board["items"]} != ranks:
         problems.append("ranks of the board")
-    of_json = {
-        row.get("system", row.get("item")): row for row in (*result["items"], *result.get("systems", ()))
-    }
-    if any(
-        "rank_low" in of_json[one] and (of_json[one]["rank_low"], of_json[one]["rank_high"]) != ranks[one]
-        for one in names
-    ):
+    if {one: tuple(ends) for one, ends in result["decision"]["ranks"].items()} != ranks:
         problems.append("ranks in JSON")
+    in_python = fit.systems() if result.get("systems") else fit.ranking()
+    by_itself = [
+        [row["rank_low"], row["rank_high"]] for row in result["systems" if result.get("systems") else "items"]
+    ]
+    if by_itself != in_python[["rank_low", "rank_high"]].to_numpy().tolist():
+        problems.append("ranks of each item by itself")
     for row in board["next"]:
         if row["apart"] != ((row["better"], row["worse"]) in better):
             problems.append(f"neighbours {row}")

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.cli.console import printable_text
+from voirdire.report.sections.best import ranks_note
 from voirdire.report.table import subject_heads
 
 Row = Mapping[str, Any]
@@ -68,7 +69,8 @@ def ranking_table(
                 cells += [str(low) if low == high else f"{low} to {high}"]
             cells += [f"{row['p_best']:.0%}"]
         _add_row(table, cells)
-    return _with_rest(table, len(rows) - LIMIT, f"{called}s")
+    ranked = _with_rest(table, len(rows) - LIMIT, f"{called}s")
+    return Group(ranked, Text(ranks_note(called))) if sure and ranks else ranked
 
 
 def covariate_table(

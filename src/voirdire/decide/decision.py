@@ -89,7 +89,7 @@ class Decision:
 
     @property
     def ranks(self) -> dict[str, tuple[int, int]]:
-        """Highest and lowest rank that the statements leave open, by item."""
+        """Highest and lowest rank that all statements together leave open, by item."""
         low, high = self.pairs.ranks
         high = high + self.left_out
         return {item: (int(a), int(b)) for item, a, b in zip(self.items, low, high, strict=True)}
@@ -150,6 +150,7 @@ class Decision:
             "distinguishable": int(self.pairs.better.sum()),
             "pairs": size * (size - 1) // 2,
             "level": self.level,
+            "ranks": {item: list(ends) for item, ends in self.ranks.items()},
             "rule": self.rule,
             "next": self.next,
             **({} if self.choice is None else {"choice": self.choice._asdict()}),

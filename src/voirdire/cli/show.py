@@ -326,7 +326,7 @@ def anchor_methods(rows: Sequence[Row]) -> Table | None:
             row["method"],
             *cells,
             "" if right is None else f"{right:.0%}",
-            "used" if row["chosen"] else "",
+            f"used for {row['used']}" if row["used"] else "",
         ]
         _add_row(table, cells)
     return table

@@ -292,9 +292,7 @@ def fit(
         human = kind.human(problem, panel.families)
         inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         problem = human.answered(anchored.chosen)
-        notes.append(
-            describe_anchors(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", "))
-        )
+        notes.append(describe_anchors(anchored, anchor_mode, human, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.result_subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
     if covariates is None and kind.has_scores(problem):

@@ -130,7 +130,7 @@ class Fit:
 
     def anchor_methods(self) -> pd.DataFrame:
         """Success of each way to use the anchors in predicting those left out: method, log_loss, log_loss_se, accuracy,
-        chosen.
+        chosen, used (for what).
 
         Raises
         ------

@@ -335,3 +335,21 @@ def test_items_that_the_table_treats_alike_are_said_to_be_alike(kind: str) -> No
         (fit.decide().items[i], fit.decide().items[j]) for i, j in np.argwhere(fit.decide().pairs.better)
     }
     assert not {("y", "z"), ("z", "y")} & pairs
+
+
+def test_of_pairs_that_nothing_links_no_item_is_first(tmp_path: Path) -> None:
+    rows = [(judge, f"{n}/1", f"{n}/2", "first") for judge in ("ann", "bob", "cyd") for n in range(6)]
+    votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    fit = voirdire.fit(votes, method="laplace")
+    assert fit.decision is None
+    assert fit.as_dict()["decision"] is None
+    with pytest.raises(voirdire.InputError, match="no item is first of all; collect votes between the pairs"):
+        fit.board()
+    page = fit_page(fit)
+    assert "No item is first of all" in texts(page.sections)
+    assert not any(tile[0] == "Best item" for tile in page.tiles)
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    shown = CliRunner().invoke(app, ["fit", str(tmp_path / "votes.csv"), "--method", "laplace"]).stdout
+    assert shown.startswith("No item is first of all")
+    linked = pd.concat([votes, votes.head(1).assign(second="1/1")])
+    assert voirdire.fit(linked, method="laplace").decision is not None

@@ -184,8 +184,12 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     >>> decision.first, decision.choice.item
     (('x', 'y'), 'y')
     """
-    if fit.anchored is not None and fit.anchored.pairs:
-        raise InputError("these pairs of items are not linked, so no item is first of all; use pairs()")
+    if fit.kind.has_unlinked_pairs(fit.problem):
+        raise InputError(
+            "each of these pairs of items stands by itself: no vote links it with another, so no item is first of all; "
+            "collect votes between the pairs, or give people's answers to some (anchors=, --anchors): pairs() then has "
+            "the probability of each pair"
+        )
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     code = {name: at for at, name in enumerate(entrants.names)}
     order = np.array([code[row["item"]] for row in entrants.rows])

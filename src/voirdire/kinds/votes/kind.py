@@ -26,7 +26,7 @@ from voirdire.kinds.votes.claims import claimed_preferences
 from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
 from voirdire.kinds.votes.draw import draw_votes
 from voirdire.kinds.votes.held_out import held_out
-from voirdire.kinds.votes.human.comparisons import are_unconnected
+from voirdire.kinds.votes.human.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.human.table import Anchors, compared_by_people, encode_contexts, read_anchors
 from voirdire.kinds.votes.outcomes import vote_outcomes
 from voirdire.kinds.votes.over_time import over_time
@@ -244,6 +244,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def has_anchors(self, problem: VotesProblem) -> bool:
         """True if people answered some comparisons."""
         return problem.anchors is not None
+
+    def has_unlinked_pairs(self, problem: VotesProblem) -> bool:
+        """As in :class:`.Kind`."""
+        return unconnected_pairs(problem)
 
     def target_answers(self, table: Votes, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
         """As in :class:`.Kind`."""

@@ -127,6 +127,12 @@ def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
 
 def answer_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Say who is first, and what would settle it."""
+    if fit.kind.has_unlinked_pairs(fit.problem):
+        return (
+            "No item is first of all: each pair stands by itself, as no vote links it with another, and scores compare "
+            "the two items of a pair alone. Collect votes between the pairs, or give people's answers to some of them "
+            "(anchors)."
+        )
     if fit.decision is None:
         return (
             f"{isolate_name(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is "

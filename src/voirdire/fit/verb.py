@@ -94,9 +94,10 @@ def fit(
         for: ``maple-tastes`` with several criteria, else ``learned-crowd-bt-position``, or
         ``maple-position`` and ``crowd-bt-position`` for large tables (``maple-contexts``,
         ``crowd-bt-contexts`` where items meet in several contexts); where the order shown is unknown the same
-        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``); for labels
-        ``hierarchical-dawid-skene``, or
-        ``ordered-labels`` where they are levels in order; for scores ``rating-learned``
+        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``), and
+        ``bradley-terry`` of one judge alone whose order is unknown or fixed; for labels
+        ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
+        ``rating-learned``
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
         ``rating-continuous`` between levels, ``rating-continuous-halo`` for criteria and between levels,
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores

@@ -248,7 +248,7 @@ def test_nuts_prints_one_object_even_on_the_first_import_of_arviz_of_a_day(votes
 def test_markup_and_control_characters_in_names_are_shown_not_obeyed(votes: Path) -> None:
     rows = [["[red]ann[/red]", "[bold]x", "y\x1b[31m\nz:smile:", "first"]] * 3
     pd.DataFrame(rows, columns=HEADER.split(",")).to_csv(votes, index=False)
-    result = run("fit", votes, "--method", "map")
+    result = run("fit", votes, "--model", "crowd-bt-position", "--method", "map")
     assert result.exit_code == 0
     assert " [bold]x " in result.stdout
     assert r" y\x1b[31m\nz:smile: " in result.stdout

@@ -138,14 +138,14 @@ def contradictions(fit: Fit) -> list[str]:
     problems += [f"ranks of table {one.name}" for one in of_ranks if ranks_in(one) != ranks]
     if {row["item"]: (row["first"], row["last"]) for row in board["items"]} != ranks:
         problems.append("ranks of the board")
-    of_json = {
-        row.get("system", row.get("item")): row for row in (*result["items"], *result.get("systems", ()))
-    }
-    if any(
-        "rank_low" in of_json[one] and (of_json[one]["rank_low"], of_json[one]["rank_high"]) != ranks[one]
-        for one in names
-    ):
+    if {one: tuple(ends) for one, ends in result["decision"]["ranks"].items()} != ranks:
         problems.append("ranks in JSON")
+    in_python = fit.systems() if result.get("systems") else fit.ranking()
+    by_itself = [
+        [row["rank_low"], row["rank_high"]] for row in result["systems" if result.get("systems") else "items"]
+    ]
+    if by_itself != in_python[["rank_low", "rank_high"]].to_numpy().tolist():
+        problems.append("ranks of each item by itself")
     for row in board["next"]:
         if row["apart"] != ((row["better"], row["worse"]) in better):
             problems.append(f"neighbours {row}")
@@ -335,3 +335,21 @@ def test_items_that_the_table_treats_alike_are_said_to_be_alike(kind: str) -> No
         (fit.decide().items[i], fit.decide().items[j]) for i, j in np.argwhere(fit.decide().pairs.better)
     }
     assert not {("y", "z"), ("z", "y")} & pairs
+
+
+def test_of_pairs_that_nothing_links_no_item_is_first(tmp_path: Path) -> None:
+    rows = [(judge, f"{n}/1", f"{n}/2", "first") for judge in ("ann", "bob", "cyd") for n in range(6)]
+    votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    fit = voirdire.fit(votes, method="laplace")
+    assert fit.decision is None
+    assert fit.as_dict()["decision"] is None
+    with pytest.raises(voirdire.InputError, match="no item is first of all; collect votes between the pairs"):
+        fit.board()
+    page = fit_page(fit)
+    assert "No item is first of all" in texts(page.sections)
+    assert not any(tile[0] == "Best item" for tile in page.tiles)
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    shown = CliRunner().invoke(app, ["fit", str(tmp_path / "votes.csv"), "--method", "laplace"]).stdout
+    assert shown.startswith("No item is first of all")
+    linked = pd.concat([votes, votes.head(1).assign(second="1/1")])
+    assert voirdire.fit(linked, method="laplace").decision is not None

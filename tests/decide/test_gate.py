@@ -125,7 +125,10 @@ def test_units_come_in_the_order_of_the_table_or_of_its_times_or_by_lot() -> Non
 
 def test_grades_are_labels_in_their_order() -> None:
     new = pd.DataFrame({"judge": "a", "item": range(40), "label": ["poor", "fair", "great", "fair"] * 10})
-    with pytest.raises(InputError, match=r"--positive fair; or that they are grades, lowest first: --levels"):
+    with pytest.raises(
+        InputError,
+        match=r"--positive fair, if .*; or that they are grades, lowest first: --levels",
+    ):
         voirdire.gate(new, new)
     found = voirdire.gate(new, new.assign(label="poor"), levels=["poor", "fair", "great"])
     assert (found["difference"], found["scale"], found["what"]) == (1.0, [0.0, 2.0], "mean grade")

@@ -148,7 +148,14 @@ def test_scores_of_judges_are_levels() -> None:
         (pd.DataFrame({"item": [0, 1, 7777], "label": "pass"}), "row 3: no judge answered this item"),
         (pd.DataFrame({"item": [0], "label": ["pass"]}), "only one item with an answer"),
         (pd.DataFrame({"item": [0, 0], "label": ["pass", "fail"]}), "row 2: contradicts another answer"),
-        (pd.DataFrame({"item": [0, 1], "label": ["spam", "ham"]}), "none is known to be the good one"),
+        (
+            pd.DataFrame({"item": [0, 1], "label": ["not spam", "fail"]}),
+            "none is known to be the good one; say which: --positive",
+        ),
+        (
+            pd.DataFrame({"item": range(5), "score": range(1, 6)}),
+            "scores, from 1 to 5: say from which score on an item is good; --positive 4, for example",
+        ),
         (None, "say who are people"),
     ],
 )
@@ -361,3 +368,16 @@ def test_the_remedy_for_a_context_of_the_judges_alone_is_named() -> None:
     for verb in (voirdire.rate, voirdire.audit):
         with pytest.raises(InputError, match=r"'context' and the humans' has not.*give it to both tables"):
             verb(table, people)
+
+
+def test_the_example_of_a_good_class_is_a_likely_one_and_quoted() -> None:
+    rng = np.random.default_rng(8)
+    table = judged(truth_of(0.5, rng), 0.9, 0.9, rng).replace({"fail": "bad answer", "pass": "fine by me"})
+    people = pd.DataFrame({"item": range(4), "label": ["bad answer", "fine by me"] * 2})
+    with pytest.raises(InputError, match="say which: --positive 'fine by me', if that is it"):
+        voirdire.rate(table, people)
+    people["label"] = ["bad", "acceptable"] * 2
+    with pytest.raises(
+        InputError, match=r"say which: --positive acceptable, if that is it \(in Python positive="
+    ):
+        voirdire.rate(table.replace({"bad answer": "bad", "fine by me": "fine"}), people)

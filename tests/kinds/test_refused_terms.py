@@ -103,3 +103,27 @@ def test_numbers_alike_for_all_items_of_each_ranking() -> None:
     assert (
         "item:when" in voirdire.fit(table, terms="item + item:when", method="map").spreads()["name"].tolist()
     )
+
+
+@pytest.mark.parametrize(
+    ("table", "names"),
+    [
+        (SCORES, "judge, item, context, run, time, length"),
+        (SCORES.assign(time=range(len(SCORES)), group="g"), "judge, item, context, run, time, group, length"),
+        (RANKINGS, "judge, item, context, length"),
+        (VOTES, "judge, item"),
+        (
+            VOTES.assign(chars_first=1.0, chars_second=range(len(VOTES)), topic="t"),
+            "judge, item, chars, topic",
+        ),
+    ],
+    ids=["scores", "scores with time", "rankings", "votes", "votes with columns"],
+)
+def test_a_name_that_no_column_has_is_answered_by_those_that_there_are(
+    table: pd.DataFrame, names: str
+) -> None:
+    with pytest.raises(InputError, match=f"no column 'nosuch'; terms of this table may name {names}$"):
+        voirdire.fit(table, terms="item + nosuch", method="map")
+    *_, last = names.split(", ")
+    with pytest.raises(InputError, match=f"; did you mean '{last}'"):
+        voirdire.fit(table, terms=f"item + {last}s", method="map")

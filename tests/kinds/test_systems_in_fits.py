@@ -136,7 +136,9 @@ def test_figures_of_systems_are_refused_where_there_are_none() -> None:
 
 def test_ranks_of_systems_in_json_are_the_decisions(fit: Any) -> None:
     found, ranks = fit.as_dict(), fit.decide().ranks
-    assert {row["system"]: (row["rank_low"], row["rank_high"]) for row in found["systems"]} == ranks
+    assert {name: tuple(ends) for name, ends in found["decision"]["ranks"].items()} == ranks
+    of_each = fit.systems()[["system", "rank_low", "rank_high"]].to_numpy().tolist()
+    assert [[row["system"], row["rank_low"], row["rank_high"]] for row in found["systems"]] == of_each
     assert not any("rank_low" in row for row in found["items"] if "label" in row)
 
 
@@ -148,7 +150,7 @@ def test_the_screen_has_a_table_of_systems(kind: str, tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, words).stdout
     assert "Systems, best first" in shown
     found = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
-    ranks = {row["system"]: (row["rank_low"], row["rank_high"]) for row in found["systems"]}
+    ranks = found["decision"]["ranks"]
     part = shown[shown.index("Systems, best first") :].split("\n\n")[0]
     for name, (low, high) in ranks.items():
         line = next(one for one in part.splitlines() if name in one)

@@ -51,8 +51,8 @@ def test_a_fit_says_what_it_took(tmp_path: Path) -> None:
     fit = voirdire.fit(alpaca(tmp_path / "annotations.json", [1, 1, 2, 1, 1.5] * 4), method="map")
     assert fit.ranking()["item"].tolist() == ["x", "y"]
     assert "the order of display is not in the file" in fit.notes
-    # the order is unknown, so nothing is said of positions
-    assert fit.model.name == "learned-crowd-bt"
+    # the order is unknown, so nothing is said of positions, and nothing of the one judge
+    assert fit.model.name == "bradley-terry"
     with pytest.raises(InputError, match="which item was shown first is unknown"):
         voirdire.fit(tmp_path / "annotations.json", model="crowd-bt-position", method="map")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from voirdire.kinds.votes.residuals import vote_residuals
 from voirdire.kinds.votes.trust import item_moments
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
 from voirdire.trust.answer_weight import family_answer_weight
+from voirdire.trust.checks import check_dependent_judges
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.influence import _data_without_judge, top_changers
 from voirdire.trust.residuals import Residuals
@@ -69,6 +72,19 @@ def test_copies_count_once(groups: list[int], expected: float) -> None:
     assert found.low <= found.size <= found.high
     pairs = {(i, j) for i in range(4) for j in range(i) if groups[i] == groups[j]}
     assert {tuple(sorted(pair, reverse=True)) for pair in most_alike(found, 0.01)} == pairs
+
+
+@pytest.mark.parametrize(("judges", "level"), [(60, "ok"), (5, "warn")])
+def test_a_pair_that_takes_next_to_nothing_from_the_panel_is_no_warning(judges: int, level: str) -> None:
+    """Two copies among so many, by K^2 / (K + 2): 60 are worth 58.1, 5 are worth 3.6."""
+    r = np.random.default_rng(2).choice([-1.0, 1.0], (1, judges - 1, 2000))[:, [*range(judges - 1), 0]]
+    problem = SimpleNamespace(judges=tuple(f"j{k}" for k in range(judges)))
+    (entry,) = check_dependent_judges(problem, made_up(r), seed=0)
+    assert entry.level == level
+    assert f"j0 and j{judges - 1} agree" in entry.message
+    assert ("takes next to nothing from the panel: 60 judges count as about 58" in entry.message) == (
+        level == "ok"
+    )
 
 
 def test_judges_who_share_nothing_are_not_tested() -> None:

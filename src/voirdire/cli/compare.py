@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.page import print_page
 from voirdire.cli.report import Format
 from voirdire.folders import write_file
 from voirdire.report.compare import compare_fits as run
@@ -49,5 +50,4 @@ def compare(
         write_file(out, render_page(compare_page(found), chosen))
         (console.print_note if json else print)(f"Report: {console.printable_text(str(out))}")
     elif not json:
-        for line in render_page(compare_page(found), "md").splitlines():
-            print(console.printable_text(line))
+        print_page(compare_page(found))

@@ -30,6 +30,7 @@ from voirdire.folders import check_new_folder
 from voirdire.infer.method import FIRST_ANSWER
 from voirdire.kinds.columns import to_records
 from voirdire.report.doubts import doubt_sentence
+from voirdire.report.sections.best import answer_sentence
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -286,6 +287,8 @@ def show_fit(result: Fit) -> None:
         out.print(
             Text(console.printable_text(result.decision.sentence() + doubt_sentence(result)), style="bold")
         )
+    elif result.kind.has_unlinked_pairs(result.problem) and not found.get("pairs"):
+        out.print(Text(answer_sentence(result, found["items"]), style="bold"))
     out.print(console.printable_text(fit_headline(result)))
     for note in result.notes:
         out.print(console.printable_text(note))

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.cli.console import printable_text
+from voirdire.report.sections.best import ranks_note
 from voirdire.report.table import subject_heads
 
 Row = Mapping[str, Any]
@@ -68,7 +69,8 @@ def ranking_table(
                 cells += [str(low) if low == high else f"{low} to {high}"]
             cells += [f"{row['p_best']:.0%}"]
         _add_row(table, cells)
-    return _with_rest(table, len(rows) - LIMIT, f"{called}s")
+    ranked = _with_rest(table, len(rows) - LIMIT, f"{called}s")
+    return Group(ranked, Text(ranks_note(called))) if sure and ranks else ranked
 
 
 def covariate_table(
@@ -122,6 +124,8 @@ def judge_table(
 ) -> Table | None:
     """Judges by reliability, best first; of many only both ends. None where the model does not tell them apart.
 
+    A value that the model fixes is shown as fixed.
+
     Where the model estimates severity but no reliability, the most severe come first.
 
     Parameters
@@ -143,6 +147,8 @@ def judge_table(
     columns = [name for name in columns if name != "discrimination" or not crowded]
     first = columns[0]
     sure = any(row[f"{first}_low"] is not None for row in rows)
+    # with intervals of anything there are draws, and what has none is fixed by the model
+    drawn = any(value is not None for row in rows for name, value in row.items() if name.endswith("_low"))
     title = "Judges, most reliable first" if first == "reliability" else "Judges, most severe first"
     table = titled_table(title, prob if sure else None)
     table.add_column("judge", overflow="fold")
@@ -161,8 +167,9 @@ def judge_table(
             continue
         cells = [row["judge"], *(f"{row[name]:,}" for name in counts)]
         for place, name in enumerate(columns):
-            ends = (None, None) if crowded and place else (row[f"{name}_low"], row[f"{name}_high"])
-            cells.append(_with_interval(row[name], *ends))
+            low, high = row[f"{name}_low"], row[f"{name}_high"]
+            cell = _with_interval(row[name], *((None, None) if crowded and place else (low, high)))
+            cells.append(f"{cell} (fixed)" if drawn and low is None and row[name] is not None else cell)
         _add_row(table, cells)
     return table
 
@@ -324,7 +331,7 @@ def anchor_methods(rows: Sequence[Row]) -> Table | None:
             row["method"],
             *cells,
             "" if right is None else f"{right:.0%}",
-            "used" if row["chosen"] else "",
+            f"used for {row['used']}" if row["used"] else "",
         ]
         _add_row(table, cells)
     return table

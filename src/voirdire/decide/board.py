@@ -31,7 +31,7 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
     -------
     dict
         What :meth:`.Fit.as_dict` has, of which ``decision`` has ``better``, the distinguishable pairs (better, worse),
-        too; each of ``items`` also ``first`` and ``last`` (the ranks that are left open), ``loss`` (expected, in the
+        too; each of ``items`` also ``first`` and ``last`` (of ``decision.ranks``), ``loss`` (expected, in the
         unit of scores, of choosing it) and ``rank_probabilities``; of scores of systems over contexts ``items`` are the
         systems, and ``answers`` what each scored in each context; ``next``, for every two neighbours ``better``,
         ``worse``, ``difference``, ``sd``, ``apart`` (distinguishable) and, where they are not, ``more_votes`` (in the

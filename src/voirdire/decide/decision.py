@@ -89,7 +89,7 @@ class Decision:
 
     @property
     def ranks(self) -> dict[str, tuple[int, int]]:
-        """Highest and lowest rank that the statements leave open, by item."""
+        """Highest and lowest rank that all statements together leave open, by item."""
         low, high = self.pairs.ranks
         high = high + self.left_out
         return {item: (int(a), int(b)) for item, a, b in zip(self.items, low, high, strict=True)}
@@ -150,6 +150,7 @@ class Decision:
             "distinguishable": int(self.pairs.better.sum()),
             "pairs": size * (size - 1) // 2,
             "level": self.level,
+            "ranks": {item: list(ends) for item, ends in self.ranks.items()},
             "rule": self.rule,
             "next": self.next,
             **({} if self.choice is None else {"choice": self.choice._asdict()}),
@@ -183,8 +184,12 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
     >>> decision.first, decision.choice.item
     (('x', 'y'), 'y')
     """
-    if fit.anchored is not None and fit.anchored.pairs:
-        raise InputError("these pairs of items are not linked, so no item is first of all; use pairs()")
+    if fit.kind.has_unlinked_pairs(fit.problem):
+        raise InputError(
+            "each of these pairs of items stands by itself: no vote links it with another, so no item is first of all; "
+            "collect votes between the pairs, or give people's answers to some (anchors=, --anchors): pairs() then has "
+            "the probability of each pair"
+        )
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     code = {name: at for at, name in enumerate(entrants.names)}
     order = np.array([code[row["item"]] for row in entrants.rows])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.decide.gate_pairs import Scale
 from voirdire.errors import InputError
-from voirdire.kinds.labels.success import success_class
+from voirdire.kinds.labels.success import positive_example, success_class
 from voirdire.tables.labels import Labels, sort_labels
 from voirdire.tables.numbers import read_number
 from voirdire.tables.rated import known_names
@@ -96,12 +97,13 @@ def value_labels(
         )
     if len(names) == 1:
         raise InputError(
-            f"all labels are {names[0]!r}; name all that there may be, lowest first: --levels OTHER,{names[0]}"
+            f"all labels are {names[0]!r}; name all that there may be, lowest first: --levels "
+            f"{quote('OTHER,' + names[0])}"
         )
     if levels is None:
         raise InputError(
-            f"of the labels {known_names(names)} none is known to be the good one; say which: --positive {names[0]}; "
-            f"or that they are grades, lowest first: --levels {','.join(names[:8])}"
+            f"of the labels {known_names(names)} none is known to be the good one; say which: "
+            f"{positive_example(names)}; or that they are grades, lowest first: --levels {quote(','.join(names[:8]))}"
         )
     place = {name: float(at) for at, name in enumerate(names)}
     values = [np.array([place[one] for one in side.answers]) for side in sides]

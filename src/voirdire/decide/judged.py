@@ -13,7 +13,7 @@ from voirdire.agreement.replace.people import read_people
 from voirdire.decide.answer_rows import rows_of
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.kinds.labels.success import success_class
+from voirdire.kinds.labels.success import positive_example, success_class
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import encode_column, level_positions
 from voirdire.tables.labels import Labels, read_labels
@@ -168,16 +168,19 @@ def _code_good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, s
         chosen = success_class(both, positive)
         if chosen is None:
             raise InputError(
-                f"of the classes {known_names(both)} none is known to be the good one; say which: --positive "
-                f"{both[0]} (in Python positive={both[0]!r})"
+                f"of the classes {known_names(both)} none is known to be the good one; say which: "
+                f"{positive_example(both)}"
             )
         note = "" if positive is not None else f"good is taken to be {chosen!r}; --positive says otherwise"
         return (np.array(classes)[persons.label] == chosen).astype(float), note  # type: ignore[attr-defined]
     try:
         least = float(str(positive))
     except ValueError:
+        scores = np.unique(persons.score)  # type: ignore[attr-defined]
+        upper = scores[min(len(scores) // 2 + 1, len(scores) - 1)]
         raise InputError(
-            "people's answers are scores: say from which score on an item is good, such as --positive 4"
+            f"people's answers are scores, from {scores[0]:g} to {scores[-1]:g}: say from which score on an item is "
+            f"good; --positive {upper:g}, for example, calls {upper:g} and more good"
         ) from None
     return (persons.score >= least).astype(float), f"good is a score of people of at least {least:g}"  # type: ignore[attr-defined]
 

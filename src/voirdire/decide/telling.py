@@ -27,6 +27,7 @@ import numpy as np
 
 from voirdire.decide.answer_rows import rows_of
 from voirdire.errors import InputError
+from voirdire.kinds.labels.success import positive_example
 from voirdire.tables.detect import read_table
 from voirdire.typing import Bools, Floats, Ints
 
@@ -243,7 +244,8 @@ def _read_answers(table: Any, positive: object) -> tuple[Told, tuple[str, ...]]:
     y = rows.said(levels, positive)[1]
     if np.isnan(y).any():
         raise InputError(
-            f"of the classes {', '.join(levels)} none is known to be better; say which: --positive {levels[0]}"
+            f"of the classes {', '.join(levels)} none is known to be better; say which: "
+            f"{positive_example(levels)}"
         )
     items, codes = np.unique(
         np.stack([about[name] for name in ("first", "second")]) if rows.paired else _system_names(table),

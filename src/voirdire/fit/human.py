@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Inferred, Method
 from voirdire.infer.posterior_mode import Mode
-from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
+from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
 from voirdire.kinds.kind import Kind, Request
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.people import check_judges_are_not, people_names
@@ -44,7 +45,9 @@ def infer_with_human(
     methods: tuple[dict[str, Any], ...] = ()
     if human.compares(asked, can_cut):
         left_out = human.left_out(asked, mode.x)
-        chosen, methods = compare_methods(left_out, human.default if human.default in left_out else JOINT)
+        chosen, rows = compare_methods(left_out, human.default if human.default in left_out else JOINT)
+        used = {chosen: human.of_chosen} | ({human.says_items: "items"} if human.says_items else {})
+        methods = tuple({**row, "used": used.get(row["method"], "")} for row in rows)
     cut = can_cut and chosen != JOINT
     source = human.alone if chosen == ALONE else human
     found = source.cut(how) if cut else infer_posterior(human.problem, mode, how)
@@ -84,22 +87,44 @@ def split_target_answers(
     return kept, None, [*notes, f"{said} {kept.answers:,} of {answers.answers:,} are used."]
 
 
-def describe_anchors(anchored: Anchored, asked: str | None, default: str, answers: str = "votes") -> str:
+def describe_anchors(
+    anchored: Anchored, asked: str | None, human: HumanAnswers[Any], answers: str = "votes"
+) -> str:
     """Describe what was done with the anchors, and why; ``answers`` is what judges gave."""
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
     if not anchored.methods:
         why = "nothing else was possible"
-    elif anchored.chosen == default:
+    elif anchored.chosen == human.default:
         why = "no other way predicts left-out anchors clearly better"
     else:
         better = "better" if anchored.chosen == ALONE else "clearly better"
         why = f"it predicts left-out anchors {better} than the default"
     judges = "the anchors alone" if anchored.mode == CUT else f"{answers} and anchors together"
-    shown = "items and judges"
-    if anchored.chosen == STACKING and not anchored.pairs:
-        shown = "it says what items are, and judges"
-    return f"Anchors: {anchored.chosen}, because {why}; {shown} are shown as {judges} have them."
+    shown = human.of_chosen if anchored.methods and not anchored.pairs else "items and judges"
+    found = f"Anchors: {anchored.chosen}, because {why}; {shown} are shown as {judges} have them."
+    if anchored.methods and human.says_items:
+        found += (
+            f" What items are (target) is the {human.says_items} of all ways and of the shares of {answers}, by how "
+            "well each predicts left-out anchors."
+        )
+    return found + _warn_of_reference(anchored, human)
+
+
+def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
+    """Sentence on a chosen method that predicts left-out anchors worse than the reference; empty where it does not."""
+    rows = {row["method"]: row for row in anchored.methods}
+    one, plain = rows.get(anchored.chosen), rows.get(human.reference)
+    if one is None or plain is None or one["log_loss_se"] is None:
+        return ""
+    behind = one["log_loss"] - plain["log_loss"]
+    if behind <= math.hypot(one["log_loss_se"], plain["log_loss_se"]):
+        return ""
+    return (
+        f" Plain {human.reference} predicts left-out anchors better than {anchored.chosen} (log loss "
+        f"{plain['log_loss']:.2f} and {one['log_loss']:.2f}): do not act on these {human.of_chosen} before you have "
+        "named judges who share mistakes (families=), dropped copies, or given more anchors."
+    )
 
 
 def compare_methods(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[str, Any], ...]]:

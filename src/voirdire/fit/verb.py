@@ -94,9 +94,10 @@ def fit(
         for: ``maple-tastes`` with several criteria, else ``learned-crowd-bt-position``, or
         ``maple-position`` and ``crowd-bt-position`` for large tables (``maple-contexts``,
         ``crowd-bt-contexts`` where items meet in several contexts); where the order shown is unknown the same
-        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``); for labels
-        ``hierarchical-dawid-skene``, or
-        ``ordered-labels`` where they are levels in order; for scores ``rating-learned``
+        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``), and
+        ``bradley-terry`` of one judge alone whose order is unknown or fixed; for labels
+        ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
+        ``rating-learned``
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
         ``rating-continuous`` between levels, ``rating-continuous-halo`` for criteria and between levels,
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
@@ -292,9 +293,7 @@ def fit(
         human = kind.human(problem, panel.families)
         inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         problem = human.answered(anchored.chosen)
-        notes.append(
-            describe_anchors(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", "))
-        )
+        notes.append(describe_anchors(anchored, anchor_mode, human, kind.words.replace(" and ", ", ")))
     problem = replace(problem, about=kind.result_subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
     if covariates is None and kind.has_scores(problem):

@@ -87,9 +87,14 @@ def with_intervals(
     prob: float,
     size: int,
 ) -> Columns:
-    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.shown`."""
+    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.shown`.
+
+    What the model fixes, so that all draws are the same (the severity of a panel's only judge), has no interval: its
+    ends are missing.
+    """
     columns: Columns = {}
     for name, shown in posterior.shown(of, prob).items():
-        for column, part in ((name, shown.point), (f"{name}_low", shown.low), (f"{name}_high", shown.high)):
+        low, high = (np.where(shown.low == shown.high, np.nan, end) for end in (shown.low, shown.high))
+        for column, part in ((name, shown.point), (f"{name}_low", low), (f"{name}_high", high)):
             columns[column] = np.broadcast_to(part, (size,))
     return columns

@@ -130,7 +130,7 @@ class Fit:
 
     def anchor_methods(self) -> pd.DataFrame:
         """Success of each way to use the anchors in predicting those left out: method, log_loss, log_loss_se, accuracy,
-        chosen.
+        chosen, used (for what).
 
         Raises
         ------
@@ -308,7 +308,8 @@ class Fit:
     def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
         """Return the result as plain Python, in the shape of ``voirdire fit --json``.
 
-        ``rank_low`` and ``rank_high`` are the ranks that the decision leaves open, of all items (or systems) together.
+        ``rank_low`` and ``rank_high`` are those of :meth:`ranking` (and ``systems()``): the interval of one item by
+        itself. The ranks that all statements about pairs together leave open are ``ranks`` of ``decision``, by name.
 
         Parameters
         ----------
@@ -331,11 +332,6 @@ class Fit:
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }
-        ranks = {} if self.decision is None else self.decision.ranks
-        for row in (*found.get("items", ()), *found.get("systems", ())):
-            name = row.get("system", row.get("item"))
-            if "rank_low" in row and name in ranks:
-                row["rank_low"], row["rank_high"] = ranks[name]
         for row, said in zip(found.get("judges", ()), find_verb("verdicts")(self), strict=False):
             row.update(said)
         return found

@@ -17,7 +17,7 @@ from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families
-from voirdire.tables.further import with_column, with_covariates
+from voirdire.tables.further import further_names, with_column, with_covariates
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.times import shown_time
 from voirdire.typing import Bools, Floats, Ints
@@ -88,6 +88,7 @@ def attach_terms(
         elif name == OWN_FAMILY and name not in of.further.covariates:
             raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
         elif name not in (*of.further.covariates, *of.further.factors):
+            _check_name(name, of, of_judges)
             of = with_column(of, name)
             taken = "numbers" if name in of.further.covariates else "names"
             notes.append(f"Column {name} is taken as {taken}.")
@@ -172,6 +173,22 @@ def _add_periods(table: Any) -> Any:
     first = [moments[period == one].min() for one in range(period.max() + 1)]
     levels = tuple(f"period {at + 1}: from {shown_time(moment)}" for at, moment in enumerate(first))
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
+
+
+def _check_name(name: str, table: Any, of_judges: Collection[str]) -> None:
+    """Raise where neither a table nor its judges have what a term names; say what its terms may name."""
+    further = table.further
+    if name in (*further.present, *further.columns) or name in further_names(table):
+        return
+    levels = {one: getattr(table, of, ()) for one, of in (COLUMNS | OF_SCORES).items()}
+    levels |= {TIME: () if table.time is None else np.unique(table.time)}
+    own = [one for one, of in levels.items() if one in ("judge", "item") or len(of) > 1]
+    own += ["group"] if "group" in of_judges and table.groups else []
+    known = list(dict.fromkeys([*own, *further.covariates, *further.factors, *further_names(table)]))
+    raise InputError(
+        f"terms: the {table.data} have no column {name!r}; terms of this table may name {', '.join(known)}"
+        f"{nearest_name(name, known)}"
+    )
 
 
 def _check_column(name: str, table: Any) -> None:

@@ -17,6 +17,7 @@ from voirdire.typing import Floats, Ints
 
 MODES = JOINT, CUT = "joint", "cut"
 STACKING = "stacking"
+AVERAGE = "average"
 ALONE = "people alone"
 DEFAULT = {"pairs": STACKING, "linked": JOINT}  # the way to use anchors that others must clearly beat
 BASELINE = "majority"
@@ -35,10 +36,11 @@ class Anchored:
     mode : str
         "joint" or "cut": whose posterior the tables of items and judges show.
     chosen : str
-        The method that answers comparisons.
+        The method that was chosen.
     methods : tuple of dict
         Per method: ``method``, ``log_loss`` and ``log_loss_se`` (mean and standard error over anchors left out one at
-        a time), ``accuracy`` (share of them answered rightly, halves for ties), ``chosen``.
+        a time), ``accuracy`` (share of them answered rightly, halves for ties), ``chosen``, ``used`` (what the result
+        has from it: "items and judges", "items", "judges", "pairs"; empty where nothing).
     pairs : tuple of dict
         For tables of unconnected pairs: ``criterion`` (where there are several), ``first``, ``second``, ``p_first``.
     """
@@ -103,9 +105,15 @@ class HumanAnswers(Generic[P]):
     ----------
     drawn : str
         How cutting draws, in words.
+    reference : str
+        The method that learns nothing from judges' answers to anchors, beside which all others are shown.
+    says_items : str or None
+        The method that says what items are, whichever is chosen.
     """
 
     drawn: ClassVar[str] = ""
+    reference: ClassVar[str] = BASELINE
+    says_items: ClassVar[str | None] = None
 
     def __init__(self, problem: P) -> None:
         self.problem = problem
@@ -119,6 +127,11 @@ class HumanAnswers(Generic[P]):
     def default(self) -> str:
         """The method that others must clearly beat."""
         return DEFAULT["linked"]
+
+    @property
+    def of_chosen(self) -> str:
+        """Results that the chosen method gives, in words."""
+        return "items and judges" if self.says_items is None else "judges"
 
     def check_cut(self) -> None:
         """Raise where they cannot teach judges.

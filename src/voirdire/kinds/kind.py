@@ -334,6 +334,10 @@ class Kind(ABC, Generic[T, P]):
         sizes = problem.density.sizes
         return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
 
+    def has_unlinked_pairs(self, problem: P) -> bool:
+        """True if every item is compared with one other alone, so that none is first of all."""
+        return False
+
     def unit(self, problem: P) -> str:
         """Unit of scores and severities: "log-odds", or "points" of a scale."""
         return "log-odds"

@@ -31,7 +31,8 @@ class RankedFit(Fit):
 
         The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
         bound the equal-tailed interval of probability ``prob``, and so do ``rank_low`` and ``rank_high``, of each item
-        by itself; :meth:`decide` says what holds of all together. All but score and rank are missing under ``map``.
+        by itself; ``decide().ranks`` are those that hold of all together. All but score and rank are missing under
+        ``map``.
         Where it was said what results are about (``about=``, ``judges=``), ``score_panel``, ``low_panel`` and
         ``high_panel`` are about the panel, or ``score_target``, ... about the target, whichever does not head.
         """

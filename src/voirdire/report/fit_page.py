@@ -81,7 +81,7 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
     items = result["items"]
     doubt = f"not to be relied on: {what}" if (what := doubts_about(fit)) else ""
     scored = "score" in fit.tables["items"]
-    if scored or fit.decision is not None:
+    if (scored and not fit.kind.has_unlinked_pairs(fit.problem)) or fit.decision is not None:
         first = items[0] if fit.decision is None else fit.decision.row
         many = 1 if fit.decision is None else len(fit.decision.first)
         sure = (

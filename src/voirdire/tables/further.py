@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.tables.columns import KNOWN
 from voirdire.tables.covariates import (
+    SIDES,
     Asked,
     columns_of,
     covariate_names,
@@ -225,14 +226,34 @@ def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object
         problems.table(f"{name!r} is one of the columns that say who answered what; name a further one")
         return [0.0] * table.rows
     if name not in kept:
-        spare = [repr(one) for one in table.further.present if one not in KNOWN]
-        hint = (
-            nearest_name(name, table.further.present) or f"; further columns are {', '.join(spare) or 'none'}"
+        spare = further_names(table)
+        hint = nearest_name(name, [*table.further.present, *spare]) or (
+            f"; further columns are {', '.join(map(repr, spare)) or 'none'}"
         )
         problems.table(f"the {table.data} have no column {name!r}{hint}")
         return [0.0] * table.rows
     found: Sequence[object] = kept[name]
     return found
+
+
+def further_names(table: Any) -> list[str]:
+    """Further columns that a table came with, by the names that terms have for them: of two sides of votes one.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> further = Further(present=("judge", "first", "second", "length_first", "length_second", "topic"))
+    >>> further_names(SimpleNamespace(item=np.zeros((1, 2)), further=further))
+    ['length', 'topic']
+    """
+    spare = [name for name in table.further.present if name not in KNOWN]
+    if table.item.ndim == 1:
+        return spare
+    sided = {
+        name: name.removesuffix(f"_{side}") for name in spare for side in SIDES if name.endswith(f"_{side}")
+    }
+    both = {name for name in sided.values() if set(columns_of((name,))) <= set(spare)}
+    return list(dict.fromkeys(sided[name] if sided.get(name) in both else name for name in spare))
 
 
 def _has_sides(table: Any, name: str) -> bool:

@@ -51,6 +51,9 @@ def check_dependent_judges(
         f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:SHOWN]
     ]
     more = f" and {len(alike) - SHOWN} more pairs" if len(alike) > SHOWN else ""
+    if not found.matters:
+        message = found.minor_message(f"{'; '.join(names)}{more} agree", f"{count} judges")
+        return [Check("dependence", "ok", found.size, message)]
     message = f"{worth}: {'; '.join(names)}{more} agree far more than the model expects of independent judges"
     if chosen is not None and chosen not in ("joint", "cut"):
         message += f". The pairs do not rest on their consensus but on the anchors ({chosen}); strengths and ranks do."

@@ -13,6 +13,7 @@ from voirdire.typing import Floats
 
 SMALLEST = 2.0  # summed variance below which two judges share too little to be tested
 RESAMPLES = 100
+MATTERS = 0.95  # share of its judges below which a panel is worth less than their number
 
 
 class PairSums(Protocol):
@@ -64,6 +65,19 @@ class Dependence(Correlations):
     size: float
     low: float
     high: float
+
+    @property
+    def matters(self) -> bool:
+        """True where the panel is worth less than the number of its judges."""
+        return self.size < MATTERS * len(self.z)
+
+    def minor_message(self, names: str, of: str) -> str:
+        """Say that judges who agree more than expected (``names``) take next to nothing from the panel."""
+        return (
+            f"{names} more than the model expects of independent judges, but that takes next to nothing from the "
+            f"panel: {of} count as about {self.size:.0f} independent ones (90% interval {self.low:.0f} to "
+            f"{self.high:.0f})."
+        )
 
 
 def pairwise_dependence(found: PairSums, rng: np.random.Generator) -> Dependence:

@@ -197,8 +197,9 @@ def test_a_clique_drags_joint_along_and_cut_is_right(
     assert right["cut"] > 0.85
     assert right[None] == right["cut"]
     methods = fit.anchor_methods().set_index("method")
-    assert methods.index.tolist() == ["majority", "joint", "cut"]
-    assert methods["chosen"].tolist() == [False, False, True]
+    assert methods.index.tolist() == ["majority", "joint", "cut", "average"]
+    assert methods["chosen"].tolist() == [False, False, True, False]
+    assert methods["used"].tolist() == ["", "", "judges", "items"]
     assert methods.loc["cut", "log_loss"] < methods.loc["joint", "log_loss"] - 1
     assert any("cut, because it predicts left-out anchors clearly better" in note for note in fit.notes)
     judges = voirdire.fit(table, model=model, anchors=known, anchor_mode="cut").judges()
@@ -254,7 +255,7 @@ def test_several_criteria_share_judges_and_not_shares(simulate: Simulate) -> Non
     assert found.loc[("p", "y"), "high"] < 0.5 < found.loc[("q", "y"), "low"]
     assert fit.classes()["known"].sum() == 30
     chosen = voirdire.fit(table, anchors=anchors, method="map")
-    assert len(chosen.anchor_methods()) == 3
+    assert len(chosen.anchor_methods()) == 4
     with pytest.raises(voirdire.InputError, match="there is no column 'criterion'"):
         voirdire.fit(table, anchors=anchors[anchors["criterion"] == "p"].drop(columns="criterion"))
 
@@ -268,7 +269,7 @@ def test_kept_whole_and_shown(clique: tuple[pd.DataFrame, pd.Series, pd.DataFram
     assert again.anchored == fit.anchored
     stored = json.loads((folder / "result.json").read_text())["anchors"]
     assert (stored["mode"], stored["chosen"]) == ("cut", "cut")
-    assert [row["method"] for row in stored["methods"]] == ["majority", "joint", "cut"]
+    assert [row["method"] for row in stored["methods"]] == ["majority", "joint", "cut", "average"]
     new = again.predict(table[table["item"].isin(["item-100", "item-101"])]).set_index("item")
     np.testing.assert_allclose(new["p_y"], fit.classes().set_index("item").loc[new.index, "p_y"], atol=1e-9)
     labels, people = tmp_path / "labels.csv", tmp_path / "known.csv"
@@ -278,6 +279,7 @@ def test_kept_whole_and_shown(clique: tuple[pd.DataFrame, pd.Series, pd.DataFram
     shown = CliRunner().invoke(app, asked, catch_exceptions=False)
     assert shown.exit_code == 0, shown.stderr
     assert "Ways to use the anchors" in shown.stdout
+    assert "used for items" in shown.stdout
     asked += ["--anchor-mode", "cut", "--json"]
     result = json.loads(CliRunner().invoke(app, asked, catch_exceptions=False).stdout)
     assert result["anchors"] == {"mode": "cut", "chosen": "cut", "methods": []}
@@ -306,6 +308,30 @@ def test_one_or_two_anchors_keep_the_default(count: int) -> None:
     fit = voirdire.fit(SMALL, anchors=KNOWN.head(count), method="map")
     assert fit.anchored is not None
     assert fit.anchored.chosen == "joint"
-    assert len(fit.anchor_methods()) == 3
+    assert len(fit.anchor_methods()) == 4
     cut = voirdire.fit(SMALL, anchors=KNOWN.head(count), method="map", anchor_mode="cut")
     assert cut.checks().set_index("check").loc["convergence", "level"] == "ok"
+
+
+def test_what_items_are_is_never_far_behind_the_shares_of_labels() -> None:
+    """Judges whose mistakes depend on each other: every model by itself is far too sure, the average is not."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(2, size=120)
+    said = np.where(rng.random(120) < 0.75, truth, 1 - truth)  # what all of them follow
+    rows = [
+        (f"j{k}", f"i{i}", "ny"[said[i] if rng.random() < 0.8 else 1 - said[i]])
+        for k in range(40)
+        for i in range(120)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    known = pd.DataFrame({"item": [f"i{i}" for i in range(30)], "label": ["ny"[c] for c in truth[:30]]})
+    fit = voirdire.fit(table, anchors=known, method="map")
+    loss = fit.anchor_methods().set_index("method")["log_loss"]
+    assert loss["joint"] > loss["majority"] + 1.0
+    assert loss["average"] < loss["majority"] + 0.05
+    rest = fit.classes().set_index("item").loc[[f"i{i}" for i in range(30, 120)]]
+    said_of_rest = np.where(truth[30:] == 1, rest["p_y"], rest["p_n"])
+    assert -np.log(said_of_rest).mean() == pytest.approx(loss["average"], abs=0.2)  # se of 30: 0.1
+    (note,) = (one for one in fit.notes if one.startswith("Anchors"))
+    assert "What items are (target) is the average of all ways and of the shares of labels" in note
+    assert f"Plain majority predicts left-out anchors better than {fit.anchored.chosen}" in note

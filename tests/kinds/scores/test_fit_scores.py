@@ -145,3 +145,17 @@ def test_the_command_line_shows_scores(panel: tuple[pd.DataFrame, pd.DataFrame],
     result = json.loads(CliRunner().invoke(app, [*asked, "--json"], catch_exceptions=False).stdout)
     assert len(result["items"]) == 80
     assert len(result["cutpoints"]) == 8
+
+
+def test_the_severity_of_one_judge_alone_is_fixed_and_no_estimate(
+    panel: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    table = panel[0][panel[0]["judge"] == panel[0]["judge"].iloc[0]]
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    asked = ["fit", str(tmp_path / "scores.csv"), "--model", "rating-severity", "--method", "laplace"]
+    (row,) = json.loads(CliRunner().invoke(app, [*asked, "--json"]).stdout)["judges"]
+    assert (row["severity"], row["severity_low"], row["severity_high"]) == (0.0, None, None)
+    assert row["p_right_low"] < row["p_right"] < row["p_right_high"]
+    shown = CliRunner().invoke(app, asked).stdout
+    assert "0.00 (fixed)" in shown
+    assert "[0.00, 0.00]" not in shown

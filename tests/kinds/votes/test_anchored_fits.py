@@ -17,6 +17,7 @@ from voirdire.fit.human import _best_method, _loss_if_wrong
 from voirdire.infer import engine
 from voirdire.infer.pymc_model import pymc_model, value_point
 from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.human.votes import HumanVotes
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, OneCoin, simulate_votes
@@ -295,3 +296,17 @@ def test_an_overconfident_method_is_charged_for_what_luck_hides() -> None:
     assert losses["lucky"][:10].mean() < losses["stacking"][:10].mean()
     assert _best_method(losses, "stacking") == "stacking"
     assert _loss_if_wrong(np.array([0.1, 0.1])) == pytest.approx(np.log(10))
+
+
+def test_shares_of_votes_may_answer_pairs_that_nothing_links() -> None:
+    votes = unconnected()
+    anchors = pd.DataFrame({"first": [f"{n}/a" for n in range(5)], "second": [f"{n}/b" for n in range(5)]})
+    fitted = voirdire.fit(votes, anchors=anchors.assign(winner="first"), method="map")
+    human = HumanVotes(fitted.problem)
+    joint = fitted.posterior.centre
+    assert human.left_out(None, joint)["majority"].usable
+    assert not human.left_out("joint", joint)["majority"].usable
+    won = votes.assign(p=(votes["winner"] == "first") * 1.0).groupby("first")["p"].sum()
+    shares = {pair["first"]: pair["p_first"] for pair in human.pairs("majority", fitted.posterior)}
+    assert shares == pytest.approx({name: (won[name] + 1) / 5 for name in shares})
+    assert fitted.anchor_methods().set_index("method").loc[fitted.anchored.chosen, "used"] == "pairs"

@@ -144,6 +144,11 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
         f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:_SHOWN]
     ]
     more = f" and {len(alike) - _SHOWN} more pairs" if len(alike) > _SHOWN else ""
+    if not found.matters:
+        message = found.minor_message(
+            f"{'; '.join(names)}{more} are right and wrong together", f"{count} judges{of}"
+        )
+        return [Check("dependence", "ok", found.size, message)]
     message = (
         f"{worth}: {'; '.join(names)}{more} are right and wrong together far more than independent judges. Their "
         "shared mistakes count as evidence many times over: drop copies, name families (families=), and pass items of "

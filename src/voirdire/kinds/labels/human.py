@@ -1,8 +1,9 @@
 """Items of known class: what several ways to learn from them say of each, left out, and what all say of the others.
 
-Joint and cut posterior (or, where judges share errors, a stacking) are shown beside each other, and one of them says
-what judges are like. What items are is averaged over all of them, and over the fit that knows no item's class, by how
-well each predicts the known items left out (:mod:`.labels.target`): known items that teach nothing change nothing.
+Joint and cut posterior are shown beside each other, and one of them says what judges are like. What items are is
+averaged over both, over the fit that knows no item's class and over a stacking, each mixed with the shares of labels,
+by how well each predicts the known items left out (:mod:`.labels.target`): known items that teach nothing change
+nothing. How well the average itself predicts them, each left out of its weights, too, stands beside.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from voirdire.infer.infer import infer_at_mode
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.human import BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, anchor_folds
+from voirdire.kinds.human import AVERAGE, BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, anchor_folds
 from voirdire.kinds.labels.about import collect_panel
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.cut import check_cut, cut_draws, cut_mode
@@ -36,6 +37,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     """Items whose class is known."""
 
     drawn = "judges are drawn given the anchors alone and the shares given judges"
+    says_items = AVERAGE
 
     @property
     def can_cut(self) -> bool:
@@ -52,11 +54,6 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     def can_stack(self) -> bool:
         """True if judges share errors, so that nothing can be cut, and several items are known."""
         return self._enough_known and self.problem.density.shares_errors
-
-    @property
-    def default(self) -> str:
-        """Stacking where judges share errors, as known items alone tell what they are worth; else joint."""
-        return STACKING if self.can_stack else JOINT
 
     @cached_property
     def known(self) -> Ints:
@@ -165,15 +162,26 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return found[len(known.shares) :]
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """Predictions of the class of known items left out: by majority, the joint and the cut mode, and stacking."""
+        """P(class) of known items left out: by majority, the joint and the cut mode, stacking, and their average."""
         at = self.known
         chance = {BASELINE: self._majority_shares[at]} | {
             name: p[at] for name, p in self._mode_probabilities.items()
         }
         if self.can_stack:
             chance[STACKING] = self._stacked_probabilities[1]
+        chance[AVERAGE] = self._average_left_out()
         answer = self.problem.known[at]
-        return {name: LeftOut.of_several(p, answer, name != BASELINE) for name, p in chance.items()}
+        return {name: LeftOut.of_several(p, answer, name in (JOINT, CUT)) for name, p in chance.items()}
+
+    def _average_left_out(self) -> Floats:
+        """P(class) about the target of known items, each left out of the weights of the ways, too."""
+        ways = [way.select_rows(self.known) for way in self._panels_by_way]
+        answer, places = self.problem.known[self.known], np.arange(len(self.known))
+        found = np.empty((len(places), self.problem.classes))
+        for part in anchor_folds(len(places)):
+            rest = np.setdiff1d(places, part)
+            found[part] = average_predictions(ways, rest, answer[rest])[part]
+        return found
 
     def answered(self, chosen: str) -> LabelsProblem:
         """With P(class) about the target."""

@@ -118,10 +118,35 @@ def success_note(classes: Sequence[str], chosen: str) -> str:
     "Success is taken to be 'right', so that more of it is better; --positive wrong says otherwise."
     """
     others = [name for name in classes if name != chosen]
-    other = others[0] if len(others) == 1 and " " not in others[0] else "CLASS"
+    other = shlex.quote(others[0]) if len(others) == 1 else "CLASS"
     return (
         f"Success is taken to be {chosen!r}, so that more of it is better; --positive {other} says otherwise."
     )
+
+
+def positive_example(classes: Sequence[str]) -> str:
+    """How to name the good one of classes of which none is known to be it, by an example that is likely to be it.
+
+    That is a word of success, else the highest number, else the first without a word of failure and not of neither.
+
+    Examples
+    --------
+    >>> positive_example(["bad", "good", "no answer"])
+    "--positive good, if that is it (in Python positive='good')"
+    >>> positive_example(["it is ok", "spam"])
+    "--positive 'it is ok', if that is it (in Python positive='it is ok')"
+    >>> positive_example(["1", "2", "10"])
+    "--positive 10, if that is it (in Python positive='10')"
+    """
+    words = {name: _normalise_name(name) for name in classes}
+    of_success = [name for name, word in words.items() if word in PAIRS]
+    numbers = (
+        sorted(words, key=lambda name: -float(words[name])) if all(map(_is_number, words.values())) else []
+    )
+    bad = FAILURE | {"not", "no"}
+    others = [name for name, word in words.items() if not bad & set(word.split()) and word not in NEITHER]
+    name = next(iter([*of_success, *numbers, *others, *classes]))
+    return f"--positive {shlex.quote(name)}, if that is it (in Python positive={name!r})"
 
 
 def unknown_success(classes: Sequence[str]) -> InputError:
@@ -134,7 +159,7 @@ def unknown_success(classes: Sequence[str]) -> InputError:
     """
     options = " or ".join(f"--positive {shlex.quote(name)}" for name in classes[:4])
     numbers = all(name.isdecimal() for name in classes)
-    grade = f"; or that they are grades: --levels {','.join(classes)}" if numbers else ""
+    grade = f"; or that they are grades: --levels {shlex.quote(','.join(classes))}" if numbers else ""
     return InputError(
         f"a board ranks systems by how often they succeed, and of the classes {known_names(classes)} none is known to "
         f"be the better one; say which counts as a success: {options} (in Python positive={classes[0]!r}){grade}"
@@ -148,6 +173,14 @@ def _is_worse(word: str, success: str, alone: bool) -> bool:
     if word in {f"{no}{success}" for no in ("not ", "no ", "non ", "non", "un", "in", "ir", "im", "dis")}:
         return True
     return alone and success in BEST and success not in word.split()
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _normalise_name(name: str) -> str:

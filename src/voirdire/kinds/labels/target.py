@@ -162,6 +162,7 @@ def average_predictions(ways: Sequence[Panel], known: Ints, answer: Ints) -> Flo
         of_known = way.select_rows(known)
         found = Target.prior().learned(of_known, answer)
         doubt = 1.0 - found.of(of_known).max(axis=1)
-        log[number] += found.evidence + float(np.log(np.maximum(doubt, FLOOR)).mean())
+        charge = np.log(np.maximum(doubt, FLOOR)).sum() / max(len(known), 1)
+        log[number] += found.evidence + float(charge)
         said.append(found.of(way))
     return np.asarray(np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(said), axes=1))

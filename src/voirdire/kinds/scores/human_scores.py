@@ -21,6 +21,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
     """People's scores of some items."""
 
     drawn = "its discriminations are drawn from the anchors alone and the rest by Laplace given them"
+    reference = BASELINE
 
     @property
     def can_cut(self) -> bool:

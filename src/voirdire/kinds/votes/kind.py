@@ -26,7 +26,7 @@ from voirdire.kinds.votes.claims import claimed_preferences
 from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
 from voirdire.kinds.votes.draw import draw_votes
 from voirdire.kinds.votes.held_out import held_out
-from voirdire.kinds.votes.human.comparisons import are_unconnected
+from voirdire.kinds.votes.human.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.human.table import Anchors, compared_by_people, encode_contexts, read_anchors
 from voirdire.kinds.votes.outcomes import vote_outcomes
 from voirdire.kinds.votes.over_time import over_time
@@ -39,11 +39,14 @@ from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
-from voirdire.tables.graph import constant_item_note
+from voirdire.tables.graph import constant_item_note, fixed_order
 from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
 from voirdire.trust.drift import OverTime
 from voirdire.typing import Bools, Floats
+
+ALONE = "bradley-terry"  # of one judge, whose place and preference cannot be told apart
+AND_ALONE = "; and there is one judge, of whose reliability nothing tells"
 
 
 class VotesKind(Kind[Votes, VotesProblem]):
@@ -82,19 +85,21 @@ class VotesKind(Kind[Votes, VotesProblem]):
         ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts. ``crowd-bt-position`` and
         ``maple-position``, whose scale is given, of very large tables. All of them
         with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ...) where the order shown is unknown,
-        or one item is always in one place; of one judge alone then ``bradley-terry``, as nothing says how reliable it
-        is.
+        or one item is always in one place. Of one judge alone, whose place and preference cannot be told apart (also
+        where all pairs are in one fixed order), ``bradley-terry``: nothing says how reliable it is, and how far items
+        are apart, which its reliability would be confounded with, is given.
         """
         table = set_order_known(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
         why = f"the table has {has} criterion column"
         always = None if request.anchors is not None else constant_item_note(table)
+        alone = len(table.judges) == 1 and not table.has_criteria and request.anchors is None
         unordered, position = "", "-position"
         if table.order_unknown or always:
             order = always or "which item was shown first is unknown"
             why = f"{why} and position cannot be told: {order}"
-            if always and len(table.judges) == 1 and not table.has_criteria:
-                return "bradley-terry", f"{why}; and there is one judge"
+            if always and alone:
+                return ALONE, f"{why}{AND_ALONE}"
             unordered, position = "unordered-", ""
         if request.by is not None:
             return f"{unordered}{name}-contexts", f"{why} and items are compared by {request.by}"
@@ -104,6 +109,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if without is None:
             return f"{unordered}{name}-contexts", f"{why} and items meet in several contexts"
         why += f"; contexts are left out: {without}" if without else ""
+        if alone and unordered:
+            return ALONE, f"{why}{AND_ALONE}"
+        if alone and (fixed := fixed_order(table)):
+            return ALONE, f"{why} and position cannot be told: {fixed}{AND_ALONE}"
         given = why_spreads_given(table, 0, len(table.counts))
         if given:
             return f"{name}{position}", f"{why}; how far items are apart is given, not learned: {given}"
@@ -244,6 +253,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def has_anchors(self, problem: VotesProblem) -> bool:
         """True if people answered some comparisons."""
         return problem.anchors is not None
+
+    def has_unlinked_pairs(self, problem: VotesProblem) -> bool:
+        """As in :class:`.Kind`."""
+        return unconnected_pairs(problem)
 
     def target_answers(self, table: Votes, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
         """As in :class:`.Kind`."""

@@ -13,8 +13,6 @@ from voirdire.report.table import make_table, subject_heads
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-RANKS = "ranks: those that the statements about pairs leave open to an item."
-
 
 def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The decision in a sentence and its rule, the scores, the probability of every rank, the table."""
@@ -50,7 +48,9 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         order=("rank", "item", *sure, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high"),
         missing={} if drawn else {"p_best": none},
-        notes=((decision.rule, RANKS) if ranked and decision is not None else ()) if drawn else (none,),
+        notes=((decision.rule, ranks_note("item")) if ranked and decision is not None else ())
+        if drawn
+        else (none,),
         bands=tuple(row["item"] in decision.first for row in rows) if decision is not None and ranked else (),
     )
 
@@ -79,8 +79,22 @@ def _systems_blocks(fit: Fit, rows: Sequence[dict[str, Any]]) -> Iterator[Block]
         heads=heads,
         order=("rank", "system", "contexts", *heads, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high", f"share_{getattr(fit.problem, 'positive', None)}"),
-        notes=(decision.rule, RANKS.replace("an item", "a system")),
+        notes=(decision.rule, ranks_note("system")),
         bands=tuple(row["system"] in decision.first for row in rows),
+    )
+
+
+def ranks_note(called: str) -> str:
+    """Note on the column of ranks: which of the two intervals of ranks it has; ``called`` is "item" or "system".
+
+    Examples
+    --------
+    >>> print(ranks_note("item"))
+    ranks: open to an item by all statements together; rank_low, rank_high of JSON and Python: of each item by itself
+    """
+    return (
+        f"ranks: open to {'an' if called == 'item' else 'a'} {called} by all statements together; rank_low, rank_high "
+        f"of JSON and Python: of each {called} by itself"
     )
 
 
@@ -113,6 +127,12 @@ def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
 
 def answer_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Say who is first, and what would settle it."""
+    if fit.kind.has_unlinked_pairs(fit.problem):
+        return (
+            "No item is first of all: each pair stands by itself, as no vote links it with another, and scores compare "
+            "the two items of a pair alone. Collect votes between the pairs, or give people's answers to some of them "
+            "(anchors)."
+        )
     if fit.decision is None:
         return (
             f"{isolate_name(rows[0]['item'])} has the highest score. This fit has no intervals, so how sure that is "

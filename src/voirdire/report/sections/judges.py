@@ -98,6 +98,11 @@ def _alike_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     known = [row for row in rows if not is_missing(row.get("severity"))]
     if not known:
         return f"{fit.model.name} takes all judges alike: it says nothing about which to trust."
+    if len(known) == 1:
+        return (
+            f"{fit.model.name} knows judges by their severity beside each other: that of one judge alone is fixed at "
+            "0, and nothing says how well it tells items apart."
+        )
     severe, mild = (pick(known, key=lambda row: row["severity"]) for pick in (max, min))
     return (
         f"{fit.model.name} takes all judges to tell items apart equally well, and to differ in severity: "

@@ -29,7 +29,8 @@ from voirdire.tables.graph import graph_connectivity
 from voirdire.typing import Floats
 
 INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
-LEARNED = {
+BY_PAIR = {
+    BASELINE: candidates.majority_shares,
     "best judge": candidates.best_single,
     INDEPENDENT: candidates.naive_bayes,
     BY_FAMILY: candidates.naive_bayes_by_family,
@@ -76,6 +77,11 @@ class HumanVotes(HumanAnswers[VotesProblem]):
                 "criteria), so there is nothing to learn judges' coins from; use anchor_mode='joint'"
             )
 
+    @property
+    def of_chosen(self) -> str:
+        """As in :class:`.HumanAnswers`."""
+        return "pairs" if self.by_pair else super().of_chosen
+
     def compares(self, asked: str | None, can_cut: bool) -> bool:
         """Also of unconnected pairs, whatever was asked for."""
         return self.by_pair or super().compares(asked, can_cut)
@@ -87,9 +93,9 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @cached_property
     def learned(self) -> dict[str, Predicted]:
-        """Answers to all pairs, and to anchored ones left out, by each way that learns from the anchors alone."""
+        """Answers to all pairs, and to anchored ones left out, by each way that the anchors alone choose or teach."""
         methods = {
-            name: method for name, method in LEARNED.items() if name != BY_FAMILY or self.has_dependent_judges
+            name: method for name, method in BY_PAIR.items() if name != BY_FAMILY or self.has_dependent_judges
         }
         return {name: method(self.evidence) for name, method in methods.items()}
 
@@ -97,7 +103,8 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         """As in :class:`.HumanAnswers`.
 
         Judges taken as independent although their votes say otherwise are shown, but not chosen: with few anchors such
-        overconfident answers may all be right by luck.
+        overconfident answers may all be right by luck. Shares of votes answer pairs; they are no ranking of linked
+        items.
         """
         p = {BASELINE: candidates.majority_shares(self.evidence)[1]}
         if self.by_pair and asked != JOINT:
@@ -108,7 +115,9 @@ class HumanVotes(HumanAnswers[VotesProblem]):
             p[CUT] = cut_left_out(self.problem, self.evidence)
         if self.people_link_items:
             p[ALONE] = cut_left_out(self.alone.problem, self.evidence)
-        shown_only = {BASELINE, INDEPENDENT} if self.has_dependent_judges else {BASELINE}
+        shown_only = {INDEPENDENT} if self.has_dependent_judges else set()
+        if not self.by_pair or asked == JOINT:
+            shown_only |= {BASELINE}
         return {name: self._left_out_answers(one, name not in shown_only) for name, one in p.items()}
 
     @property
@@ -146,7 +155,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         """As in :class:`.HumanAnswers`."""
         if not self.unconnected:
             return ()
-        if chosen in LEARNED:
+        if chosen in BY_PAIR:
             p = self.learned[chosen][0]
         else:
             centre = {name: value[None] for name, value in posterior.central_values.items()}

@@ -15,7 +15,7 @@ from voirdire.tables.columns import ANSWERS
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import name_of
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.source import Source, open_source
+from voirdire.tables.formats.source import Source, leave_out_columns, open_source
 from voirdire.tables.formats.suggestions import likely_tables, sample_columns
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
@@ -113,6 +113,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     if run_folder(name) is not None:
         raise InputError(f"{name} is the folder of a run, which every verb reads as it is")
     with open_source(name, how.sep, how.sheet) as source:
+        leave_out_columns([source], how.leave_out)
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
         table = source.head.shape in ("records", "table")
         columns = _columns_read(source, how) if table else ()
@@ -132,7 +133,8 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     notes += [sentence for kind, frame in frames.items() for sentence in _notable_facts(kind, frame)]
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
-    lacks = lacking_verbs(frames, how)
+    criterion = next((column.name for column in columns if column.read_as == "criterion"), "criterion")
+    lacks = lacking_verbs(frames, how, criterion)
     return Findings(
         name,
         tool,
@@ -144,7 +146,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         lacks,
         tuple(notes),
         None,
-        command_for(name, how, frames, lacks),
+        command_for(name, how, frames, lacks, criterion),
     )
 
 

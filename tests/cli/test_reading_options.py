@@ -125,9 +125,9 @@ def test_doctor_of_a_table_that_is_ready(tmp_path: Path) -> None:
     (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
     assert (found["rows"], found["judges"], found["items"]) == ({"labels": 3}, 2, 1)
     said = " ".join(found["stands_out"])
-    assert "judges that differ in case or white space alone: 'ann' and 'Ann'" in said
-    assert "labels that differ in case alone: 'Yes' and 'yes'" in said
-    assert "1 answers of a judge to what it had answered before" in said
+    assert "differ in case or white space alone count as several: judges 'Ann' and 'ann'" in said
+    assert "differ in case or white space alone count as several: labels 'Yes' and 'yes'" in said
+    assert "1 question has different answers of one judge (rows 1 and 3: judge 'ann', item 'x'" in said
     assert "agree" not in found["lacks"]
     assert "context and system" in found["lacks"]["board"]
     text = ran("doctor", path).stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,13 @@ from voirdire.errors import InputError
 from voirdire.notices import listen_for_notes
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.detect import read_table
-from voirdire.tables.encode import name_of
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import Source, leave_out_columns, open_source
 from voirdire.tables.formats.suggestions import likely_tables, sample_columns
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.reading import BESIDE, Reading, read_as
+from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, lacking_verbs
 
@@ -173,6 +173,11 @@ def _items_named(frame: pd.DataFrame) -> list[Any]:
     return [item for name in names for item in frame[name]]
 
 
+def _further_names(frame: pd.DataFrame) -> dict[str, Any]:
+    plurals = {"criterion": "criteria", "context": "contexts", "system": "systems"}
+    return {plural: frame[name].dropna() for name, plural in plurals.items() if name in frame}
+
+
 def _common_reasons(found: Imported) -> list[str]:
     counts = Counter(found.refused["reason"])
     return [f"{reason} ({count})" for reason, count in counts.most_common(3)]
@@ -186,15 +191,14 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
         found.append(
             f"one judge, {judges[0]!r}: how far it is right cannot be told without people's answers (--anchors)"
         )
-    for what, names in (("judges", judges), ("items", list(dict.fromkeys(_items_named(frame))))):
-        if twins := _near_duplicates(names):
-            found.append(f"{what} that differ in case or white space alone: {'; '.join(twins[:3])}")
+    found += name_notes({"judges": judges, "items": _items_named(frame)} | _further_names(frame))
     keys = [
         name for name in frame if name not in ("winner", "score", "label", "rank", "degree", "time", "order")
     ]
-    twice = int(frame.duplicated(keys).sum())
-    if twice:
+    repeats = repeat_notes(frame, ANSWERS[kind])
+    if not repeats and (twice := int(frame.duplicated(keys).sum())):
         found.append(f"{twice:,} answers of a judge to what it had answered before; all count")
+    found += repeats
     describe = _DESCRIBED.get(ANSWERS[kind])
     return found if describe is None else [*found, *describe(frame)]
 
@@ -208,9 +212,7 @@ def _describe_classes(frame: pd.DataFrame) -> list[str]:
     found = [f"{len(classes)} labels{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
     if len(classes) > _FEW_CLASSES:
         found.append("so many labels are rather names or texts than classes; is another column the label?")
-    if twins := _near_duplicates(list(classes)):
-        found.append(f"labels that differ in case alone: {'; '.join(twins)}")
-    return found
+    return [*found, *name_notes({"labels": classes})]
 
 
 def _describe_levels(frame: pd.DataFrame) -> list[str]:
@@ -238,16 +240,6 @@ _DESCRIBED: dict[str, Callable[[Any], list[str]]] = {
     "label": _describe_classes,
     "score": _describe_levels,
 }
-
-
-def _near_duplicates(names: Sequence[object]) -> list[str]:
-    """Names that are one but for case and white space."""
-    by_plain: dict[str, dict[str, None]] = {}
-    for name in names:
-        text = name_of(name, ends=True)
-        if isinstance(text, str):
-            by_plain.setdefault(" ".join(text.split()).casefold(), {})[text] = None
-    return [" and ".join(map(repr, same)) for same in by_plain.values() if len(same) > 1]
 
 
 def write_reading(path: str | os.PathLike[str], how: Reading) -> str:

@@ -325,3 +325,44 @@ def test_columns_are_kept_out_by_the_file_beside_a_table(categories: Path) -> No
     ran("doctor", categories, "--leave-out", "criterion", "--keep")
     assert (categories.parent / "scores.csv.reading.toml").read_text() == 'leave_out = ["criterion"]\n'
     assert json.loads(ran("fit", categories, "--method", "map", "--json").stdout)["items"]
+
+
+@pytest.mark.parametrize("about", [("item",), ("context", "system")])
+def test_doctor_says_that_a_table_has_answers_of_both_kinds(about: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    cells = [
+        f"{judge},{','.join(f'{name[0]}{item}' for name in about)}" for judge in "ab" for item in range(6)
+    ]
+    rows = [f"{cell},{at % 5},{'good' if at % 2 else 'bad'}" for at, cell in enumerate(cells)]
+    path.write_text("\n".join([f"judge,{','.join(about)},score,label", *rows, ""]))
+    (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
+    assert found["rows"] == {"scores": 12, "labels": 12}
+    assert "--table scores or --table labels" in " ".join(found["stands_out"])
+    assert {"fit", "agree", "board", "metaeval", "replace"} == found["lacks"].keys()
+    assert found["command"] == f"voirdire fit {path} --table scores"
+    for kind in ("scores", "labels"):
+        fitted = json.loads(ran("fit", path, "--table", kind, "--method", "map", "--json").stdout)
+        assert fitted["model"].startswith("rating" if kind == "scores" else "hierarchical-dawid-skene")
+        (alone,) = json.loads(ran("doctor", path, "--table", kind, "--json").stdout)["files"]
+        assert "fit" not in alone["lacks"]
+    refused = ran("fit", path, "--method", "map", code=1)
+    assert "--table scores or --table labels" in " ".join(refused.stderr.split())
+
+
+def test_numbers_beside_answers_are_no_criteria(tmp_path: Path) -> None:
+    path = tmp_path / "lengths.csv"
+    rows = [f"m{at % 3},{at // 3},{100 + at},{200 + at},{1 + at % 2}" for at in range(12)]
+    path.write_text("\n".join(["model,instruction,baseline_length,length,preference", *rows, ""]))
+    done = ran("doctor", path, "--json", code=1)
+    (found,) = json.loads(done.stdout)["files"]
+    assert found["command"] == f"voirdire fit {path} --map score=preference --set judge=NAME"
+    typed = shlex.split(found["command"].replace("NAME", "gpt"))[1:]
+    assert len(json.loads(ran(*typed, "--method", "map", "--json").stdout)["items"]) == 12
+    path.write_text(
+        path.read_text()
+        .replace("preference", "helpfulness,clarity")
+        .replace("\n", ",3\n")
+        .replace("clarity,3", "clarity")
+    )
+    (found,) = json.loads(ran("doctor", path, "--json", code=1).stdout)["files"]
+    assert found["command"] == f"voirdire fit {path} --wide criterion --columns helpfulness,clarity"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.notices import listen_for_notes
-from voirdire.tables.columns import ANSWERS
+from voirdire.tables.columns import ANSWERS, say_which
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import Source, leave_out_columns, open_source
@@ -122,14 +122,16 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     heard: list[str] = []
     try:
         with listen_for_notes(heard.append):
-            found = read_as(name, how)
-            _check_usable(found)
+            tables = _read_tables(name, how, [column.read_as for column in columns])
     except InputError as error:
         command = " ".join(["voirdire fit", quote(name), *(one.options for one in likely)]) if likely else ""
         return Findings(name, "table", wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
+    found = next(iter(tables.values()))
     tool = next(iter(found.formats.values()))
-    frames = {kind: frame for kind in found.kinds if (frame := getattr(found, kind)) is not None}
-    notes = list(dict.fromkeys((*notes, *heard, *found.notes)))
+    frames = {kind: frame for kind, one in tables.items() if (frame := getattr(one, kind)) is not None}
+    notes = list(dict.fromkeys((*notes, *heard, *(note for one in tables.values() for note in one.notes))))
+    if len(frames) > 1 and tool == "table":
+        notes.append(f"each row has answers of {len(frames)} kinds: {say_which(list(frames))}")
     notes += [sentence for kind, frame in frames.items() for sentence in _notable_facts(kind, frame)]
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
@@ -140,7 +142,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         tool,
         wrapping,
         columns if tool == "table" else (),
-        dict(found.counts),
+        {kind: count for one in tables.values() for kind, count in one.counts.items()},
         len({judge for frame in frames.values() for judge in frame["judge"]}),
         len({item for frame in frames.values() for item in _items_named(frame)}),
         lacks,
@@ -148,6 +150,25 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
         None,
         command_for(name, how, frames, lacks, criterion),
     )
+
+
+def _read_tables(name: str, how: Reading, roles: Sequence[str | None]) -> dict[str, Imported]:
+    """The tables of a file by their kind; a table with answers of several kinds is read as each of them.
+
+    Raises
+    ------
+    InputError
+        Nothing can be read as it is.
+    """
+    kinds = [kind for kind, answer in ANSWERS.items() if answer in roles]
+    try:
+        found = read_as(name, how)
+        _check_usable(found)
+    except InputError:
+        if len(kinds) < 2 or how.table is not None:
+            raise
+        return {kind: read_as(name, replace(how, table=kind)) for kind in kinds}
+    return dict.fromkeys(found.kinds, found)
 
 
 def _check_usable(found: Imported) -> None:

@@ -40,7 +40,9 @@ def lacking_verbs(
         alone = {"agree": "a second judge"} if len(set(frames["rankings"]["judge"])) < 2 else {}
         return alone | dict.fromkeys(("metaeval", "replace"), lack)
     if len(kinds) > 1:
-        found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
+        found = {
+            verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board", "replace")
+        }
     elif lack := _lack_of_fit(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], how, criterion):
         found = dict.fromkeys(("fit", "board"), lack)
     judges = max(len(set(frame["judge"])) for frame in frames.values())
@@ -52,8 +54,7 @@ def lacking_verbs(
         found["metaeval"] = "scores"
     elif not how.people:
         found["metaeval"] = "people's scores (--humans FILE, or --people NAMES)"
-    labels = frames.get("labels")
-    if labels is not None and not {"context", "system"} <= set(labels):
+    if kinds == ["labels"] and not {"context", "system"} <= set(frames["labels"]):
         found["board"] = "columns context and system, which say whose answers the labels are of"
     if not how.people:
         found["replace"] = "people's answers (--humans FILE, or --people NAMES)"

@@ -166,6 +166,7 @@ def _show_board(found: dict[str, Any], fitted: Any) -> None:
         for one in found.get("groups", [])
         if "items" in one
     ]
+    parts += [show.rate_table(found["reference"], found["prob"])]
     parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"])]
     for part in [*parts, show.check_table(found["checks"])]:
         if part is not None:

@@ -59,7 +59,9 @@ def notes_on_answers(source: object, table: Any) -> list[str]:
     for part in table.parts:
         if part.names_questions and _has_repeats(part):
             problems = Problems("table")
-            of = next(one for one in sources if columns_among(one, [part.answer], problems))
+            of = sources[0]
+            if len(sources) > 1:
+                of = next(one for one in sources if columns_among(one, [part.answer], problems))
             cells = read_columns(of, [*part.column_names], None, problems)
             found += repeat_notes(cells, part.answer, part.answers)
     return [*found, *name_notes(table.parts[0].names)]

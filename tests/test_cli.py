@@ -100,6 +100,9 @@ def test_quick_stops_at_the_first_answer_and_seconds_bound_the_chains(votes: Pat
     same = json.loads(run("fit", votes, "--seconds", "3", "--json").stdout)
     assert [quick[of] for of in ("method", "items")] == [same[of] for of in ("method", "items")]
     assert json.loads(run("fit", votes, "--seconds", "60", "--json").stdout)["method"] == "hmc"
+    board = json.loads(run("board", votes, "--quick", "--json").stdout)
+    assert board["items"] == json.loads(run("board", votes, "--seconds", "3", "--json").stdout)["items"]
+    assert [row["score"] for row in board["items"]] == [row["score"] for row in quick["items"]]
     for wrong in (
         ("--quick", "--method", "map"),
         ("--quick", "--seconds", "9"),

@@ -153,3 +153,37 @@ def test_long_names_of_judges_leave_the_phases_room(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.stderr
     assert {"initial", "final"} <= set(done.stdout.split())
     assert f"judges: {', '.join(agents)}" in done.stdout
+
+
+@pytest.mark.parametrize("named", [(), ("metrics",), ("people",), ("metrics", "people")])
+def test_people_and_metrics_name_items_by_context_and_system_alike(named: tuple[str, ...]) -> None:
+    rows = [(c, s, (3 * c + 2 * s) % 7 + 1) for c in range(6) for s in range(3)]
+    table = pd.DataFrame(rows, columns=["context", "system", "score"]).assign(
+        item=[f"answer {c}{s}" for c, s, _ in rows]
+    )
+    metrics = table.assign(judge="m", score=(table["score"] ** 2) % 5)
+    people = table.assign(judge="ann", context=table["context"].astype(str))
+    alone = pd.concat([metrics, people.assign(context=table["context"])]).drop(columns="item")
+    expected = voirdire.metaeval(alone, "ann", level="context", resamples=99)
+    both, names = beside_people(
+        [metrics if "metrics" in named else metrics.drop(columns="item")],
+        people if "people" in named else people.drop(columns="item"),
+    )
+    found = voirdire.metaeval(both, names, level="context", resamples=99)
+    pd.testing.assert_series_equal(found["value"], expected["value"])
+    assert found["n"].tolist() == expected["n"].tolist()
+    assert ("item" in both) == bool(named)
+
+
+def test_scores_without_items_are_refused() -> None:
+    metric = pd.DataFrame({"judge": "m", "item": ["x", "y"], "score": [1, 2]})
+    for tables, people, said in (
+        (metric, metric.drop(columns="item"), "people's scores have no column 'item', nor both"),
+        (
+            metric.drop(columns="item"),
+            metric.drop(columns="judge"),
+            "a table of metrics has no column 'item', nor",
+        ),
+    ):
+        with pytest.raises(InputError, match=said):
+            beside_people([tables], people)

@@ -7,16 +7,18 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+import voirdire
 from voirdire.cli import app
 
 RUN = CliRunner()
 COMMON = {
     "--from", "--map", "--winners", "--wide", "--columns", "--set", "--sheet", "--sep", "--table", "--where",
-    "--positive", "--levels", "--people", "--label-sets", "--no-label",
+    "--positive", "--levels", "--people", "--label-sets", "--no-label", "--leave-out",
 }  # fmt: skip
 VERBS = ("fit", "board", "agree", "replace", "next", "ask", "simulate", "metaeval", "import", "doctor")
 #: Options that say nothing to a verb, or something else.
@@ -123,9 +125,9 @@ def test_doctor_of_a_table_that_is_ready(tmp_path: Path) -> None:
     (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
     assert (found["rows"], found["judges"], found["items"]) == ({"labels": 3}, 2, 1)
     said = " ".join(found["stands_out"])
-    assert "judges that differ in case or white space alone: 'ann' and 'Ann'" in said
-    assert "labels that differ in case alone: 'Yes' and 'yes'" in said
-    assert "1 answers of a judge to what it had answered before" in said
+    assert "differ in case or white space alone count as several: judges 'Ann' and 'ann'" in said
+    assert "differ in case or white space alone count as several: labels 'Yes' and 'yes'" in said
+    assert "1 question has different answers of one judge (rows 1 and 3: judge 'ann', item 'x'" in said
     assert "agree" not in found["lacks"]
     assert "context and system" in found["lacks"]["board"]
     text = ran("doctor", path).stdout
@@ -256,3 +258,111 @@ def test_a_question_that_is_no_row_of_cells_is_named(votes: Path, tmp_path: Path
 def test_a_word_that_is_no_verb_is_told_which_is_meant(word: str, hint: str) -> None:
     said = " ".join(ran(word, code=2).stderr.replace("│", " ").split())
     assert hint in said
+
+
+@pytest.fixture
+def categories(tmp_path: Path) -> Path:
+    """Scores of items of two categories, which stand in a column criterion."""
+    path = tmp_path / "scores.csv"
+    cells = [(judge, prompt, system) for judge in range(2) for prompt in range(6) for system in range(3)]
+    rows = [
+        f"{judge},p{prompt},{system},{'maths' if prompt < 3 else 'poems'},{(prompt + system + judge) % 5 + 1}"
+        for judge, prompt, system in cells
+    ]
+    path.write_text("\n".join(["judge,context,system,criterion,score", *rows, ""]))
+    return path
+
+
+def test_a_column_is_left_out_and_a_note_says_so(categories: Path, tmp_path: Path) -> None:
+    refused = ran("fit", categories, "--method", "map", code=1)
+    assert "leave it out (--leave-out criterion" in " ".join(refused.stderr.split())
+    typed = json.loads(ran("doctor", categories, "--json").stdout)["files"][0]
+    assert typed["command"] == f"voirdire fit {categories} --leave-out criterion"
+    found = json.loads(ran(*shlex.split(typed["command"])[1:], "--method", "map", "--json").stdout)
+    assert len(found["items"]) == 18
+    assert f"{categories.name}: left out, as --leave-out says: 'criterion'." in found["notes"]
+    ready = json.loads(ran("doctor", categories, "--leave-out", "criterion", "--json").stdout)["files"][0]
+    assert "fit" not in ready["lacks"]
+    assert [one["name"] for one in ready["columns"]] == ["judge", "context", "system", "score"]
+    renamed = tmp_path / "renamed.csv"
+    renamed.write_text(categories.read_text().replace("criterion", "aspect").replace("judge", "rater"))
+    typed = json.loads(ran("doctor", renamed, "--json").stdout)["files"][0]
+    assert typed["command"] == f"voirdire fit {renamed} --leave-out aspect"
+
+
+def test_a_column_that_is_left_out_is_one_of_the_table_and_named_once(categories: Path) -> None:
+    wrong = ran("fit", categories, "--leave-out", "citerion,system", code=1)
+    assert "there is no column 'citerion' to leave out; did you mean 'criterion'?" in wrong.stderr
+    both = ran("fit", categories, "--leave-out", "judge", "--map", "judge=judge", code=1)
+    assert "column 'judge' is named by map and by leave_out" in both.stderr
+
+
+def test_columns_are_left_out_of_any_layout_and_of_people_who_have_them(
+    categories: Path, tmp_path: Path
+) -> None:
+    frame = pd.read_csv(categories)
+    expected = frame.drop(columns="criterion")
+    for name, write in (
+        ("a.parquet", frame.to_parquet),
+        ("a.jsonl", lambda path: frame.to_json(path, orient="records", lines=True)),
+        ("a.json", lambda path: frame.to_json(path, orient="records")),
+    ):
+        write(tmp_path / name)
+        read: Any = voirdire.read(tmp_path / name, leave_out=["criterion"])
+        assert "criterion" not in read.scores
+        assert read.scores["score"].tolist() == expected["score"].tolist()
+    of_frame: Any = voirdire.read(frame, leave_out="criterion")
+    assert "criterion" not in of_frame.scores
+    people = tmp_path / "people.csv"
+    frame.query("judge == 0").assign(judge="ann").to_csv(people, index=False)
+    done = ran(
+        "metaeval", categories, "--humans", people, "--leave-out", "criterion", "--resamples", "99", "--json"
+    )
+    assert {row["criterion"] for row in json.loads(done.stdout)["rows"]} == {None}
+
+
+def test_columns_are_kept_out_by_the_file_beside_a_table(categories: Path) -> None:
+    ran("doctor", categories, "--leave-out", "criterion", "--keep")
+    assert (categories.parent / "scores.csv.reading.toml").read_text() == 'leave_out = ["criterion"]\n'
+    assert json.loads(ran("fit", categories, "--method", "map", "--json").stdout)["items"]
+
+
+@pytest.mark.parametrize("about", [("item",), ("context", "system")])
+def test_doctor_says_that_a_table_has_answers_of_both_kinds(about: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    cells = [
+        f"{judge},{','.join(f'{name[0]}{item}' for name in about)}" for judge in "ab" for item in range(6)
+    ]
+    rows = [f"{cell},{at % 5},{'good' if at % 2 else 'bad'}" for at, cell in enumerate(cells)]
+    path.write_text("\n".join([f"judge,{','.join(about)},score,label", *rows, ""]))
+    (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
+    assert found["rows"] == {"scores": 12, "labels": 12}
+    assert "--table scores or --table labels" in " ".join(found["stands_out"])
+    assert {"fit", "agree", "board", "metaeval", "replace"} == found["lacks"].keys()
+    assert found["command"] == f"voirdire fit {path} --table scores"
+    for kind in ("scores", "labels"):
+        fitted = json.loads(ran("fit", path, "--table", kind, "--method", "map", "--json").stdout)
+        assert fitted["model"].startswith("rating" if kind == "scores" else "hierarchical-dawid-skene")
+        (alone,) = json.loads(ran("doctor", path, "--table", kind, "--json").stdout)["files"]
+        assert "fit" not in alone["lacks"]
+    refused = ran("fit", path, "--method", "map", code=1)
+    assert "--table scores or --table labels" in " ".join(refused.stderr.split())
+
+
+def test_numbers_beside_answers_are_no_criteria(tmp_path: Path) -> None:
+    path = tmp_path / "lengths.csv"
+    rows = [f"m{at % 3},{at // 3},{100 + at},{200 + at},{1 + at % 2}" for at in range(12)]
+    path.write_text("\n".join(["model,instruction,baseline_length,length,preference", *rows, ""]))
+    done = ran("doctor", path, "--json", code=1)
+    (found,) = json.loads(done.stdout)["files"]
+    assert found["command"] == f"voirdire fit {path} --map score=preference --set judge=NAME"
+    typed = shlex.split(found["command"].replace("NAME", "gpt"))[1:]
+    assert len(json.loads(ran(*typed, "--method", "map", "--json").stdout)["items"]) == 12
+    path.write_text(
+        path.read_text()
+        .replace("preference", "helpfulness,clarity")
+        .replace("\n", ",3\n")
+        .replace("clarity,3", "clarity")
+    )
+    (found,) = json.loads(ran("doctor", path, "--json", code=1).stdout)["files"]
+    assert found["command"] == f"voirdire fit {path} --wide criterion --columns helpfulness,clarity"

@@ -243,3 +243,17 @@ def test_the_verb_writes_boards(tmp_path: Path) -> None:
     assert "category: math" in shown.stdout
     wrong = CliRunner().invoke(app, ["board", str(path), "--overwrite"])
     assert wrong.exit_code == 2
+
+
+def test_board_bounds_its_chains_as_fit_does(tmp_path: Path) -> None:
+    file = tmp_path / "votes.csv"
+    panel(np.array([1.0, -1.0]), 40).to_csv(file, index=False)
+    for wrong, said in (
+        (("--quick", "--seconds", "9"), "--quick is --method auto --seconds 3"),
+        (("--seconds", "9", "--method", "map"), "--seconds is for --method auto"),
+    ):
+        refused = CliRunner().invoke(app, ["board", str(file), *wrong])
+        assert refused.exit_code == 2
+        assert said in refused.stderr
+    quick = CliRunner().invoke(app, ["board", str(file), "--quick", "--json"])
+    assert json.loads(quick.stdout)["items"]

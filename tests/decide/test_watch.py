@@ -127,6 +127,25 @@ def test_the_order_is_that_of_times_and_not_of_rows() -> None:
     )
 
 
+def test_the_order_of_rows_is_taken_for_time_with_a_note_that_names_the_remedy(tmp_path: Path) -> None:
+    table = labels(size=60)
+    file = tmp_path / "answers.csv"
+    table.assign(when=np.arange(len(table))).to_csv(file, index=False)
+    said = "the order of the rows is taken for it"
+    screen, dated = (
+        " ".join(CliRunner().invoke(app, ["watch", str(file), *more]).stdout.split())
+        for more in ((), ("--map", "time=when"))
+    )
+    assert said in screen
+    assert "--map time=COLUMN" in screen
+    assert said not in dated
+    (note,) = watch(table)["notes"]
+    assert said in note
+    assert watch(table.assign(time=np.arange(len(table))))["notes"] == []
+    page = CliRunner().invoke(app, ["watch", str(file), "--markdown", "-"]).stdout
+    assert said in " ".join(page.split())
+
+
 def test_the_same_questions_asked_every_night_are_no_change() -> None:
     rng, nights = np.random.default_rng(5), []
     right = np.sort(rng.uniform(0.5, 1, 40))[:, None]  # hard questions stand first

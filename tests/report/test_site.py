@@ -37,6 +37,7 @@ def pages(project: Path) -> list[Path]:
         "faq",
         "gate",
         "rankings",
+        "watch",
         pytest.param("boards", marks=pytest.mark.slow),
         # PyMC's dependencies announce changes to one another
         pytest.param("pymc", marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore")]),

@@ -43,3 +43,31 @@ def test_votes_of_a_panel(tmp_path, panel, options, roles, judges) -> None:
         for judge, label in zip(judges, ["C", "I"], strict=True)
     ]
     assert found.refused["reason"].tolist() == ["unscored (NaN)"] * 2
+
+
+@pytest.mark.parametrize(
+    ("graded", "matched", "said"),
+    [
+        ("CICI", "CCII", "the grades C, I are read as labels"),
+        ("CCCC", [1.0, 0.0, 1.0, 1.0], "the grades C are read as labels"),
+        (["good", "bad"] * 2, "CCII", ""),
+        ([0.5, 1.0, 0.0, 1.0], [1, 0, 1, 1], ""),
+    ],
+)
+def test_grades_are_labels_whoever_gives_them_and_a_note_says_so(tmp_path, graded, matched, said) -> None:
+    path = tmp_path / "log.json"
+    about = {"task": "t", "model": "m", "scorers": [{"name": "model_graded_qa"}, {"name": "match"}]}
+    samples = [
+        {"id": f"q{at}", "epoch": 1, "scores": {"model_graded_qa": {"value": one}, "match": {"value": other}}}
+        for at, (one, other) in enumerate(zip(graded, matched, strict=True))
+    ]
+    path.write_text(json.dumps({"version": 2, "status": "success", "eval": about, "samples": samples}))
+    found = voirdire.read(path)
+    notes = [note for note in found.notes if "read as labels" in note]
+    assert len(notes) == bool(said)
+    assert all(said in note and "count C as 1" in note for note in notes)
+    numeric = [not isinstance(values[0], str) for values in (graded, matched)]
+    assert found.counts == {
+        kind: 4 * count for kind, count in (("scores", sum(numeric)), ("labels", 2 - sum(numeric))) if count
+    }
+    assert [note.endswith("numbers, of match, as scores") for note in notes] == [numeric[1]] * bool(said)

@@ -250,9 +250,7 @@ def test_what_import_reads_a_fit_reads(tmp_path: Path, text: str, options: dict[
 
 
 def test_a_table_of_two_answers_says_how_one_is_chosen(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match="are those of scores and labels; --table scores or labels says which"
-    ):
+    with pytest.raises(InputError, match="are those of scores and labels; --table scores or --table labels"):
         read(written(tmp_path, "judge,item,score,label\na,i,1,x\n"))
 
 

@@ -18,8 +18,11 @@ from voirdire.cli.options import (
     OrderShown,
     Over,
     OverContexts,
+    Quick,
+    Seconds,
     Terms,
     WithoutOwnFamily,
+    chain_seconds,
 )
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.report import Format
@@ -77,6 +80,8 @@ def board(
     judges: JudgesAre = None,
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    seconds: Seconds = None,
+    quick: Quick = False,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write the board to this file."),
@@ -99,6 +104,7 @@ def board(
     if out is not None:
         written = check_format(out, None if format is None else format.value)
         check_output(out, overwrite=overwrite)
+    sizes = chain_seconds(seconds, quick, method.value)
     given = reading.tables(table, anchors or [])
     # before the fit, which takes a while
     priced = None if prices is None else read_prices(prices, margin or 0.0)
@@ -124,6 +130,7 @@ def board(
             positive=reading.how.positive,
             board=True,
             progress=progress,
+            **sizes,
         )
         found = fitted.board(prices=priced, margin=margin or 0.0)
     if out is not None:
@@ -159,6 +166,7 @@ def _show_board(found: dict[str, Any], fitted: Any) -> None:
         for one in found.get("groups", [])
         if "items" in one
     ]
+    parts += [show.rate_table(found["reference"], found["prob"])]
     parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"])]
     for part in [*parts, show.check_table(found["checks"])]:
         if part is not None:

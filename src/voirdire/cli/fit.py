@@ -19,15 +19,17 @@ from voirdire.cli.options import (
     OrderShown,
     Over,
     OverContexts,
+    Quick,
+    Seconds,
     Terms,
     WithoutOwnFamily,
+    chain_seconds,
 )
 from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
-from voirdire.infer.method import FIRST_ANSWER
 from voirdire.kinds.columns import to_records
 from voirdire.report.doubts import doubt_sentence
 from voirdire.report.sections.best import answer_sentence
@@ -168,17 +170,12 @@ def fit(
     sampler: Annotated[
         Sampler | None, typer.Option(help="What runs nuts (numpyro, Laplace-whitened, if left out).")
     ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(metavar="S", help="About how long chains of auto may take (30 if left out)."),
-    ] = None,
+    seconds: Seconds = None,
     device: Annotated[
         Device,
         typer.Option(help="Where these run: gpu needs voirdire[cuda]; auto takes one for large tables."),
     ] = Device.auto,
-    quick: Annotated[
-        bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER:g}.")
-    ] = False,
+    quick: Quick = False,
     phase: Annotated[
         str | None,
         typer.Option(
@@ -200,14 +197,7 @@ def fit(
     sizes = {name: value for name, value in sizes.items() if value is not None}
     if sizes and method is not Method.nuts:
         raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
-    if quick and (seconds is not None or method is not Method.auto):
-        raise typer.BadParameter(
-            f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
-        )
-    if seconds is not None and method is not Method.auto:
-        raise typer.BadParameter("--seconds is for --method auto")
-    seconds = FIRST_ANSWER if quick else seconds
-    sizes |= {"device": device.value} | ({} if seconds is None else {"seconds": seconds})
+    sizes |= {"device": device.value} | chain_seconds(seconds, quick, method.value)
     if contexts and not json:
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:

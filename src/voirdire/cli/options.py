@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from voirdire.infer.method import FIRST_ANSWER
 
 
 class Over(StrEnum):
@@ -108,3 +110,33 @@ Cluster = Annotated[
         help="Address of a Dask scheduler, in the place of --jobs: its workers share the work (tcp://HOST:8786).",
     ),
 ]
+Seconds = Annotated[
+    float | None,
+    typer.Option(metavar="S", help="About how long chains of auto may take (30 if left out)."),
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER:g}.")
+]
+
+
+def chain_seconds(seconds: float | None, quick: bool, method: str) -> dict[str, Any]:
+    """Settings of a fit by ``--seconds`` and ``--quick``; empty where neither is given.
+
+    Raises
+    ------
+    typer.BadParameter
+        Both are given, or another method than auto.
+
+    Examples
+    --------
+    >>> chain_seconds(5.0, False, "auto"), chain_seconds(None, False, "map")
+    ({'seconds': 5.0}, {})
+    """
+    if quick and (seconds is not None or method != "auto"):
+        raise typer.BadParameter(
+            f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
+        )
+    if seconds is not None and method != "auto":
+        raise typer.BadParameter("--seconds is for --method auto")
+    seconds = FIRST_ANSWER if quick else seconds
+    return {} if seconds is None else {"seconds": seconds}

@@ -33,6 +33,12 @@ def plan(
             help="How many more answers until these two items (top: the first two) are distinguishable.",
         ),
     ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="With --apart: the smallest difference of scores that matters; to know of less will do."
+        ),
+    ] = None,
     about: AboutWhat = None,
     anchors: Anchors = None,
     items: Annotated[int | None, typer.Option(help="Number of items.")] = None,
@@ -87,6 +93,7 @@ def plan(
         _plan_from_pilot(
             table,
             apart,
+            margin,
             about,
             anchors,
             [name for name, value in asked.items() if value is not None],
@@ -95,8 +102,8 @@ def plan(
             reading,
         )
         return
-    if about is not None or anchors:
-        option = "--anchors" if about is None else "--about"
+    if about is not None or anchors or margin is not None:
+        option = "--margin" if margin is not None else "--anchors" if about is None else "--about"
         raise typer.BadParameter(f"{option} is for --apart and a pilot; leave it out")
     if items is None:
         raise typer.BadParameter(
@@ -148,6 +155,7 @@ def plan(
 def _plan_from_pilot(
     table: list[Path] | None,
     apart: str | None,
+    margin: float | None,
     about: About | None,
     anchors: list[Path] | None,
     others: list[str],
@@ -174,9 +182,10 @@ def _plan_from_pilot(
             positive=reading.how.positive,
             about=None if about is None else about.value,
         )
-        found = plan_apart(fitted, apart)
+        found = plan_apart(fitted, apart, margin=margin)
     if json:
         told = {"items": list(found.items), "distinguishable": found.distinguishable, "rows": found.rows}
+        told |= {"margin": found.margin, "within": found.within}
         console.print_json({"apart": apart, "power": POWER, **told, "decision": fitted.decision.as_dict()})
     else:
         console.print_sentence(fitted.decision.sentence())

@@ -49,6 +49,12 @@ _OPTIONS: dict[str, Any] = {
         "What the further columns of a table with one row an item are.",
     ),
     "columns": _table_option(Texts, "--columns", "A,B,...", "Which of them, where not all."),
+    "leave_out": _table_option(
+        Texts,
+        "--leave-out",
+        "A,B,...",
+        "Columns of the table that are not read, such as a criterion that is none.",
+    ),
     "settings": _table_option(
         Texts,
         "--set",
@@ -201,7 +207,7 @@ class TableOptions:
         self._check_role(path, "people")
         how = (
             fitting_options(self.how, _file_columns(path))
-            if self.how.map or self.how.winners or self.how.sep or self.how.label_sets
+            if self.how.map or self.how.winners or self.how.sep or self.how.label_sets or self.how.leave_out
             else Reading()
         )
         return read_as(path, how, unnamed=True).table if how.given else path
@@ -225,6 +231,10 @@ class TableOptions:
             how = replace(
                 how, map={to: name for to, name in how.map.items() if name in own or name not in elsewhere}
             )
+        if how.leave_out and elsewhere:
+            own = _file_columns(path)
+            left = tuple(name for name in how.leave_out if name in own or name not in elsewhere)
+            how = replace(how, leave_out=left)
         found = read_as(path, how)
         return found if phase is None else select_rows(found, phase)
 
@@ -312,6 +322,7 @@ def _build_reading(said: dict[str, Any]) -> Reading:
         degrees=bool(given.get("degrees")),
         label_sets=given.get("label_sets"),
         no_label=given.get("no_label"),
+        leave_out=tuple(split_commas(given.get("leave_out"))),
     )
     return replace(kept, **found.given)
 

@@ -20,6 +20,28 @@ LIMIT = 20
 _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
+def rate_table(found: Mapping[str, Any] | None, prob: float) -> RenderableType | None:
+    """Win rates against the item that all votes are about; None without one.
+
+    Parameters
+    ----------
+    found : mapping or None
+        ``reference`` of a board.
+    prob : float
+        Probability of the intervals.
+    """
+    if found is None:
+        return None
+    table = titled_table(f"Win rates against {printable_text(found['item'])}", prob)
+    table.add_column("item", overflow="fold")
+    for head in ("win rate", "interval", "votes"):
+        table.add_column(head, justify="right")
+    for row in found["rates"][:LIMIT]:
+        ends = "" if row["low"] is None else _interval_text(row["low"], row["high"])
+        _add_row(table, [row["item"], number_text(row["value"]), ends, f"{row['n']:,}"])
+    return _with_rest(table, len(found["rates"]) - LIMIT, "items")
+
+
 def ranking_table(
     rows: Sequence[Row],
     prob: float,

@@ -95,6 +95,8 @@ def _show_watch(found: dict[str, Any]) -> None:
 
     out = console.stdout_console()
     out.print(Text(console.printable_text(watch_headline(found)), style="bold"))
+    for note in found["notes"]:
+        console.print_sentence(note)
     for row in found["measures"]:
         if row["found"]:
             console.print_sentence(f"{row['judge']}: {change_sentence(row, found['prob'])}", indent=2)

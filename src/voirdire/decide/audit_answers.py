@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from voirdire.decide.answer_rows import rows_of
+from voirdire.decide.unit_means import UnitMeans
 from voirdire.errors import InputError
 from voirdire.typing import Bools, Floats, Ints
 
@@ -79,24 +81,42 @@ class Answers:
         left = self.reference & ~judges
         return replace(self, reference=left) if left.sum() >= FEWEST_JUDGES else self
 
-    def beyond(self, judge: int) -> tuple[Bools, Floats, bool]:
+    def beyond(self, judge: int) -> tuple[Ints, Floats, bool]:
         """Rows of a judge that can be compared, how far they are beyond the reference, and whether that is people."""
-        rows = self.judge == judge
-        by_people = len(np.unique(self.unit[rows & ~np.isnan(self.people[self.unit])])) >= ENOUGH
-        reference = self.people if by_people else self._mean_of_others(judge)
-        apart = self.value - reference[self.unit]
-        used = rows & ~np.isnan(apart)
-        return used, apart[used], by_people
+        if judge not in self._compared:
+            rows = self.rows_of_judge[judge]
+            unit = self.unit[rows]
+            by_people = len(np.unique(unit[~np.isnan(self.people[unit])])) >= ENOUGH
+            reference = self.people[unit] if by_people else self._means.mean_over_judges(unit, judge)
+            apart = self.value[rows] - reference
+            used = ~np.isnan(apart)
+            self._compared[judge] = rows[used], apart[used], by_people
+        return self._compared[judge]
 
-    def _mean_of_others(self, judge: int) -> Floats:
-        """Mean of the mean answers to each unit of the other judges in the reference."""
-        size, cells = len(self.people), self.unit * len(self.judges) + self.judge
-        known = (self.judge != judge) & self.reference[self.judge] & ~np.isnan(self.value)
-        number = np.bincount(cells[known], minlength=size * len(self.judges))
-        total = np.bincount(cells[known], self.value[known], minlength=size * len(self.judges))
-        mean = np.where(number > 0, total / np.maximum(number, 1), 0.0).reshape(size, -1)
-        there = (number > 0).reshape(size, -1).sum(axis=1)
-        return np.where(there > 0, mean.sum(axis=1) / np.maximum(there, 1), np.nan)
+    @cached_property
+    def rows_of_judge(self) -> list[Ints]:
+        """Rows of each judge, in their order."""
+        order = np.argsort(self.judge, kind="stable")
+        ends = np.cumsum(np.bincount(self.judge, minlength=len(self.judges)))
+        return np.split(order, ends[:-1])
+
+    @cached_property
+    def level_counts(self) -> Ints:
+        """Number of answers of each level in each unit, shape (units, levels)."""
+        cell = self.unit * self.levels + self.said
+        size = len(self.people) * self.levels
+        return np.bincount(cell, minlength=size).reshape(-1, self.levels)
+
+    @cached_property
+    def _compared(self) -> dict[int, tuple[Ints, Floats, bool]]:
+        """What :meth:`beyond` has found: every measure of every judge asks for it."""
+        return {}
+
+    @cached_property
+    def _means(self) -> UnitMeans:
+        """Mean answers of the judges in the reference."""
+        known = self.reference[self.judge] & ~np.isnan(self.value)
+        return UnitMeans.of(self.unit[known], self.judge[known], self.value[known], len(self.people))
 
 
 def pair_with_reference(
@@ -158,8 +178,11 @@ def pair_with_reference(
 
 def most_frequent_level(unit: Ints, said: Ints, units: int, levels: int) -> Ints:
     """The level that is said most often of each unit, shape (units,); -1 for none, or for several."""
-    counts = np.zeros((units, levels))
-    np.add.at(counts, (unit, said), 1)
+    return clear_mode(np.bincount(unit * levels + said, minlength=units * levels).reshape(units, levels))
+
+
+def clear_mode(counts: Ints) -> Ints:
+    """The most frequent level of each row of counts (units, levels), shape (units,); -1 for none, or for several."""
     top = counts.max(axis=1)
     single = (counts == top[:, None]).sum(axis=1) == 1
     return np.where((top > 0) & single, counts.argmax(axis=1), -1).astype(np.int64)

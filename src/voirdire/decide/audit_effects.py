@@ -17,9 +17,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, most_frequent_level
+from voirdire.decide.audit_answers import ENOUGH, FEWEST_JUDGES, Answers, clear_mode
+from voirdire.decide.unit_means import UnitMeans
 from voirdire.decide.verdicts import mutual_information
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 FEWEST = 10  # units
 TRIED = 300_000  # normal values that are simulated
@@ -125,13 +126,15 @@ def _effects_beside_reference(
         if one is None or people
         else Effect(
             shrink * one.value - middle,
-            np.sqrt(shrink * variance_from_median(count)) * one.error,
+            float(np.sqrt(shrink * variance_from_median(count))) * one.error,
             one.units,
             count,
         )
         if here
         else Effect(
-            one.value - middle, np.sqrt(shrink * variance_from_others_median(count)) * one.error, one.units
+            one.value - middle,
+            float(np.sqrt(shrink * variance_from_others_median(count))) * one.error,
+            one.units,
         )
         for one, people, here in zip(found, by_people, within, strict=True)
     ]
@@ -188,66 +191,69 @@ def variance_from_others_median(count: int) -> float:
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0)
 
 
-def noise_ratio(answers: Answers, judge: int) -> Effect | None:
-    """Mean square of a judge's answers beyond what they are compared with, over that of the other judges (infit).
+def noise_ratios(answers: Answers) -> list[Effect | None]:
+    """Mean square of each judge's answers beyond what they are compared with, over the other judges' (infit).
 
     Of scores and labels squares are about each judge's own mean. The error is that of the judge's own mean square and
     of the others', by unit.
     """
-    own: Floats | None = None
-    totals = []
-    for other in range(len(answers.judges)):
-        used, e, _ = answers.beyond(other)
-        if not len(e) or (other != judge and not answers.reference[other]):
-            continue
-        squares = np.bincount(
-            answers.unit[used], _squared_residuals(answers, e), minlength=len(answers.people)
-        )
-        number = np.bincount(answers.unit[used], minlength=len(answers.people))
-        by_unit = np.where(number > 0, squares / np.maximum(number, 1), np.nan)
-        if other == judge:
-            own = by_unit
-        else:
-            totals.append(by_unit)
-    if own is None or not totals:
-        return None
-    there = ~np.isnan(own) & ~np.all(np.isnan(totals), axis=0)
-    if there.sum() < FEWEST:
-        return None
-    rest = np.nanmean(np.array(totals)[:, there], axis=0)
-    own = own[there]
-    if own.mean() <= 0 or rest.mean() <= 0:
+    squares = [_unit_squares(answers, judge) for judge in range(len(answers.judges))]
+    panel = _panel_squares(answers, squares, answers.reference)
+    return [
+        None if panel is None else _noise_ratio(own, panel.mean_over_judges(units, judge))
+        for judge, (units, own) in enumerate(squares)
+    ]
+
+
+def _noise_ratio(own: Floats, rest: Floats) -> Effect | None:
+    """The ratio of mean squares in the units of a judge, its own and the others', NaN where these have none."""
+    there = ~np.isnan(rest)
+    own, rest = own[there], rest[there]
+    if len(own) < FEWEST or own.mean() <= 0 or rest.mean() <= 0:
         return None
     ratio = float(own.mean() / rest.mean())
     parts = own / own.mean() - rest / rest.mean()
     return Effect(ratio, ratio * float(np.std(parts, ddof=1)) / float(np.sqrt(len(parts))), len(parts))
 
 
-def _squared_residuals(answers: Answers, e: Floats) -> Floats:
-    """Squares about the mean; of pairs, of which either item may be the first by name, about none."""
-    return np.asarray((e if answers.paired or not len(e) else e - e.mean()) ** 2)
-
-
-def outfit_statistic(answers: Answers, judge: int) -> float | None:
-    """Mean over units of a judge's squares over the panel's (kept above a tenth of the panel's mean over units).
+def outfit_statistics(answers: Answers) -> list[float | None]:
+    """Mean over units of each judge's squares over the panel's (kept above a tenth of the panel's mean over units).
 
     None where there is one judge, which is the panel.
     """
-    squares, size = [], len(answers.people)
-    for other in range(len(answers.judges)):
-        used, e, _ = answers.beyond(other)
-        number = np.bincount(answers.unit[used], minlength=size)
-        total = np.bincount(answers.unit[used], _squared_residuals(answers, e), minlength=size)
-        squares.append(np.where(number > 0, total / np.maximum(number, 1), np.nan))
-    known = ~np.isnan(squares[judge])
-    if known.sum() < FEWEST or len(squares) == 1:
+    squares = [_unit_squares(answers, judge) for judge in range(len(answers.judges))]
+    panel = _panel_squares(answers, squares, np.ones(len(squares), dtype=bool))
+    return [
+        None if panel is None or len(squares) == 1 else _outfit(own, panel.mean_over_judges(units))
+        for units, own in squares
+    ]
+
+
+def _outfit(own: Floats, panel: Floats) -> float | None:
+    if len(own) < FEWEST or panel.mean() <= 0:
         return None
-    panel = np.nanmean(np.array(squares)[:, known], axis=0)
-    return (
-        float(np.mean(squares[judge][known] / np.maximum(panel, 0.1 * panel.mean())))
-        if panel.mean() > 0
-        else None
-    )
+    return float(np.mean(own / np.maximum(panel, 0.1 * panel.mean())))
+
+
+def _unit_squares(answers: Answers, judge: int) -> tuple[Ints, Floats]:
+    """Units that a judge can be compared in, and its mean square in each.
+
+    About its mean; of pairs, of which either item may be the first by name, about none.
+    """
+    used, e, _ = answers.beyond(judge)
+    units, place = np.unique(answers.unit[used], return_inverse=True)
+    square = (e if answers.paired or not len(e) else e - e.mean()) ** 2
+    return units, np.bincount(place, square) / np.bincount(place)
+
+
+def _panel_squares(answers: Answers, squares: list[tuple[Ints, Floats]], among: Bools) -> UnitMeans | None:
+    """Mean squares of the judges who are among some; None without any."""
+    kept = [judge for judge, (units, _) in enumerate(squares) if among[judge] and len(units)]
+    if not kept:
+        return None
+    units, own = (np.concatenate([squares[judge][part] for judge in kept]) for part in (0, 1))
+    judge = np.repeat(kept, [len(squares[judge][0]) for judge in kept])
+    return UnitMeans.of(units.astype(np.int64), judge, own, len(answers.people))
 
 
 def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
@@ -258,19 +264,19 @@ def truth_for(answers: Answers, judge: int) -> tuple[Ints, Ints, bool] | None:
     """
     if answers.levels > MOST_LEVELS:
         return None
-    rows = np.flatnonzero(answers.judge == judge)
-    others = answers.judge != judge
+    rows = answers.rows_of_judge[judge]
+    units, place = np.unique(answers.unit[rows], return_inverse=True)
     for by_people in (True, False):
-        truth = (
-            answers.people_said
-            if by_people
-            else most_frequent_level(
-                answers.unit[others], answers.said[others], len(answers.people), answers.levels
+        if by_people:
+            truth = answers.people_said[units]
+        else:
+            own = np.bincount(
+                place * answers.levels + answers.said[rows], minlength=len(units) * answers.levels
             )
-        )
-        known = rows[truth[answers.unit[rows]] >= 0]
-        if len(np.unique(answers.unit[known])) >= (ENOUGH if by_people else FEWEST):
-            return known, truth[answers.unit[known]], by_people
+            truth = clear_mode(answers.level_counts[units] - own.reshape(-1, answers.levels))
+        if (truth >= 0).sum() >= (ENOUGH if by_people else FEWEST):
+            known = truth[place] >= 0
+            return rows[known], truth[place][known], by_people
     return None
 
 

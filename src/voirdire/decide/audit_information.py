@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.decide.audit_answers import Answers
-from voirdire.decide.audit_effects import agreement_information, mean_effect, outfit_statistic, truth_for
+from voirdire.decide.audit_effects import agreement_information, mean_effect, truth_for
 
 INFORMATION = "agreement_information"
 SCORED = 3  # different numbers from which on their order tells, beside which cells are few
@@ -44,18 +44,19 @@ class Found:
         }
 
 
-def information_rows(answers: Answers, judge: int, prob: float) -> list[Found]:
+def information_rows(answers: Answers, judge: int, fit: float | None, prob: float) -> list[Found]:
     """The outfit of a judge, and the information that its answers have of what they are compared with.
 
     Parameters
     ----------
     answers : Answers
     judge : int
+    fit : float or None
+        Its outfit.
     prob : float
         Coverage of intervals.
     """
     rows = []
-    fit = outfit_statistic(answers, judge)
     if fit is not None:
         rows.append(
             Found(
@@ -122,7 +123,7 @@ def _score_information(answers: Answers, judge: int, prob: float) -> list[Found]
 
     half = float(ndtri((1 + prob) / 2)) / np.sqrt(max(n - 3, 1))
     ends = np.tanh(np.arctanh(np.clip(r, -0.9999, 0.9999)) + np.array([-half, half]))
-    value, low, high = (float(-0.5 * np.log(1 - min(max(one, 0.0), 0.9999) ** 2)) for one in (r, *ends))
+    value, low, high = (abs(0.5 * float(np.log(1 - min(max(one, 0.0), 0.9999) ** 2))) for one in (r, *ends))
     of = "people's" if by_people else "the other judges' mean"
     return [
         Found(

@@ -15,12 +15,14 @@ from voirdire.decide.audit_effects import (
     Effect,
     judge_effects,
     mean_effect,
-    noise_ratio,
+    noise_ratios,
+    outfit_statistics,
     truth_for,
 )
 from voirdire.decide.audit_information import Found, information_rows
 from voirdire.decide.audit_repeats import (
     change_beyond_repeats,
+    find_repeats,
     order_effects,
     others_repeat_disagreement,
     repeat_disagreement,
@@ -80,7 +82,8 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
     compared = f"people's answers, or other judges', {same}"
     small = SMALL * reach
     orders = [order_effects(answers, judge) for judge in judges]
-    again = [repeat_disagreement(answers, judge) for judge in judges]
+    repeats = find_repeats(answers)
+    again = [repeat_disagreement(repeats, judge) for judge in judges]
     if answers.side is not None:
         beside = judge_effects(answers, answers.side, small, intercept=False)
         position = [
@@ -146,7 +149,7 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
         "answers otherwise when asked again, more than the questions explain",
         "",
         none=FLIPS,
-        usual=[others_repeat_disagreement(answers, judge) for judge in judges],
+        usual=[others_repeat_disagreement(answers, repeats, judge) for judge in judges],
         two_sided=False,
     )
     later = (
@@ -163,7 +166,7 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
     )
     add_measure(
         "noise",
-        [noise_ratio(answers, judge) for judge in judges],
+        noise_ratios(answers),
         f"other judges' answers {same}",
         "errs more than the other judges",
         "",
@@ -183,8 +186,9 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
         [] if both[1] is None or same_order is not None else [_swap_measure(both[1], prob)]
         for both, same_order in zip(orders, again, strict=True)
     ]
+    outfits = outfit_statistics(answers)
     return [
-        [*_test_effects(mine), *unsure[place], *information_rows(answers, place, prob)]
+        [*_test_effects(mine), *unsure[place], *information_rows(answers, place, outfits[place], prob)]
         for place, mine in enumerate(seen)
     ]
 

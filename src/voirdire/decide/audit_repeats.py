@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from voirdire.decide.audit_answers import Answers
 from voirdire.decide.audit_effects import FEWEST, Effect, mean_effect
-from voirdire.typing import Bools
+from voirdire.typing import Bools, Floats, Ints
 
 
 def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect | None]:
@@ -18,7 +20,7 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
     """
     if answers.side is None:
         return None, None
-    rows = np.flatnonzero(answers.judge == judge)
+    rows = answers.rows_of_judge[judge]
     units = answers.unit[rows]
     ahead = answers.side[rows] > 0
     both = np.intersect1d(units[ahead], units[~ahead])
@@ -49,37 +51,78 @@ def change_beyond_repeats(changed: Effect | None, again: Effect | None) -> Effec
     return Effect(changed.value - again.value, float(np.hypot(changed.error, again.error)), units)
 
 
-def repeat_disagreement(answers: Answers, judge: int) -> Effect | None:
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Questions (a unit, in one order) that a judge was asked more than once, one entry a judge and question.
+
+    Attributes
+    ----------
+    judge, unit : int array, shape (questions,)
+        Sorted by judge.
+    differ : float array, shape (questions,)
+        Share of pairs of its answers that differ.
+    """
+
+    judge: Ints
+    unit: Ints
+    differ: Floats
+
+
+def find_repeats(answers: Answers) -> Repeats:
+    """Repeated answers of all judges."""
+    asked, differ = _shares_differing(answers, np.ones(len(answers.judge), dtype=bool), answers.judge)
+    return Repeats(asked[:, 0], asked[:, 1], differ)
+
+
+def repeat_disagreement(repeats: Repeats, judge: int) -> Effect | None:
     """Share of pairs of repeated answers (to one unit, in one order) that differ; None with fewer than ten units."""
-    return _share_differing(answers, answers.judge == judge)
+    return _mean_share(repeats.differ[repeats.judge == judge])
 
 
-def others_repeat_disagreement(answers: Answers, judge: int) -> Effect | None:
+def others_repeat_disagreement(answers: Answers, repeats: Repeats, judge: int) -> Effect | None:
     """Changes of the others: whoever is asked again about close pairs changes at times.
 
     The mean of the other judges' own repeats of the units that the judge repeated; where none of them repeated, the
     share of pairs of their answers to these units that differ. None with fewer than ten such units.
     """
-    mine = np.bincount(answers.unit[answers.judge == judge], minlength=len(answers.people)) > 1
-    others = (answers.judge != judge) & mine[answers.unit]
-    judges = np.unique(answers.judge[others])
-    each = [_share_differing(answers, others & (answers.judge == other)) for other in judges]
-    known = [one for one in each if one is not None]
+    mine = np.bincount(answers.unit[answers.rows_of_judge[judge]], minlength=len(answers.people)) > 1
+    if not mine.any():
+        return None
+    theirs = (repeats.judge != judge) & mine[repeats.unit]
+    each = np.split(repeats.differ[theirs], 1 + np.flatnonzero(np.diff(repeats.judge[theirs])))
+    known = [one for one in map(_mean_share, each) if one is not None]
     if not known:
-        return _share_differing(answers, others)
+        others = (answers.judge != judge) & mine[answers.unit]
+        return _mean_share(_shares_differing(answers, others, np.zeros(len(others), dtype=np.int64))[1])
     error = float(np.sqrt(sum(one.error**2 for one in known))) / len(known)
     return Effect(float(np.mean([one.value for one in known])), error, min(one.units for one in known))
 
 
-def _share_differing(answers: Answers, rows: Bools) -> Effect | None:
-    """Share of pairs of answers (to one unit, in one order) among some rows that differ."""
-    side = np.zeros(rows.sum()) if answers.side is None else answers.side[rows]
-    cell = np.unique(np.column_stack([answers.unit[rows], side]), axis=0, return_inverse=True)[1].ravel()
-    number = np.bincount(cell)
-    pairs, kind = np.unique(np.column_stack([cell, answers.said[rows]]), axis=0, return_counts=True)
-    alike = np.bincount(pairs[:, 0].astype(np.int64), kind * (kind - 1), minlength=len(number))
+def _mean_share(differ: Floats) -> Effect | None:
+    return mean_effect(differ, np.arange(len(differ)))
+
+
+def _shares_differing(answers: Answers, rows: Bools, of: Ints) -> tuple[Ints, Floats]:
+    """Questions with several answers among some rows, and the share of pairs of these that differ.
+
+    Parameters
+    ----------
+    answers : Answers
+    rows, of : array, shape (rows,)
+        Which rows, and a number by which questions are kept apart, such as the judge.
+
+    Returns
+    -------
+    int array, shape (questions, 3)
+        That number, the unit and the order.
+    float array, shape (questions,)
+    """
+    side = np.zeros(len(of)) if answers.side is None else answers.side
+    asked = np.column_stack([of, answers.unit, side.astype(np.int64)])[rows]
+    question, cell = np.unique(asked, axis=0, return_inverse=True)
+    cell = cell.ravel()
+    number = np.bincount(cell, minlength=len(question))
+    pairs, kind = np.unique(cell * answers.levels + answers.said[rows], return_counts=True)
+    alike = np.bincount(pairs // answers.levels, kind * (kind - 1), minlength=len(number))
     several = number > 1
-    if several.sum() < FEWEST:
-        return None
-    differ = 1 - alike[several] / (number * (number - 1))[several]
-    return mean_effect(differ, np.arange(int(several.sum())))
+    return question[several], 1 - alike[several] / (number * (number - 1))[several]

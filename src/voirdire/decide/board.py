@@ -11,6 +11,7 @@ from voirdire.decide.cycles import clear_wins, shortest_cycle
 from voirdire.decide.deciding import deciding_context
 from voirdire.decide.decision import Decision, decide, is_about_people, people_needed_between
 from voirdire.decide.prospects import information_factor, rank_probabilities
+from voirdire.decide.reference import reference_rates
 from voirdire.kinds.kind import Entrants
 
 if TYPE_CHECKING:
@@ -39,7 +40,9 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
         what there is, or what is asked is what people would say, of which judges' answers tell no more; then
         ``more_people`` counts people's answers to which of the two is better); ``cycle``, items of which each clearly
         beats the next and the last the first; ``deciding``, the context without which another item would be first or
-        others share its place (None: no single one); ``verdict``, in words.
+        others share its place (None: no single one); ``reference``, where all votes are between one item and others
+        (None elsewhere): that ``item``, and ``rates`` of winning against it (item, value, low, high, n);
+        ``verdict``, in words.
 
     Raises
     ------
@@ -71,6 +74,7 @@ def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any
         "next": _neighbour_rows(fit, entrants, decision),
         "cycle": cycle,
         "deciding": one,
+        "reference": reference_rates(fit.kind.compared_votes(fit.problem), fit.prob),
     }
     return {**result, **told, "verdict": board_verdict(result["checks"], decision, cycle, one)}
 

@@ -30,6 +30,10 @@ RULE = (
     "found where there is none is meant to be {alpha:.2g} at most, over all judges and all looks together; in "
     "simulations at 0.05 it was 0.015 to 0.033."
 )
+BY_ROWS = (
+    "No column says when answers were given: the order of the rows is taken for it. Where a column does, map={'time': "
+    "COLUMN} of read() (--map time=COLUMN) names it; rows in another order show changes that are none, and hide others."
+)
 
 
 def watch(
@@ -69,7 +73,7 @@ def watch(
     -------
     dict
         schema, verdict ("changed", "no change" or "not enough"), rule, alpha, prob, answers, judges, order ("time" or
-        "table"), measures: judge, measure, what, found (True, False, or None where there are too few values), n
+        "table"), notes, measures: judge, measure, what, found (True, False, or None where there are too few values), n
         (values), value (mean), before, after, change, change_low, change_high, since, since_low, since_high (time, or
         row of the table), since_value, since_value_low, since_value_high (values before the change), evidence (largest
         so far) and needed (base-10 logarithms), against (whom it is compared with), note (what to do), examples (newest
@@ -112,6 +116,7 @@ def watch(
         "answers": len(line.order),
         "judges": list(dict.fromkeys(row["judge"] for row in rows)),
         "order": "table" if ordered else "time",
+        "notes": [BY_ROWS] if ordered else [],
         "measures": rows,
     }
     if state is not None:

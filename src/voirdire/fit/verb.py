@@ -29,12 +29,13 @@ from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
-from voirdire.notices import listen_for_notes
+from voirdire.notices import give_notice, listen_for_notes
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
 from voirdire.tables.people import as_anchors, join_people_answers, split_people
+from voirdire.tables.repeats import notes_on_answers
 from voirdire.tables.votes_and_scores import read_votes_and_scores
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
@@ -251,6 +252,8 @@ def fit(
     with listen_for_notes(notes.append):
         named = request if model is None else replace(request, terms=load_model(model).terms)
         table = read_answers(votes, levels, keep=named.columns)
+        for note in notes_on_answers(votes, table):
+            give_notice(note)
     kind = KINDS[table.data]
     if board:
         _check_draws(how)

@@ -8,8 +8,11 @@ martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are
     P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
 
 (expected power: O'Hagan, Stevens and Campbell 2005, Pharmaceutical Statistics 4), which knows that the difference
-may be smaller than it seems. Where scores are about people all of s stays, whatever the panel answers, and people's
-answers to which of the two is better, each with the information i, multiply what is known by f = 1 + n s^2 i.
+may be smaller than it seems. With a margin d, the smallest difference that matters, answers are enough, too, where the
+difference is surely no larger, |median| + t s_f <= d, which adds Phi((a - |m|) / v) - Phi((-a - |m|) / v) with
+a = d - t s_f, and is certain, one way or the other, from 2 t s_f <= d on. Where scores are about people all of s stays,
+whatever the panel answers, and people's answers to which of the two is better, each with the information i, multiply
+what is known by f = 1 + n s^2 i.
 """
 
 from __future__ import annotations
@@ -47,26 +50,35 @@ class ApartPlan:
         ``probability`` (of being distinguishable then; with ``more`` None the highest within 100 times what there is).
     distinguishable : bool
         As it is.
+    margin : float or None
+        The smallest difference of scores that matters.
+    within : bool
+        As it is, the two are surely no further apart than that.
     """
 
     items: tuple[str, str]
     rows: list[dict[str, Any]]
     distinguishable: bool
+    margin: float | None = None
+    within: bool = False
 
     def __str__(self) -> str:
         one, other = self.items
         if self.distinguishable:
             return f"{one} and {other} are distinguishable already."
+        if self.within:
+            return f"{one} and {other} are within {self.margin:g} of each other already."
+        settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
         ways = [f"{row['more']:,} more {row['of']}" for row in self.rows if row["more"] is not None]
         if ways:
-            return f"{one} and {other} are distinguishable with probability {POWER:g} after {', or '.join(ways)}."
+            return f"{one} and {other} are {settled} with probability {POWER:g} after {', or '.join(ways)}."
         return (
-            f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} distinguishable with "
+            f"Nothing within {HOPELESS:g} times the answers there are makes {one} and {other} {settled} with "
             f"probability {POWER:g}: take them as equal, or ask other judges."
         )
 
 
-def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
+def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float | None = None) -> ApartPlan:
     """Find how many more votes, scores or rankings, contexts or judges make two items distinguishable.
 
     Parameters
@@ -75,11 +87,14 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
         Of the pilot table, with draws.
     apart : "top" or two names
         By default the two that are ranked first.
+    margin : float, optional
+        The smallest difference that matters, in scores: items that are surely no further apart are settled, too.
 
     Raises
     ------
     InputError
-        The fit has no scores or draws, or fewer than two items; an item that it does not have.
+        The fit has no scores or draws, or fewer than two items; an item that it does not have; a margin that is not
+        above 0.
 
     Examples
     --------
@@ -90,13 +105,20 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
     >>> found.items, found.rows[0]["of"], found.rows[0]["more"] > 19
     (('x', 'y'), 'votes of this kind', True)
     """
+    if margin is not None and not 0.0 < margin < float("inf"):
+        raise InputError(
+            f"margin {margin} is not above 0 and finite; it is the smallest difference that matters"
+        )
     decision = fit.decide()
     one, other = _item_places(decision, apart)
     items = decision.items[one], decision.items[other]
     done = bool(decision.pairs.better[one, other] or decision.pairs.better[other, one])
     if done:
-        return ApartPlan(items, [], True)
+        return ApartPlan(items, [], True, margin)
     m, s = float(decision.pairs.median[one, other]), float(decision.pairs.deviation[one, other])
+    if margin is not None and abs(m) + decision.pairs.t * s <= margin:
+        return ApartPlan(items, [], False, margin, True)
+    matters = margin or 0.0
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
     counts = fit.kind.named_counts(fit.problem)
     answers = next(iter(counts)) if len(counts) == 1 else "answers"
@@ -109,16 +131,18 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top") -> ApartPlan:
     ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, 0.0)]
     about_people, rows = is_about_people(fit), []
     for of, there, stays in ways:
-        factor, probability = _least_factor(abs(m), s, s if about_people else stays, decision.pairs.t)
+        left = s if about_people else stays
+        factor, probability = _least_factor(abs(m), s, left, decision.pairs.t, matters)
         more = None if factor is None else ceil((factor - 1.0) * there)
         rows.append({"of": of, "there": there, "more": more, "probability": probability})
     people = people_preference(fit, items) if about_people else None
     if people is not None:
         of_one = s**2 * people.information(abs(m))  # what an answer adds to what is known
-        factor, probability = _least_factor(abs(m), s, 0.0, decision.pairs.t, 1.0 + MOST_PEOPLE * of_one)
+        most = 1.0 + MOST_PEOPLE * of_one
+        factor, probability = _least_factor(abs(m), s, 0.0, decision.pairs.t, matters, most)
         more = None if factor is None else ceil((factor - 1.0) / of_one)
         rows.append({"of": f"{PEOPLE} about the two", "there": 0, "more": more, "probability": probability})
-    return ApartPlan(items, rows, False)
+    return ApartPlan(items, rows, False, margin)
 
 
 def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int, int]:
@@ -151,7 +175,7 @@ def _of_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
 
 
 def _least_factor(
-    m: float, s: float, stays: float, t: float, most: float = HOPELESS
+    m: float, s: float, stays: float, t: float, margin: float = 0.0, most: float = HOPELESS
 ) -> tuple[float | None, float]:
     """Least factor at which the probability is reached, and the probability then; None and the highest without one."""
     from scipy.special import ndtr
@@ -160,5 +184,7 @@ def _least_factor(
     left = np.sqrt(stays**2 + (s**2 - stays**2) / f)
     v = np.sqrt(np.maximum(s**2 - left**2, 1e-300))
     p = ndtr((m - t * left) / v) + ndtr((-m - t * left) / v)
+    inside = np.maximum(margin - t * left, 0.0)
+    p = np.where(inside >= t * left, 1.0, p + ndtr((inside - m) / v) - ndtr((-inside - m) / v))
     reached = np.flatnonzero(p >= CAUTION)
     return (float(f[reached[0]]), float(p[reached[0]])) if len(reached) else (None, float(p.max()))

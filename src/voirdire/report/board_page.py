@@ -89,6 +89,17 @@ def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         drop=("sd", "rank_low", "rank_high", "first", "last"),
         notes=notes,
     )
+    if found["reference"] is not None:
+        against = isolate_name(found["reference"]["item"])
+        yield make_table(
+            "reference",
+            f"Win rates against {against}, ties half won, with {100 * found['prob']:g}% intervals",
+            found["reference"]["rates"],
+            heads={"value": "win rate", "n": "votes"},
+            notes=(
+                "win rate: of these votes as they are, with what judges favour by place, length or family.",
+            ),
+        )
 
 
 def _settle_blocks(found: dict[str, Any]) -> Iterator[Block]:

@@ -34,6 +34,7 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
             (
                 Text(watch_headline(found, isolate_name), "lead"),
                 Findings(tuple(sorted(entries, key=lambda one: ("fail", "warn", "ok").index(one.level)))),
+                *(Text(note, "note") for note in found["notes"]),
                 Text(found["rule"], "note"),
             ),
         )

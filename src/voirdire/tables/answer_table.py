@@ -35,6 +35,21 @@ class AnswerTable:
     has_levels: ClassVar[bool] = False
 
     @property
+    def parts(self) -> tuple[AnswerTable, ...]:
+        """The tables that it is of: itself."""
+        return (self,)
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Names that stand in it, by what they are of, such as ``judges``."""
+        raise NotImplementedError
+
+    @property
+    def names_questions(self) -> bool:
+        """True where rows say what was asked, so that a second answer to it is no answer to another question."""
+        return False
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """Names of the columns that say what each answer is and what it is about."""
         raise NotImplementedError

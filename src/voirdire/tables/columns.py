@@ -222,6 +222,19 @@ def check_targets(targets: Iterable[str]) -> list[str]:
     ]
 
 
+def say_which(kinds: Sequence[str]) -> str:
+    """Remedy for a table that may be of several kinds.
+
+    Examples
+    --------
+    >>> say_which(["scores", "labels"])
+    "--table scores or --table labels (in Python read(..., table='scores')) says which is meant"
+    """
+    return (
+        f"--table {' or --table '.join(kinds)} (in Python read(..., table={kinds[0]!r})) says which is meant"
+    )
+
+
 def describe_unknown_columns(columns: Sequence[str]) -> str:
     """Describe a table of unknown columns in a sentence: those that it has, what it lacks, and what to type.
 
@@ -239,12 +252,11 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
         else next((kind for kind, answer in reversed(ANSWERS.items()) if answer in roles), None)
     )
     if kind is not None:
-        missing = [name for name in NEEDED[kind] if name not in roles]
+        crossed = KIND_OF_TABLE[kind].crosses and {"context", "system"} <= roles.keys()
+        missing = [name for name in NEEDED[kind] if name not in roles and not (crossed and name == "item")]
         if not missing:
             kinds = [one for one, answer in ANSWERS.items() if answer in roles]
-            return (
-                f"{seen} are those of {' and '.join(kinds)}; --table {' or '.join(kinds)} says which is meant"
-            )
+            return f"{seen} are those of {' and '.join(kinds)}; {say_which(kinds)}"
         people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""
         return f"{seen} are those of {kind}, but lack {' and '.join(missing)}{people}"
     if "judge" in roles or "item" in roles:

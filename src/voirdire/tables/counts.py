@@ -123,6 +123,16 @@ class Votes(AnswerTable):
         return (*self.about, self.first[self.row_cell])
 
     @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """As in :class:`AnswerTable`."""
+        return {of: getattr(self, of) for of in ("judges", "items", "criteria", "contexts")}
+
+    @property
+    def names_questions(self) -> bool:
+        """As in :class:`AnswerTable`: where there are contexts; else prompts may differ, which nobody names."""
+        return bool(self.contexts)
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         """Names of the columns that say what each vote is and what it is about."""
         more = ["criterion"] * self.has_criteria + ["context"] * bool(self.contexts)

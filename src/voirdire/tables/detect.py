@@ -10,7 +10,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
-from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, kind_of
+from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, kind_of, say_which
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
@@ -113,8 +113,8 @@ def read_table(
         raise InputError(_describe_unknown_columns(table))
     if len(found) > 1:
         problems.stop(
-            f"the columns are those of {' and '.join(found)}; keep one of winner, score and label (of a "
-            f"tool's file, --table {found[0]} takes one, and `voirdire import` writes each into a table of its own)"
+            f"the columns are those of {' and '.join(found)}; {say_which(found)}, and of a tool's file "
+            "`voirdire import` writes each into a table of its own"
         )
     return readers[found[0] if found else Votes.data](table)
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.notices import listen_for_notes
-from voirdire.tables.columns import ANSWERS
+from voirdire.tables.columns import ANSWERS, say_which
 from voirdire.tables.detect import read_table
-from voirdire.tables.encode import name_of
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.source import Source, open_source
+from voirdire.tables.formats.source import Source, leave_out_columns, open_source
 from voirdire.tables.formats.suggestions import likely_tables, sample_columns
 from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.reading import BESIDE, Reading, read_as
+from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, lacking_verbs
 
@@ -113,6 +113,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     if run_folder(name) is not None:
         raise InputError(f"{name} is the folder of a run, which every verb reads as it is")
     with open_source(name, how.sep, how.sheet) as source:
+        leave_out_columns([source], how.leave_out)
         wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
         table = source.head.shape in ("records", "table")
         columns = _columns_read(source, how) if table else ()
@@ -121,31 +122,53 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     heard: list[str] = []
     try:
         with listen_for_notes(heard.append):
-            found = read_as(name, how)
-            _check_usable(found)
+            tables = _read_tables(name, how, [column.read_as for column in columns])
     except InputError as error:
         command = " ".join(["voirdire fit", quote(name), *(one.options for one in likely)]) if likely else ""
         return Findings(name, "table", wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
+    found = next(iter(tables.values()))
     tool = next(iter(found.formats.values()))
-    frames = {kind: frame for kind in found.kinds if (frame := getattr(found, kind)) is not None}
-    notes = list(dict.fromkeys((*notes, *heard, *found.notes)))
+    frames = {kind: frame for kind, one in tables.items() if (frame := getattr(one, kind)) is not None}
+    notes = list(dict.fromkeys((*notes, *heard, *(note for one in tables.values() for note in one.notes))))
+    if len(frames) > 1 and tool == "table":
+        notes.append(f"each row has answers of {len(frames)} kinds: {say_which(list(frames))}")
     notes += [sentence for kind, frame in frames.items() for sentence in _notable_facts(kind, frame)]
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
-    lacks = lacking_verbs(frames, how)
+    criterion = next((column.name for column in columns if column.read_as == "criterion"), "criterion")
+    lacks = lacking_verbs(frames, how, criterion)
     return Findings(
         name,
         tool,
         wrapping,
         columns if tool == "table" else (),
-        dict(found.counts),
+        {kind: count for one in tables.values() for kind, count in one.counts.items()},
         len({judge for frame in frames.values() for judge in frame["judge"]}),
         len({item for frame in frames.values() for item in _items_named(frame)}),
         lacks,
         tuple(notes),
         None,
-        command_for(name, how, frames, lacks),
+        command_for(name, how, frames, lacks, criterion),
     )
+
+
+def _read_tables(name: str, how: Reading, roles: Sequence[str | None]) -> dict[str, Imported]:
+    """The tables of a file by their kind; a table with answers of several kinds is read as each of them.
+
+    Raises
+    ------
+    InputError
+        Nothing can be read as it is.
+    """
+    kinds = [kind for kind, answer in ANSWERS.items() if answer in roles]
+    try:
+        found = read_as(name, how)
+        _check_usable(found)
+    except InputError:
+        if len(kinds) < 2 or how.table is not None:
+            raise
+        return {kind: read_as(name, replace(how, table=kind)) for kind in kinds}
+    return dict.fromkeys(found.kinds, found)
 
 
 def _check_usable(found: Imported) -> None:
@@ -171,6 +194,11 @@ def _items_named(frame: pd.DataFrame) -> list[Any]:
     return [item for name in names for item in frame[name]]
 
 
+def _further_names(frame: pd.DataFrame) -> dict[str, Any]:
+    plurals = {"criterion": "criteria", "context": "contexts", "system": "systems"}
+    return {plural: frame[name].dropna() for name, plural in plurals.items() if name in frame}
+
+
 def _common_reasons(found: Imported) -> list[str]:
     counts = Counter(found.refused["reason"])
     return [f"{reason} ({count})" for reason, count in counts.most_common(3)]
@@ -184,15 +212,14 @@ def _notable_facts(kind: str, frame: pd.DataFrame) -> list[str]:
         found.append(
             f"one judge, {judges[0]!r}: how far it is right cannot be told without people's answers (--anchors)"
         )
-    for what, names in (("judges", judges), ("items", list(dict.fromkeys(_items_named(frame))))):
-        if twins := _near_duplicates(names):
-            found.append(f"{what} that differ in case or white space alone: {'; '.join(twins[:3])}")
+    found += name_notes({"judges": judges, "items": _items_named(frame)} | _further_names(frame))
     keys = [
         name for name in frame if name not in ("winner", "score", "label", "rank", "degree", "time", "order")
     ]
-    twice = int(frame.duplicated(keys).sum())
-    if twice:
+    repeats = repeat_notes(frame, ANSWERS[kind])
+    if not repeats and (twice := int(frame.duplicated(keys).sum())):
         found.append(f"{twice:,} answers of a judge to what it had answered before; all count")
+    found += repeats
     describe = _DESCRIBED.get(ANSWERS[kind])
     return found if describe is None else [*found, *describe(frame)]
 
@@ -206,9 +233,7 @@ def _describe_classes(frame: pd.DataFrame) -> list[str]:
     found = [f"{len(classes)} labels{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
     if len(classes) > _FEW_CLASSES:
         found.append("so many labels are rather names or texts than classes; is another column the label?")
-    if twins := _near_duplicates(list(classes)):
-        found.append(f"labels that differ in case alone: {'; '.join(twins)}")
-    return found
+    return [*found, *name_notes({"labels": classes})]
 
 
 def _describe_levels(frame: pd.DataFrame) -> list[str]:
@@ -236,16 +261,6 @@ _DESCRIBED: dict[str, Callable[[Any], list[str]]] = {
     "label": _describe_classes,
     "score": _describe_levels,
 }
-
-
-def _near_duplicates(names: Sequence[object]) -> list[str]:
-    """Names that are one but for case and white space."""
-    by_plain: dict[str, dict[str, None]] = {}
-    for name in names:
-        text = name_of(name, ends=True)
-        if isinstance(text, str):
-            by_plain.setdefault(" ".join(text.split()).casefold(), {})[text] = None
-    return [" and ".join(map(repr, same)) for same in by_plain.values() if len(same) > 1]
 
 
 def write_reading(path: str | os.PathLike[str], how: Reading) -> str:

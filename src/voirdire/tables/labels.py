@@ -76,6 +76,11 @@ class Labels(Rated):
         """The label of each row, by name."""
         return np.array(self.labels)[self.label]
 
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """As in :class:`AnswerTable`."""
+        return super().names | {"labels": self.labels if self.members is None else self.vocabulary}
+
     def joined_answers(self, new: Labels) -> dict[str, Any]:
         """Labels of this table and then of another, with their names: those declared, or of both."""
         every = tuple(sorted({*self.labels, *new.labels}))

@@ -43,6 +43,11 @@ class Rankings(Rated):
 
     rank: NDArray[np.float64]
 
+    @property
+    def names_questions(self) -> bool:
+        """As in :class:`AnswerTable`: rows are of items, not of answers."""
+        return False
+
     @cached_property
     def ranking(self) -> IntArray:
         """Ranking of each row: rows of one judge, criterion, context and run are one; shape (rows,)."""

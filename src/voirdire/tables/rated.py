@@ -106,6 +106,17 @@ class Rated(AnswerTable):
         return tuple(one for one in columns if one is not None)
 
     @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """As in :class:`AnswerTable`."""
+        of = ("judges", *(("items",) if self.has_items else ()), "criteria", "contexts", "systems")
+        return {one: getattr(self, one) for one in of}
+
+    @property
+    def names_questions(self) -> bool:
+        """As in :class:`AnswerTable`; where there are runs, each has one answer to a question."""
+        return self.run is None
+
+    @property
     def asked(self) -> tuple[IntArray, ...]:
         """As `about`."""
         return self.about

@@ -33,7 +33,7 @@ class Reading:
     Attributes
     ----------
     tool, map, winners, wide, columns, set, sheet, sep, table, where, positive, levels, people, degrees,
-    label_sets, no_label
+    label_sets, no_label, leave_out
         As in :func:`read`.
     """
 
@@ -53,6 +53,7 @@ class Reading:
     degrees: bool = False
     label_sets: str | None = None
     no_label: str | None = None
+    leave_out: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         wrong = []
@@ -80,6 +81,12 @@ class Reading:
             wrong.append(
                 "no_label says which cell of sets of labels stands for none; say by label_sets how they are written"
             )
+        for option, names in (("map", (self.map or {}).values()), ("columns", self.columns)):
+            wrong += [
+                f"column {name!r} is named by {option} and by leave_out; name it in one of them"
+                for name in names
+                if name in self.leave_out
+            ]
         if wrong:
             raise InputError(wrong)
 
@@ -185,7 +192,7 @@ def load_reading(path: Path) -> Reading:
 #: How options are written in such a file; a text unless they are named here.
 _FORMS = {
     **dict.fromkeys(("map", "winners", "set", "where"), '{a = "b"}'),
-    **dict.fromkeys(("columns", "levels", "people"), '["a", "b"]'),
+    **dict.fromkeys(("columns", "levels", "people", "leave_out"), '["a", "b"]'),
     "degrees": "true",
     "": '"a"',
 }
@@ -237,6 +244,7 @@ def read(
     degrees: bool = False,
     label_sets: str | None = None,
     no_label: str | None = None,
+    leave_out: Sequence[str] | str = (),
 ) -> Imported:
     """Read files of the tools that people use, or tables, as votes, scores, labels and rankings; judges stay apart.
 
@@ -281,6 +289,8 @@ def read(
         lists), or ``"rows"`` (each row of a judge and item names one). Without it, cells that are lists are sets.
     no_label : str, optional
         The cell of such a table that says that no label applies, such as ``"none"``, or ``""`` for empty cells.
+    leave_out : sequence of str, optional
+        Columns that are not read, by their names in the table: a column ``criterion`` that is a category of items.
 
     Returns
     -------
@@ -322,6 +332,7 @@ def read(
         degrees,
         label_sets,
         no_label,
+        _list_of_names(leave_out),
     )
     return read_as(source, how)
 
@@ -357,6 +368,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
         sheet=how.sheet,
         judges=how.judges_of_files(),
         where=how.where,
+        leave_out=how.leave_out,
     )
     found.levels, found.positive, found.people = how.levels, how.positive, tuple(how.people)
     found.sets = how.label_sets is not None
@@ -382,6 +394,7 @@ def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
         sep=how.sep,
         label_sets=how.label_sets,
         no_label=how.no_label,
+        leave_out=tuple(name for name in how.leave_out if name in columns),
     )
 
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, str]:
+def lacking_verbs(
+    frames: dict[str, pd.DataFrame], how: Reading, criterion: str = "criterion"
+) -> dict[str, str]:
     """Reasons why verbs cannot use a file; verbs that are not named can.
 
     Parameters
@@ -21,6 +23,8 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
         Tables by their kind.
     how : Reading
         How they were read.
+    criterion : str
+        Name of the column of criteria in the file.
 
     Examples
     --------
@@ -36,8 +40,10 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
         alone = {"agree": "a second judge"} if len(set(frames["rankings"]["judge"])) < 2 else {}
         return alone | dict.fromkeys(("metaeval", "replace"), lack)
     if len(kinds) > 1:
-        found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
-    elif lack := _lack_of_fit(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], how):
+        found = {
+            verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board", "replace")
+        }
+    elif lack := _lack_of_fit(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], how, criterion):
         found = dict.fromkeys(("fit", "board"), lack)
     judges = max(len(set(frame["judge"])) for frame in frames.values())
     if judges < 2:
@@ -48,27 +54,38 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
         found["metaeval"] = "scores"
     elif not how.people:
         found["metaeval"] = "people's scores (--humans FILE, or --people NAMES)"
-    labels = frames.get("labels")
-    if labels is not None and not {"context", "system"} <= set(labels):
+    if kinds == ["labels"] and not {"context", "system"} <= set(frames["labels"]):
         found["board"] = "columns context and system, which say whose answers the labels are of"
     if not how.people:
         found["replace"] = "people's answers (--humans FILE, or --people NAMES)"
     return found
 
 
-def _lack_of_fit(kind: TableKind, frame: pd.DataFrame, how: Reading) -> str:
+def _lack_of_fit(kind: TableKind, frame: pd.DataFrame, how: Reading, criterion: str) -> str:
     """Reason for which a fit would refuse a table: one value alone, or criteria that not all items are scored by."""
     if not kind.level:
         return ""
     values = list(dict.fromkeys(map(str, frame[kind.answer])))
     if how.levels is None and len(values) == 1:
         return f"a second {kind.level}: only {values[0]!r} occurs; --levels names all there may be"
+    if kind.averages and _is_category(frame):
+        return (
+            f"a column {criterion!r} of criteria, or none: each item has scores under one alone, so that it is a "
+            f"category of items; {_without(criterion)} reads the table without it"
+        )
     if kind.averages and (item := _half_scored(frame)) is not None:
         return (
             f"every item under every criterion: {item[0]!r} has no score under {item[1]!r}; "
             f"--where criterion={item[1]} takes one"
         )
     return ""
+
+
+def _is_category(frame: pd.DataFrame) -> bool:
+    """True where the column of criteria says of what kind each item is: no item has scores under two of them."""
+    if "criterion" not in frame or frame["criterion"].isna().any() or frame["criterion"].nunique() < 2:
+        return False
+    return bool((frame[["item", "criterion"]].drop_duplicates().groupby("item").size() == 1).all())
 
 
 def _half_scored(frame: pd.DataFrame) -> tuple[str, str] | None:
@@ -84,8 +101,21 @@ def _half_scored(frame: pd.DataFrame) -> tuple[str, str] | None:
     return None
 
 
-def command_for(name: str, how: Reading, frames: dict[str, pd.DataFrame], lacks: dict[str, str]) -> str:
+def _without(criterion: str) -> str:
+    """The option that reads a table without its column of criteria."""
+    return f"--leave-out {quote(criterion)}"
+
+
+def command_for(
+    name: str,
+    how: Reading,
+    frames: dict[str, pd.DataFrame],
+    lacks: dict[str, str],
+    criterion: str = "criterion",
+) -> str:
     """Write the command to type, with the options that the file was read by: to fit it, or what it is ready for.
+
+    Parameters are those of :func:`lacking_verbs`, and what that gave.
 
     Examples
     --------
@@ -111,5 +141,11 @@ def command_for(name: str, how: Reading, frames: dict[str, pd.DataFrame], lacks:
     if "--where criterion=" in lacks.get("fit", "") and how.where is None:
         criterion = str(frames["scores"]["criterion"].iloc[0])
         return " ".join(["voirdire fit", quote(name), *options, f"--where {quote(f'criterion={criterion}')}"])
+    if (
+        _without(criterion) in lacks.get("fit", "")
+        and not how.leave_out
+        and "criterion" not in (how.map or {})
+    ):
+        return " ".join(["voirdire fit", quote(name), *options, _without(criterion)])
     ready = [verb for verb in ("fit", "agree", "replace") if verb not in lacks]
     return " ".join([f"voirdire {ready[0]}", quote(name), *options]) if ready else ""

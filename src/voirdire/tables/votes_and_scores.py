@@ -32,6 +32,11 @@ class VotesAndScores:
     scores: Scores
 
     @property
+    def parts(self) -> tuple[Votes, Scores]:
+        """Both tables."""
+        return self.votes, self.scores
+
+    @property
     def question(self) -> tuple[str, ...]:
         """As of the votes, which are predicted from each other and from all scores."""
         return self.votes.question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,8 @@ def beside_people(
         Of several, each is named by its protocol (of tables by the file); a judge ``j`` of one with several judges is
         ``name/j``.
     humans : path or dataframe, optional
-        People's scores: item and score; judge, criterion, context and system are used where they are there.
+        People's scores: item (or context and system) and score; judge, criterion, context and system are used where
+        they are there. Read as those of the metrics are.
     phase : str, optional
         The phase of tables that have some, by default the final one.
     where : mapping of str to str, optional
@@ -64,23 +65,24 @@ def beside_people(
     """
     import pandas as pd
 
-    frames = [_read_metric_scores(table, phase, where) for table in tables]
+    frames = [_read_scores(table, phase, where) for table in tables]
+    if any("judge" not in frame for frame in frames):
+        raise InputError("a table of metrics has no column 'judge'; name who gave the scores")
     if len(frames) > 1:
         for frame, name in zip(frames, _table_names(tables, frames), strict=True):
             several = len(set(frame["judge"])) > 1
             frame["judge"] = [f"{name}/{judge}" for judge in frame["judge"]] if several else name
     if humans is None:
         return _fill_places(_with_criteria(frames)), []
-    people = select_rows(humans, None, None, answer="score")
-    people = people[[name for name in _KEPT if name in people]].copy()
-    if "item" not in people:
-        raise InputError("people's scores have no column 'item'; name the items as the metrics do")
+    people = _read_scores(humans, None, None)
+    crossed = all("item" not in frame for frame in (*frames, people))
+    frames = [_with_items(frame, people, "a table of metrics has") for frame in frames]
+    people = _with_items(people, pd.concat(frames), "people's scores have")
     people["judge"] = people["judge"].astype(str) if "judge" in people else HUMAN
     names = sorted(set(people["judge"]))
     both = set(names) & {judge for frame in frames for judge in frame["judge"]}
     if both:
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
-    people = people.assign(item=_as_names(people))
     metrics = _fill_places(_with_criteria(frames))
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
         raise InputError(
@@ -89,21 +91,44 @@ def beside_people(
         )
     people = _place_people_scores(people, metrics)
     metrics = _match_criteria(metrics, people)
-    return pd.concat([metrics, people], ignore_index=True), names
+    found = pd.concat([metrics, people], ignore_index=True)
+    return found.drop(columns="item") if crossed else found, names
 
 
-def _read_metric_scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
+def _read_scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
+    """Scores of metrics or of people, whose items are named as in every table, so that 1 and "1" are one."""
     found = select_rows(table, phase, where, answer="score")
-    if "judge" not in found:
-        raise InputError("a table of metrics has no column 'judge'; name who gave the scores")
     kept = found[[name for name in _KEPT if name in found]].copy()
-    return kept.assign(item=_as_names(kept)) if "item" in kept else kept
+    return kept.assign(item=_as_names(kept["item"])) if "item" in kept else kept
 
 
-def _as_names(frame: pd.DataFrame) -> list[Any]:
-    """Items as they are named in every table, so that 1 and "1" are one."""
-    named = [name_of(item) for item in frame["item"]]
-    return [name if isinstance(name, str) else item for name, item in zip(named, frame["item"], strict=True)]
+def _as_names(cells: Iterable[Any]) -> list[Any]:
+    return [name if isinstance(name := name_of(cell), str) else cell for cell in cells]
+
+
+def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.DataFrame:
+    """A table whose items are named: by themselves, or by context and system, as the other table calls what they made.
+
+    Raises
+    ------
+    InputError
+        It has neither.
+    """
+    if "item" in frame:
+        return frame
+    if not {"context", "system"} <= set(frame):
+        raise InputError(
+            f"{whose} no column 'item', nor both 'context' and 'system'; name the items as the other scores do"
+        )
+    known = {}
+    if {"item", "context", "system"} <= set(other):
+        known = dict(zip(_places(other), other["item"], strict=True))
+    named = [known.get(place, " / ".join(map(str, place))) for place in _places(frame)]
+    return frame.assign(item=named)
+
+
+def _places(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
+    return list(zip(_as_names(frame["context"]), _as_names(frame["system"]), strict=True))
 
 
 def _fill_places(frame: pd.DataFrame) -> pd.DataFrame:

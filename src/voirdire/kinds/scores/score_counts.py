@@ -61,7 +61,7 @@ def report_unrated(table: Scores, problems: Problems) -> None:
         problems.table(
             f"every item has scores under one criterion alone, such as {table.items[0]!r} under "
             f"{table.criteria[int(counts[0].argmax())]!r}: the column criterion is then a category of items; give it "
-            "another name (category), or leave it out"
+            "another name (category), or leave it out (--leave-out criterion, in Python read(..., leave_out=...))"
         )
         return
     for criterion, name in enumerate(table.criteria):

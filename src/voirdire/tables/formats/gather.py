@@ -31,7 +31,7 @@ from voirdire.tables.formats.rows import (
     Row,
     UnknownOrder,
 )
-from voirdire.tables.formats.source import Source, open_source
+from voirdire.tables.formats.source import Source, leave_out_columns, open_source
 from voirdire.tables.formats.table_rows import COLUMNS, Rows
 from voirdire.tables.label_sets import ROWS
 from voirdire.tables.problems import nearest_name
@@ -53,6 +53,7 @@ def gather_tables(
     sheet: str | None = None,
     judges: Mapping[str, str] | None = None,
     where: Mapping[str, str] | None = None,
+    leave_out: Sequence[str] = (),
 ) -> Imported:
     """As :func:`voirdire.read`; with a folder, rows are written into it while they are read, and none is kept."""
     paths = [files] if not isinstance(files, list | tuple) else list(files)
@@ -99,6 +100,7 @@ def gather_tables(
         _check_twice(paths)
         sources += [stack.enter_context(_open_source(path, sep, sheet)) for path in paths]
         check_judges(judges or {}, [source.path for source in sources])
+        leave_out_columns(sources, leave_out)
         for source in sources:
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))

@@ -25,6 +25,9 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Head, Source
 
+#: Inspect's grades: correct, incorrect, partial, no answer.
+_GRADES = {"C", "I", "P", "N"}
+
 
 def _detect_log(head: Head) -> bool:
     if head.shape == "zip":
@@ -71,6 +74,8 @@ def _log_rows(source: Source, header: Record, samples: Iterable[tuple[str, Recor
             yield Refused(f"{source.name} {place}", sample)
         else:
             yield from guarded_rows(f"{source.name} {place}", found.sample, sample)
+    if note := found.grades_note():
+        yield Note(note)
     status = header.get("status", "started")
     if status != "success":
         yield Note(f"{source.name}: the evaluation's status is {status!r}, its answers may be incomplete")
@@ -89,6 +94,8 @@ class _Log:
         self.roles: dict[str, Any] = about.get("model_roles") or {}
         self.epochs = (about.get("config") or {}).get("epochs") or 1
         self.own: set[str] = set()
+        self.words: set[str] = set()
+        self.numbers: set[str] = set()
         self.scorers: dict[str, Record] = {}
         for scorer in about.get("scorers") or []:
             registered = scorer["name"].rpartition("/")[2]
@@ -151,11 +158,23 @@ class _Log:
         if isinstance(said, float) and math.isnan(said):
             return Refused(place, "unscored (NaN)")
         if isinstance(said, str | bool):
+            self.words.add(str(said))
             return Label(judge, item, str(said), criterion, context)
         value = number_or_none(said)
         if value is None:
             return Refused(place, f"value {short_text(said)} is no grade")
+        self.numbers.add(criterion)
         return Score(judge, item, value, criterion, context, self.model)
+
+    def grades_note(self) -> str:
+        """What the grades of the log are read as; nothing where they are not Inspect's own."""
+        if not self.words or not self.words <= _GRADES:
+            return ""
+        read = (
+            f"{self.name}: the grades {', '.join(sorted(self.words))} are read as labels, by any scorer (Inspect's own "
+            "metrics count C as 1, P as 0.5, I and N as 0)"
+        )
+        return read + (f"; numbers, of {', '.join(sorted(self.numbers))}, as scores" if self.numbers else "")
 
     def _judge(self, key: str, registered: str, score: Record) -> str | None:
         grading = (score.get("metadata") or {}).get("grading")

@@ -6,7 +6,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import ANSWERS, EITHER, NEEDED, find_roles, kind_of, list_names, plain_name
+from voirdire.tables.columns import (
+    ANSWERS,
+    EITHER,
+    KIND_OF_TABLE,
+    find_roles,
+    kind_of,
+    list_names,
+    plain_name,
+)
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
@@ -61,7 +69,9 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
             f"{source.name}: it is no table of {asked.table}: none of its columns {list_names(source.columns())} is "
             f"{wanted} (--map {wanted}=COLUMN names one)"
         )
-    return asked.table if set(NEEDED[asked.table]) <= have.keys() else None
+    kind = KIND_OF_TABLE[asked.table]
+    crossed = {"item"} if kind.crosses and {"context", "system"} <= have.keys() else set()
+    return asked.table if set(kind.needed) <= have.keys() | crossed else None
 
 
 def _take_answer(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:

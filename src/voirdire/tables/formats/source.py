@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -43,6 +43,7 @@ from voirdire.tables.formats.streams import (
     unpacked_copy,
 )
 from voirdire.tables.parquet_file import parquet_names, parquet_rows
+from voirdire.tables.problems import nearest_name
 
 _PEEK = 2**16  # bytes by which a file is told
 _COLUMNS = 20_000  # of a table, at most
@@ -104,6 +105,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     workbook: Any = field(default=None, repr=False)  # the workbook of a spreadsheet and its sheet
     header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with names that are empty
+    left_out: frozenset[str] = field(default=frozenset(), repr=False)
     _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
@@ -122,10 +124,49 @@ class Source:
         if self.head.shape == "object" or self.head.lone:
             return iter([(self.name, self.head.first)])
         if self.kind in ("json", "jsonl"):
-            return json_objects(self.local, self.name, self.kind)
+            return self._without_left_out(json_objects(self.local, self.name, self.kind))
         if self.kind == "parquet":
             return self._parquet_records(columns)
-        return named_cells(self.rows(), self.header, self.name)
+        return self._without_left_out(named_cells(self.rows(), self.header, self.name))
+
+    def leave_out(self, names: Collection[str]) -> None:
+        """Have the file be one without some of its columns, and say so; names that it has not are passed over.
+
+        Raises
+        ------
+        InputError
+            It is no table.
+        """
+        if self.head.shape not in ("records", "table"):
+            raise InputError(
+                f"{self.name}: it is no table, of which columns are left out; leave --leave-out out"
+            )
+        columns = self.columns()
+        left = [name for name in columns if name in names]
+        if not left:
+            return
+        self.left_out = frozenset(left)
+        self._columns = tuple(name for name in columns if name not in self.left_out)
+        first = self.head.first
+        self.head = replace(
+            self.head,
+            keys=self.head.keys - self.left_out,
+            columns=tuple(name for name in self.head.columns if name not in self.left_out),
+            first=self._without_cells(first) if isinstance(first, dict) else first,
+        )
+        self.notes.append(f"{self.name}: left out, as --leave-out says: {', '.join(map(repr, left))}.")
+
+    def _without_cells(self, record: dict[str, Any]) -> dict[str, Any]:
+        return {name: cell for name, cell in record.items() if name not in self.left_out}
+
+    def _without_left_out(self, records: Placed) -> Placed:
+        """Records without the cells of columns that are left out."""
+        if not self.left_out:
+            return records
+        return (
+            (place, self._without_cells(record) if isinstance(record, dict) else record)
+            for place, record in records
+        )
 
     def columns(self) -> tuple[str, ...]:
         """All columns that some record of the file has, in the order they are first seen.
@@ -219,6 +260,26 @@ def _name_as_given(local: str, path: str) -> Iterator[None]:
         if local == path or repr(local) not in str(error):
             raise
         raise InputError([problem.replace(repr(local), repr(path)) for problem in error.problems]) from None
+
+
+def leave_out_columns(sources: Sequence[Source], names: Collection[str]) -> None:
+    """Read files without some columns.
+
+    Raises
+    ------
+    InputError
+        None of them has a column of that name.
+    """
+    columns = list(dict.fromkeys(name for source in sources for name in source.columns()))
+    called = ", ".join(source.name for source in sources)
+    if wrong := [
+        f"{called}: there is no column {name!r} to leave out{nearest_name(name, columns)}"
+        for name in names
+        if name not in columns
+    ]:
+        raise InputError(wrong)
+    for source in sources if names else ():
+        source.leave_out(names)
 
 
 def _first_bytes(local: str, unpack: bool = False) -> bytes:

@@ -23,6 +23,13 @@ _COUNTED = re.compile(
     r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
     re.IGNORECASE,
 )
+#: Columns that answers may depend on, or that cost them: numbers, and no answers.
+_BESIDE = re.compile(
+    r"(?:^|[_ .-])(?:length|len|tokens?|words?|chars?|characters|lines|time|seconds|duration|latency|date|year|age"
+    r"|price|cost|size|seed|temperature|position|order|turn|step|epoch)(?:$|[_ .-])",
+    re.IGNORECASE,
+)
+_SCORED = re.compile("prefer|score|rating|grade|quality|points|stars|likert", re.IGNORECASE)
 _KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
 #: What pairs of values that a column of winners may hold mean.
@@ -146,10 +153,22 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
         found.append(Suggestion(sentence, chosen_judges([one.name for one in judges])))
-    if len(numeric) > 1 and not counts:
-        found.append(
-            Suggestion(f"{_quoted_names(numeric)} hold numbers: are they criteria?", "--wide criterion")
-        )
+    scored = [one for one in numeric if not _BESIDE.search(one.name)]
+    named = [one for one in scored if _SCORED.search(one.name)]
+    about = "item" in roles or {"context", "system"} <= roles.keys()
+    if (
+        about
+        and len(scored) < len(numeric)
+        and not answers
+        and not counts
+        and not judges
+        and 1 in map(len, (scored, named))
+    ):
+        (score,) = scored if len(scored) == 1 else named
+        found.append(_suggest_score(score, roles))
+    elif len(scored) > 1 and not counts:
+        sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
+        found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
         if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
     if not counts and not answers and {"judge", "item"} <= roles.keys():
@@ -177,6 +196,12 @@ def likely_tables(source: Source) -> list[Suggestion]:
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def _suggest_score(one: Held, roles: Mapping[str, str]) -> Suggestion:
+    """Take a column of numbers beside others that answers may depend on for the scores."""
+    who = "" if "judge" in roles else " --set judge=NAME"
+    return Suggestion(f"{one.name!r} holds numbers: is it score?", f"--map score={quote(one.name)}{who}")
 
 
 def is_key(name: str) -> bool:

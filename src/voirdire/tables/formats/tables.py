@@ -85,7 +85,11 @@ def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
 
 def unknown_table(source: Source) -> str:
     """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
-    return f"{source.name}: {describe_unknown_columns(source.columns())}; {suggest_options(source)}"
+    said = describe_unknown_columns(source.columns())
+    # of columns that are all known, but of several kinds, there is nothing to name
+    return f"{source.name}: {said}" + (
+        "" if said.endswith("which is meant") else f"; {suggest_options(source)}"
+    )
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:

@@ -1,0 +1,82 @@
+"""Win rates against a reference: where every vote is between one item and another, how often each other one wins.
+
+The rate of an item is the mean of its votes, 1 for a win, 1/2 for a tie (of a vote with a degree that of the item), as
+leaderboards against a fixed baseline print it. Its variance is by contexts (prompts), sum over contexts of the squared
+sum of residuals, G / (G - 1) over n^2, or by votes where there are none; the interval is Wilson's (1927, Journal of the
+American Statistical Association 22) with as many votes as would have that variance. It is a figure of these votes:
+biases of judges and lengths stay in it, which scores of the board take out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from voirdire.tables.counts import Votes
+from voirdire.typing import Floats, Ints
+
+
+def reference_rates(votes: Votes | None, prob: float) -> dict[str, Any] | None:
+    """Win rate of every item against the one that all were compared with; None where there is no such item.
+
+    Parameters
+    ----------
+    votes : Votes or None
+        Under one criterion; of several there is none.
+    prob : float
+        Coverage of the intervals.
+
+    Returns
+    -------
+    dict or None
+        item (the reference) and rates, the highest first: item, value, low, high (None with fewer than two contexts),
+        n (votes).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> rows = {"judge": "a", "first": ["x", "x", "y", "y"], "second": "base", "winner": ["x", "x", "y", "base"]}
+    >>> found = reference_rates(read_votes(pd.DataFrame(rows)), 0.9)
+    >>> found["item"], [(row["item"], row["value"], row["n"]) for row in found["rates"]]
+    ('base', [('x', 1.0, 2), ('y', 0.5, 2)])
+    """
+    if votes is None or len(votes.criteria) > 1 or not len(votes.first):
+        return None
+    always = [
+        item
+        for item in {int(votes.first[0]), int(votes.second[0])}
+        if ((votes.first == item) | (votes.second == item)).all()
+    ]
+    if len(always) != 1:
+        return None
+    cell, reference = votes.row_cell, always[0]
+    other = np.where(votes.first == reference, votes.second, votes.first)[cell]
+    ahead = np.array([1.0, 0.0, 0.5])[votes.row_outcome]
+    if votes.details is not None and votes.details.degree is not None:
+        ahead = 0.5 + (ahead - 0.5) * (2.0 * votes.details.degree - 1.0)
+    won = np.where(votes.first[cell] == reference, 1.0 - ahead, ahead)
+    context = np.arange(len(won)) if votes.row_context is None else votes.row_context
+    rows = []
+    for item in np.unique(other).tolist():
+        mine = other == item
+        row = {"item": votes.items[item], **_rate(won[mine], context[mine], prob), "n": int(mine.sum())}
+        rows.append(row)
+    return {"item": votes.items[reference], "rates": sorted(rows, key=lambda row: -row["value"])}
+
+
+def _rate(won: Floats, context: Ints, prob: float) -> dict[str, float | None]:
+    """The mean with its interval."""
+    p, groups = float(won.mean()), np.unique(context, return_inverse=True)[1]
+    size = int(groups.max()) + 1
+    if size < 2:
+        return {"value": p, "low": None, "high": None}
+    sums = np.bincount(groups, won - p)
+    variance = float(sums @ sums) * size / (size - 1) / len(won) ** 2
+    n = p * (1.0 - p) / variance if variance > 0.0 else float(size)
+    z = float(ndtri((1.0 + prob) / 2.0))
+    middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n)
+    half = z * float(np.sqrt(p * (1.0 - p) / n + z * z / (4.0 * n * n))) / (1.0 + z * z / n)
+    return {"value": p, "low": max(middle - half, 0.0), "high": min(middle + half, 1.0)}

@@ -1,0 +1,215 @@
+"""Answers that stand twice in a table, and names that are one but for case and white space.
+
+A second answer of a judge to a question counts as a further one, as it should where the judge was asked again; where a
+file was appended to itself, or an answer was corrected, it should not. What tells questions apart are voirdire's
+columns, and further ones with no more than half as many different cells as rows (a turn, a template); one with more
+(a comment, the number of a row) says nothing of it. Votes without contexts are about questions that nobody names, such
+as prompts: that a judge compares the same items again says nothing there, and neither do rankings, whose rows are no
+answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.tables.answer_table import AnswerTable
+from voirdire.tables.encode import IntArray
+from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among, read_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Columns of a table that say what was asked of whom, and when.
+_ASKED = (
+    "judge", "criterion", "context", "system", "item", "first", "second", "order", "run", "phase", "time", "group",
+)  # fmt: skip
+#: Columns that say how an answer was given, not to what.
+_SAID = ("degree", "confidence", "weight", "text", "source", "id")
+_SHOWN = 2  # pairs of names
+_RUN = "number repeats in a column run"
+
+
+def notes_on_answers(source: object, table: Any) -> list[str]:
+    """Sentences about answers that stand twice in a table, and about names that differ in case or white space alone.
+
+    Parameters
+    ----------
+    source : path, dataframe, what read() gave, or a list of them
+        What the table was read from; nothing is said of one that had been read before.
+    table : Votes, Scores, Labels, Rankings or VotesAndScores
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = pd.DataFrame({"judge": ["Ann", "ann"], "item": "x", "score": [1, 2]})
+    >>> notes_on_answers(rows, read_scores(rows))
+    ["Names that differ in case or white space alone count as several: judges 'Ann' and 'ann'. Write each in one way."]
+    """
+    sources = source if isinstance(source, list | tuple) else [source]
+    if any(isinstance(one, AnswerTable) for one in sources):
+        return []
+    found = []
+    for part in table.parts:
+        if part.names_questions and _has_repeats(part):
+            problems = Problems("table")
+            of = sources[0]
+            if len(sources) > 1:
+                of = next(one for one in sources if columns_among(one, [part.answer], problems))
+            cells = read_columns(of, [*part.column_names], None, problems)
+            found += repeat_notes(cells, part.answer, part.answers)
+    return [*found, *name_notes(table.parts[0].names)]
+
+
+def _has_repeats(table: Any) -> bool:
+    """True where a judge was asked the same twice, as far as voirdire's columns say."""
+    if table.judges == (NAMELESS,):
+        return False
+    key = np.array(table.unit_codes()["judge"], dtype=np.int64)
+    for column in table.asked:
+        size = int(column.max(initial=0)) + 2
+        if int(key.max(initial=0)) >= np.iinfo(np.int64).max // size - 1:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        key = key * size + column + 1
+    key.sort()
+    return bool((key[1:] == key[:-1]).any())
+
+
+def repeat_notes(
+    cells: Mapping[str, Sequence[object]] | pd.DataFrame,
+    answer: str,
+    answers: Sequence[object] | NDArray[Any] | None = None,
+) -> list[str]:
+    """Sentences about rows that repeat an earlier answer, and about answers to one question that contradict each other.
+
+    Parameters
+    ----------
+    cells : mapping of str to sequence, or DataFrame
+        All columns of a table of answers.
+    answer : str
+        The column of answers.
+    answers : sequence, shape (rows,), optional
+        What the answers were read as, where cells may write one in several ways.
+
+    Examples
+    --------
+    >>> said = repeat_notes({"judge": ["a", "a", "a"], "item": ["x", "x", "x"], "score": [1, 1, 2]}, "score")
+    >>> [sentence.partition(":")[0] for sentence in said]  # doctest: +NORMALIZE_WHITESPACE
+    ['1 row repeats an earlier answer of its judge (row 2 that of row 1)',
+     '1 question has different answers of one judge (rows 1 and 3']
+    """
+    import pandas as pd
+
+    whole: Any = pd.DataFrame(dict(cells))
+    if not _names_questions(whole, answer):
+        return []
+    known = [name for name in _ASKED if name in whole]
+    chosen = whole.duplicated(known, keep=False).to_numpy()
+    if not chosen.any():
+        return []
+    texts = {name: whole[name].map(repr) for name in whole if name not in (*_ASKED, *_SAID, answer)}
+    further = [name for name, text in texts.items() if text.nunique() <= len(whole) / 2]
+    twice = whole[chosen].assign(**{name: texts[name][chosen] for name in further})
+    group = twice.groupby(known + further, sort=False, dropna=False).ngroup().to_numpy().astype(np.int64)
+    read = whole[answer].map(repr).to_numpy() if answers is None else np.asarray(answers)
+    said, number = pd.factorize(read[chosen])[0].astype(np.int64), np.flatnonzero(chosen) + 1
+    return [*_copies(group, said, number), *_contradictions(twice, known, answer, group, said, number)]
+
+
+def _names_questions(whole: pd.DataFrame, answer: str) -> bool:
+    if answer == "rank" or (answer == "winner" and "context" not in whole):
+        return False
+    return "judge" in whole and bool((whole["judge"] != NAMELESS).any())
+
+
+def _copies(group: IntArray, said: IntArray, number: IntArray) -> list[str]:
+    """The sentence about rows with the question and the answer of an earlier one."""
+    key = group * (said.max(initial=0) + 1) + said
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    copies = np.flatnonzero(first[place] != np.arange(len(key)))
+    if not len(copies):
+        return []
+    count, at = len(copies), copies[0]
+    rows = "1 row repeats an earlier answer" if count == 1 else f"{count:,} rows repeat earlier answers"
+    return [
+        f"{rows} of {'its judge' if count == 1 else 'their judges'} (row {number[at]:,} that of row "
+        f"{number[first[place[at]]]:,}): each counts. Delete {'it' if count == 1 else 'them'}, or {_RUN}."
+    ]
+
+
+def _contradictions(
+    twice: pd.DataFrame, asked: list[str], answer: str, group: IntArray, said: IntArray, number: IntArray
+) -> list[str]:
+    """The sentence about questions with different answers of one judge."""
+    first = np.unique(group, return_index=True)[1]
+    other = np.flatnonzero(said != said[first[group]])
+    questions = len(np.unique(group[other]))
+    if not questions:
+        return []
+    at, before = other[0], first[group[other[0]]]
+    one = twice.iloc[before]
+    shown = [
+        name
+        for name in ("judge", "criterion", "context", "system", "item", "first", "second")
+        if name in asked
+    ]
+    about = ", ".join(f"{name} {one[name]!r}" for name in shown)
+    sets = "; where several labels apply, --label-sets rows says so" if answer == "label" else ""
+    return [
+        f"{'1 question has' if questions == 1 else f'{questions:,} questions have'} different answers of one judge "
+        f"(rows {number[before]:,} and {number[at]:,}: {about}, {answer} {one[answer]} and "
+        f"{twice[answer].iloc[at]}): each counts. Keep one, or {_RUN}{sets}."
+    ]
+
+
+def name_notes(names: Mapping[str, Iterable[object]]) -> list[str]:
+    """The sentence about names that are one but for case and white space; none where there are none.
+
+    Parameters
+    ----------
+    names : mapping of str to iterable
+        Names of what, such as ``judges``.
+
+    Examples
+    --------
+    >>> name_notes({"judges": ["gpt", "GPT", "llama"], "items": ["a", "b"]})
+    ["Names that differ in case or white space alone count as several: judges 'GPT' and 'gpt'. Write each in one way."]
+    """
+    parts = []
+    for what, some in names.items():
+        twins = near_duplicates(list(some))
+        more = f" and {len(twins) - _SHOWN:,} more" if len(twins) > _SHOWN else ""
+        parts += [f"{what} {'; '.join(twins[:_SHOWN])}{more}"] if twins else []
+    if not parts:
+        return []
+    return [
+        f"Names that differ in case or white space alone count as several: {', '.join(parts)}. Write each in one way."
+    ]
+
+
+def near_duplicates(names: Sequence[object]) -> list[str]:
+    """Names that are one but for case and white space.
+
+    Examples
+    --------
+    >>> near_duplicates(["a b", "c", "A  b"])
+    ["'A  b' and 'a b'"]
+    """
+    texts = {*map(str, names)}
+    plain = [_plain_name(text) for text in texts]
+    if len(set(plain)) == len(plain):
+        return []
+    by_plain: dict[str, list[str]] = {}
+    for text, one in zip(texts, plain, strict=True):
+        by_plain.setdefault(one, []).append(text)
+    return sorted(" and ".join(map(repr, sorted(same))) for same in by_plain.values() if len(same) > 1)
+
+
+def _plain_name(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.cli.console import printable_text
-from voirdire.report.sections.best import ranks_note
+from voirdire.report.sections.best import RANKS_NOTE
 from voirdire.report.table import subject_heads
 
 Row = Mapping[str, Any]
@@ -92,7 +92,7 @@ def ranking_table(
             cells += [f"{row['p_best']:.0%}"]
         _add_row(table, cells)
     ranked = _with_rest(table, len(rows) - LIMIT, f"{called}s")
-    return Group(ranked, Text(ranks_note(called))) if sure and ranks else ranked
+    return Group(ranked, Text(RANKS_NOTE)) if sure and ranks else ranked
 
 
 def covariate_table(

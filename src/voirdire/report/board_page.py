@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.provenance import origin_blocks
-from voirdire.report.sections.best import ranks_note, with_ranks
+from voirdire.report.sections.best import RANKS_NOTE, with_ranks
 from voirdire.report.table import make_table, share_text, subject_heads
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
     heads = subject_heads(rows[0], "score", fit.kind.unit(fit.problem))
     notes = (
         found["decision"]["rule"],
-        ranks_note("item"),
+        RANKS_NOTE,
         "loss: how much worse than the best an item is on average, which is what choosing it costs.",
     )
     yield make_table(

@@ -54,7 +54,8 @@ def lacking_verbs(
         found["metaeval"] = "scores"
     elif not how.people:
         found["metaeval"] = "people's scores (--humans FILE, or --people NAMES)"
-    if kinds == ["labels"] and not {"context", "system"} <= set(frames["labels"]):
+    labels = frames.get("labels")
+    if labels is not None and len(kinds) == 1 and not {"context", "system"} <= set(labels):
         found["board"] = "columns context and system, which say whose answers the labels are of"
     if not how.people:
         found["replace"] = "people's answers (--humans FILE, or --people NAMES)"

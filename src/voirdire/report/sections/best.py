@@ -13,6 +13,9 @@ from voirdire.report.table import make_table, subject_heads
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
+#: Note on the column of ranks.
+RANKS_NOTE = "ranks: the places that all statements about pairs together leave open"
+
 
 def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The decision in a sentence and its rule, the scores, the probability of every rank, the table."""
@@ -48,9 +51,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         order=("rank", "item", *sure, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high"),
         missing={} if drawn else {"p_best": none},
-        notes=((decision.rule, ranks_note("item")) if ranked and decision is not None else ())
-        if drawn
-        else (none,),
+        notes=((decision.rule, RANKS_NOTE) if ranked and decision is not None else ()) if drawn else (none,),
         bands=tuple(row["item"] in decision.first for row in rows) if decision is not None and ranked else (),
     )
 
@@ -79,22 +80,8 @@ def _systems_blocks(fit: Fit, rows: Sequence[dict[str, Any]]) -> Iterator[Block]
         heads=heads,
         order=("rank", "system", "contexts", *heads, "p_best", "ranks"),
         drop=("sd", "rank_low", "rank_high", f"share_{getattr(fit.problem, 'positive', None)}"),
-        notes=(decision.rule, ranks_note("system")),
+        notes=(decision.rule, RANKS_NOTE),
         bands=tuple(row["system"] in decision.first for row in rows),
-    )
-
-
-def ranks_note(called: str) -> str:
-    """Note on the column of ranks: which of the two intervals of ranks it has; ``called`` is "item" or "system".
-
-    Examples
-    --------
-    >>> print(ranks_note("item"))
-    ranks: open to an item by all statements together; rank_low, rank_high of JSON and Python: of each item by itself
-    """
-    return (
-        f"ranks: open to {'an' if called == 'item' else 'a'} {called} by all statements together; rank_low, rank_high "
-        f"of JSON and Python: of each {called} by itself"
     )
 
 

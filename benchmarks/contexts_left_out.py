@@ -10,7 +10,7 @@ from common import shared, show, small
 
 import voirdire
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds.pick import sample_categorical
+from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.votes.chances import answer_probabilities, sample_new_context
 from voirdire.model.terms.reliability import Values
 

@@ -22,14 +22,14 @@ from voirdire.fit.human import compare_methods
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.human import candidates
-from voirdire.kinds.votes.human.left_out import people_prefer
+from voirdire.kinds.votes.human.cut import people_prefer
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.human.votes import HumanVotes
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.kinds.votes.residuals import vote_residuals
+from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
-from voirdire.trust.answer_weight import family_answer_weight
+from voirdire.trust.shared_errors import family_answer_weight
 
 SIZES = (10, 20, 40)
 DRAWS = 100

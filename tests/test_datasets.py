@@ -17,9 +17,9 @@ import pytest
 
 import voirdire
 from voirdire import InputError, datasets
-from voirdire.datasets import gold, mslr, mtrepro
+from voirdire.datasets import convert, gold, mtrepro
 from voirdire.datasets.cache import RemoteFile, fetch_files, is_cached
-from voirdire.datasets.local import find_files
+from voirdire.datasets.copies import find_files
 from voirdire.datasets.registry import REGISTRY
 
 # Where the local copy of each upstream file is, in the order of the registry's files.
@@ -602,7 +602,7 @@ def test_preferences_of_annotators_are_votes_with_ties(tmp_path: Path) -> None:
     answers = ["A", "B", neither, ""]
     first = annotated(tmp_path, [(f"CD{k}", "X", "Y", said) for k, said in enumerate(answers)], 2)
     second = annotated(tmp_path, [("CD0", "Y", "Z", "b ")], 7)
-    found = mslr.preference_votes(first, second)
+    found = convert.preference_votes(first, second)
     assert found.values.tolist() == [
         ["annotator-2", "CD0", "X", "Y", "first"],
         ["annotator-2", "CD1", "X", "Y", "second"],
@@ -610,7 +610,7 @@ def test_preferences_of_annotators_are_votes_with_ties(tmp_path: Path) -> None:
         ["annotator-7", "CD0", "Y", "Z", "second"],
     ]
     with pytest.raises(KeyError):
-        mslr.preference_votes(annotated(tmp_path, [("CD0", "X", "Y", "C")], 3))
+        convert.preference_votes(annotated(tmp_path, [("CD0", "X", "Y", "C")], 3))
     assert len(REGISTRY["mslr-pairwise"].files) == 5
 
 
@@ -633,7 +633,7 @@ def test_annotators_and_the_dimensions_that_they_follow_come_back(tmp_path: Path
                 right = rng.random() < 1 / (1 + np.exp(-gap))
                 pairs.append((review, a, b, "A" if right == (rng.random() < eta) else "B"))
         paths.append(annotated(tmp_path, pairs, number))
-    votes = mslr.preference_votes(*paths)
+    votes = convert.preference_votes(*paths)
     human = pd.DataFrame({name: pd.Series(values) for name, values in worth.items()})
     human = human.rename_axis(["context", "system"]).reset_index()
     for side in ("first", "second"):

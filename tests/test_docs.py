@@ -182,7 +182,7 @@ def test_the_module_can_write_the_tables_only_in_a_source_tree(tmp_path: Path) -
 
 def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> None:
     from voirdire.collect.panel import _JUDGE, _TOP, read_panel
-    from voirdire.collect.registry import protocol_names
+    from voirdire.collect.plan import protocol_names
 
     text = (project / "docs" / "collect.md").read_text(encoding="utf-8")
     tables = re.findall(

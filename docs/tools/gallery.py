@@ -29,8 +29,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from voirdire.datasets.cache import is_cached
-from voirdire.datasets.copies import copies
-from voirdire.datasets.local import find_files
+from voirdire.datasets.copies import copies, find_files
 from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir

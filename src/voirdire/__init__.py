@@ -91,7 +91,7 @@ FIT_VERBS = {
     "report": "voirdire.report.verb",
     "save": "voirdire.fit.store",
     "update": "voirdire.fit.update",
-    "verdicts": "voirdire.decide.judge_verdicts",
+    "verdicts": "voirdire.decide.verdicts",
 }
 
 

@@ -21,7 +21,7 @@ import pytest
 import voirdire
 from voirdire import InputError
 from voirdire.app import server
-from voirdire.app.private_folder import private_folder
+from voirdire.app.uploads import private_folder
 
 from .test_window import long_votes
 

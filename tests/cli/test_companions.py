@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from voirdire.cli import app
-from voirdire.cli.companions import load_companion
+from voirdire.cli.options import load_companion
 
 
 class Absent:

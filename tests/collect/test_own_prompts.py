@@ -14,9 +14,8 @@ from voirdire import InputError
 from voirdire.cli import app
 from voirdire.collect.plan import make_plan
 from voirdire.collect.rehearsal import rehearse_run
-from voirdire.collect.rendering import HERE, Prompts
+from voirdire.collect.rendering import HERE, Prompts, needed_slots
 from voirdire.collect.shown import prompts_planned, protocol_templates
-from voirdire.collect.slots import needed_slots
 
 PANEL = {
     "judges": [

@@ -24,8 +24,8 @@ from voirdire.cli.collect import _confirm_host
 from voirdire.collect import collect
 from voirdire.collect.allowed import BUILT_IN, allowed_pairs, key_problems
 from voirdire.collect.panel import read_panel
+from voirdire.collect.plan import find_protocol, metadata, protocol_names
 from voirdire.collect.protocol import Judge
-from voirdire.collect.registry import find_protocol, metadata, protocol_names
 from voirdire.errors import InputError
 
 ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["x", "y"]})

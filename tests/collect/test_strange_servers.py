@@ -21,9 +21,9 @@ from scripted_server import Reply, completion, user
 
 from voirdire.collect import collect
 from voirdire.collect.answers import find_breach, parse_json, usable_content
+from voirdire.collect.client import LARGEST, BadAnswer, _read_bounded
 from voirdire.collect.replies import Reply as Received
 from voirdire.collect.replies import retry_after
-from voirdire.collect.wire import LARGEST, BadAnswer, _read_bounded
 from voirdire.errors import InputError
 
 DEEP = 200_000

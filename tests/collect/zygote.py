@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from voirdire.collect import collect, registry
+from voirdire.collect import collect, plan
 
-registered = registry._registered_protocols
-registry._registered_protocols = lambda: registered() | {"toy": "toy:Toy"}
+registered = plan._registered_protocols
+plan._registered_protocols = lambda: registered() | {"toy": "toy:Toy"}
 
 for line in sys.stdin:
     command = json.loads(line)

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
-from voirdire.decide.board import board
-from voirdire.decide.cycles import clear_wins, shortest_cycle
+from voirdire.decide.board import board, clear_wins, shortest_cycle
 from voirdire.errors import InputError
 from voirdire.tables.votes import read_votes
 

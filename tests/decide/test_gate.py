@@ -15,7 +15,7 @@ import voirdire
 from voirdire.decide.betting import log_bet_evidence
 from voirdire.decide.gate import verdict_sentence
 from voirdire.decide.gate_answers import read_differences
-from voirdire.decide.gate_loss import expected_losses
+from voirdire.decide.gate_found import expected_losses
 from voirdire.decide.gate_pairs import Versions
 from voirdire.decide.gate_people import bound_distance
 from voirdire.errors import InputError

@@ -10,9 +10,9 @@ import pytest
 
 import voirdire
 from voirdire.decide.audit_answers import Answers, pair_with_reference
+from voirdire.decide.audit_drift import find_repeats, others_repeat_disagreement
 from voirdire.decide.audit_effects import noise_ratios, outfit_statistics, truth_for
 from voirdire.decide.audit_measures import judge_measures
-from voirdire.decide.audit_repeats import find_repeats, others_repeat_disagreement
 from voirdire.decide.unit_means import UnitMeans
 from voirdire.tables.detect import read_table
 from voirdire.typing import Floats

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from voirdire.infer.engine import double_precision
-from voirdire.infer.lbfgs import SHORTEST, Minimum, minimise_lbfgs
+from voirdire.infer.engine import SHORTEST, Minimum, double_precision, minimise_lbfgs
 
 RNG = np.random.default_rng(0)
 DESIGN = RNG.normal(size=(60, 8))

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from voirdire.infer import engine
 from voirdire.infer import mode as modes
 from voirdire.infer.mode import find_mode, find_modes
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, simulate_votes

@@ -15,8 +15,7 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic_resample
 from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.mode import find_mode
-from voirdire.infer.refine import laplace_draws
-from voirdire.infer.skew import Skewed, skewed_approximation
+from voirdire.infer.refine import Skewed, laplace_draws, skewed_approximation
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes

@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.infer.by_laplace import MODES
+from voirdire.infer.by_laplace import MODES, draw_about_modes, modes_beside
 from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.mode import find_mode
-from voirdire.infer.saddle import draw_about_modes, modes_beside
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.model.prior_draws import draw_from_prior
 from voirdire.model.specs import load_model

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.whiten import Whitening, whitening_map
+from voirdire.infer.nuts import Whitening, whitening_map
 
 
 def spread(white: Whitening) -> np.ndarray:

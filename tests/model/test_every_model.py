@@ -31,8 +31,7 @@ from voirdire.kinds.votes.contexts import by_context, cell_contexts, split_by_te
 from voirdire.kinds.votes.terms import with_terms
 from voirdire.model.specs import load_model, specification_folder
 from voirdire.tables.covariates import columns_of
-from voirdire.tables.vote_rows import VoteRows
-from voirdire.tables.votes import read_votes
+from voirdire.tables.votes import VoteRows, read_votes
 
 # PyTensor's wheels come without BLAS and say so; no model here multiplies matrices.
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.vote_terms import vote_terms
+from voirdire.kinds.votes.layout import vote_terms
 from voirdire.model.design import Cells, Scale, Term
 from voirdire.model.family.sharpness import sharpness_family
 from voirdire.model.family.two_coin import two_coin_family

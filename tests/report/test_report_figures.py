@@ -14,11 +14,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from voirdire import Fit, InputError, fit
 from voirdire.report.figures import KINDS, forest, plot
-from voirdire.report.figures.bars import phase_bars
+from voirdire.report.figures.coefficients import phase_bars
 from voirdire.report.figures.heat import draw_matrix, similarity_order
 from voirdire.report.figures.rows import draw_parts
-from voirdire.report.figures.style import empty_figure
-from voirdire.report.figures.svg import to_svg
+from voirdire.report.figures.style import empty_figure, to_svg
 from voirdire.report.pair_agreement import Observed, observed_over_expected
 from voirdire.report.ppc import calibration_bins, draws_of_cells, replicated_shares, wilson_interval
 

@@ -12,11 +12,11 @@ import pytest
 
 from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import some_draws
+from voirdire.kinds.labels.answers import left_out as labels_left_out
 from voirdire.kinds.labels.influence import label_units
-from voirdire.kinds.labels.left_out import left_out as labels_left_out
 from voirdire.kinds.registry import KINDS
+from voirdire.kinds.scores.answers import left_out as scores_left_out
 from voirdire.kinds.scores.chances import score_probabilities
-from voirdire.kinds.scores.left_out import left_out as scores_left_out
 from voirdire.report.figure_blocks import calibration_blocks, predictive_shares
 from voirdire.report.figures import predictive
 from voirdire.report.page import Figure, Text

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.tables import parquet_file, plain_csv
+from voirdire.tables import csv_file, parquet_file
 from voirdire.tables.cells import CODED, Coded
 from voirdire.tables.files import read_file
 from voirdire.tables.labels import read_labels
@@ -84,7 +84,7 @@ def test_whole_numbers_are_the_names_that_a_dataframe_has(table: pd.DataFrame, t
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """CSV of any size by DuckDB, where that can read it."""
-    monkeypatch.setattr(plain_csv, "LARGE", 1)
+    monkeypatch.setattr(csv_file, "LARGE", 1)
 
 
 WRITTEN = {
@@ -108,7 +108,7 @@ def test_csv_is_read_as_by_rows(text: str, tmp_path: Path, monkeypatch: pytest.M
     path.write_bytes(text.encode())
     found = []
     for least in (1, 1 << 30):
-        monkeypatch.setattr(plain_csv, "LARGE", least)
+        monkeypatch.setattr(csv_file, "LARGE", least)
         problems = Problems("labels")
         try:
             cells = read_file(str(path), ["label", "judge"], ["item"], problems)

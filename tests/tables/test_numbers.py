@@ -13,8 +13,7 @@ from voirdire import InputError, fit, read
 from voirdire.cli import app
 from voirdire.tables.further import with_covariates
 from voirdire.tables.scores import read_scores
-from voirdire.tables.vote_rows import VoteRows
-from voirdire.tables.votes import read_votes
+from voirdire.tables.votes import VoteRows, read_votes
 
 NUMBERS = {"12": 12.0, "-0.5": -0.5, "1e-3": 0.001, "1E3": 1000.0, "+3": 3.0, ".5": 0.5, "007": 7.0}
 OTHERS = [

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from voirdire.infer.diagnose import to_arviz
-from voirdire.trust.power_scaling import DELTA, power_sensitivity, symmetric_distance
+from voirdire.trust.prior import DELTA, power_sensitivity, symmetric_distance
 
 
 @pytest.mark.parametrize(("mean", "share"), [(0.0, 1.0), (0.0, 0.3), (2.0, 0.5), (-1.0, 0.1)])

@@ -13,14 +13,13 @@ from voirdire.infer.mode import find_mode, find_modes
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.registry import kind_of
-from voirdire.kinds.votes.residuals import vote_residuals
-from voirdire.kinds.votes.trust import item_moments
+from voirdire.kinds.votes.trust import item_moments, vote_residuals
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
-from voirdire.trust.answer_weight import family_answer_weight
 from voirdire.trust.checks import check_dependent_judges
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.influence import _data_without_judge, top_changers
 from voirdire.trust.residuals import Residuals
+from voirdire.trust.shared_errors import family_answer_weight
 
 NONE = np.zeros(0, dtype=np.int64)
 

@@ -23,8 +23,7 @@ from voirdire.infer.method import Method
 from voirdire.infer.mode import find_modes
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.nuts import sample_nuts
-from voirdire.infer.posterior import integrated_scores, normalised_weights
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode, integrated_scores, normalised_weights
 from voirdire.infer.refine import laplace_draws
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem

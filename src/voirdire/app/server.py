@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 from voirdire.app.guard import Guard
-from voirdire.app.private_folder import private_folder
 from voirdire.app.routes import make_app
 from voirdire.app.session import Sessions
+from voirdire.app.uploads import private_folder
 from voirdire.errors import InputError
 
 _PACKAGES = ("starlette", "uvicorn")

@@ -26,7 +26,7 @@ from voirdire.cli.options import (
 )
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.report import Format
-from voirdire.decide.price import read_prices
+from voirdire.decide.prospects import read_prices
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.report.board_page import board_page

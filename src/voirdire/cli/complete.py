@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voirdire.cli.companions import load_companion
+from voirdire.cli.options import load_companion
 from voirdire.model.specs import model_names
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.companions import load_companion
-from voirdire.cli.options import Cluster
+from voirdire.cli.options import Cluster, load_companion
 from voirdire.errors import InputError
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import complete, console, signals
-from voirdire.cli.companions import load_companion
-from voirdire.cli.options import Cluster
+from voirdire.cli.options import Cluster, load_companion
 from voirdire.cli.reading import TableOptions, reads_tables, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file

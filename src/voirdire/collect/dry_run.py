@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.collect.cost import made_up_answer, token_price, tokens_read, tokens_written
-from voirdire.collect.loop import run_in_loop
 from voirdire.collect.plan import make_plan
 from voirdire.collect.protocol import Answer, Question
+from voirdire.collect.rehearsal import run_in_loop
 
 
 @dataclass(frozen=True, eq=False)

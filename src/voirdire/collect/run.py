@@ -16,11 +16,11 @@ from voirdire.collect.client import Client, Form
 from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import FILE, NOTHING, Journal
 from voirdire.collect.local import LocalServers
-from voirdire.collect.loop import run_in_loop
 from voirdire.collect.panel import LOCAL, RULE, keys_in_panel, read_keys
 from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import TABLES, Row
 from voirdire.collect.redact import Redactor
+from voirdire.collect.rehearsal import run_in_loop
 from voirdire.errors import InputError
 from voirdire.folders import check_resumed_folder
 from voirdire.layouts import Layout, json_with, text_with

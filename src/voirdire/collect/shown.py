@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voirdire.collect.journal import FILE, Journal
-from voirdire.collect.plan import make_plan
+from voirdire.collect.plan import find_protocol, make_plan
 from voirdire.collect.protocol import key_text
-from voirdire.collect.registry import find_protocol
 from voirdire.collect.rehearsal import rehearse_run
 from voirdire.collect.rendering import Prompts
 from voirdire.errors import InputError

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.datasets.cache import fetch_files, is_cached
-from voirdire.datasets.copies import PARTS, copies
-from voirdire.datasets.local import find_files
+from voirdire.datasets.copies import PARTS, copies, find_files
 from voirdire.datasets.registry import REGISTRY, Entry
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir

@@ -9,7 +9,14 @@ import numpy as np
 
 from voirdire.decide.answer_rows import CONFIDENCE
 from voirdire.decide.audit_answers import Answers
-from voirdire.decide.audit_drift import accuracy_over_time
+from voirdire.decide.audit_drift import (
+    accuracy_over_time,
+    change_beyond_repeats,
+    find_repeats,
+    order_effects,
+    others_repeat_disagreement,
+    repeat_disagreement,
+)
 from voirdire.decide.audit_effects import (
     FEWEST,
     Effect,
@@ -20,13 +27,6 @@ from voirdire.decide.audit_effects import (
     truth_for,
 )
 from voirdire.decide.audit_information import Found, information_rows
-from voirdire.decide.audit_repeats import (
-    change_beyond_repeats,
-    find_repeats,
-    order_effects,
-    others_repeat_disagreement,
-    repeat_disagreement,
-)
 from voirdire.typing import Floats
 
 ALARM = 0.015  # chance that anything but drift is found of a judge without a bias

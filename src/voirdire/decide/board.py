@@ -1,21 +1,161 @@
-"""The verb ``board``: a fit as a leaderboard that says what it can and what it cannot tell."""
+"""The verb ``board``: a fit as a leaderboard that says what it can and what it cannot tell.
+
+Context (prompt) that alone decides what is said of the first place.
+
+Over the contexts asked about, an item is first, and others share its place, by :mod:`.pairs`. A context decides where
+all that would be said otherwise without it, and it is no context like the others: the lead of the first over an item
+concerned is there many robust standard deviations from that in the others, and surely so, as far as the draws tell.
+
+Cycles: items of which each clearly beats the next, and the last the first, so that no ranking is right.
+
+A pair is clear where its votes lean one way by more than chance allows among all pairs (Bonferroni); votes of one
+context count as one witness. Without a cycle in truth one is found only if some pair is clear the wrong way. A liking
+for the place shown first looks like a cycle where pairs that make one were shown in one order: those are left out.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.cycles import clear_wins, shortest_cycle
-from voirdire.decide.deciding import deciding_context
 from voirdire.decide.decision import Decision, decide, is_about_people, people_needed_between
+from voirdire.decide.pairs import compare_pairs
 from voirdire.decide.prospects import information_factor, rank_probabilities
 from voirdire.decide.reference import reference_rates
 from voirdire.kinds.kind import Entrants
+from voirdire.tables.counts import Votes
+from voirdire.tables.graph import fixed_order
+from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
+
+
+FAR = 3.5  # robust standard deviations from the other contexts
+SURE = 3.0  # standard deviations of the draws by which a lead differs from that in the others
+NORMAL = 1.4826  # of the median absolute deviation of a normal distribution
+MOST = 10  # contexts that are left out in turn: those furthest from the others
+
+
+def deciding_context(draws: Floats, level: float) -> int | None:
+    """The context that alone decides what is said of the first place; None where there is none.
+
+    Parameters
+    ----------
+    draws : array, shape (draws, contexts, items)
+        Strength of each item in each context.
+    level : float
+        Probability that all statements about pairs of items are right.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> strength = np.array([[0.0, 0.2]] * 9 + [[0.1, 0.2], [4.0, 0.0]])
+    >>> deciding_context(strength + 0.1 * rng.normal(size=(2000, 11, 2)), 0.95)
+    10
+    >>> deciding_context(strength[:9] + 0.1 * rng.normal(size=(2000, 9, 2)), 0.95)
+    """
+    contexts = draws.shape[1]
+    if contexts < 3:
+        return None
+    total = draws.sum(axis=1)
+    first, sharing = _first_place(total / contexts, level)
+    strength = draws.mean(axis=0)
+    away = _lead_deviations(strength, first)
+    for x in np.argsort(-away.max(axis=1), kind="stable")[:MOST]:
+        if away[x].max() <= FAR:
+            return None
+        left = (total - draws[:, x]) / (contexts - 1)
+        other, with_it = _first_place(left, level)
+        concerned = (sharing ^ with_it) if other == first else np.arange(len(sharing)) == other
+        lead = draws[:, x] - left
+        gap = lead[:, [first]] - lead
+        sure = np.abs(gap.mean(axis=0)) > SURE * gap.std(axis=0)
+        if (concerned & sure & (away[x] > FAR)).any():
+            return int(x)
+    return None
+
+
+def _first_place(scores: Floats, level: float) -> tuple[int, np.ndarray]:
+    """The highest of the items that share the first place, and the mask of them, by draws of shape (draws, items)."""
+    first = compare_pairs(scores, level).first
+    return int(np.where(first, scores.mean(axis=0), -np.inf).argmax()), first
+
+
+def _lead_deviations(strength: Floats, first: int) -> Floats:
+    """Robust standard deviations between the first's lead over each item there and elsewhere, (contexts, items)."""
+    lead = strength[:, [first]] - strength
+    away = np.abs(lead - np.median(lead, axis=0))
+    return np.asarray(away / (NORMAL * np.maximum(np.median(away, axis=0), 1e-9)))
+
+
+ALPHA = 0.05  # chance that any pair is called clear the wrong way
+FEWEST = 6  # witnesses of a pair
+
+
+def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
+    """Pairs (better, worse) whose votes leave no doubt by a t test over their witnesses, shape (pairs, 2)."""
+    from scipy.special import stdtr
+
+    first, second = votes.first[votes.row_cell], votes.second[votes.row_cell]
+    net = np.select([votes.row_outcome == 0, votes.row_outcome == 1], [1.0, -1.0], 0.0)
+    net = np.where(first < second, net, -net)
+    size = len(votes.items)
+    turned = first > second
+    pair = np.minimum(first, second) * size + np.maximum(first, second)
+    witness = np.arange(votes.rows) if votes.row_context is None else votes.row_context
+    keys, unit = np.unique(np.stack([pair, witness]), axis=1, return_inverse=True)
+    total, answers = np.bincount(unit.ravel(), net), np.bincount(unit.ravel())
+    pairs, place = np.unique(keys[0], return_inverse=True)
+    size_of = np.bincount(place)
+    lean = np.bincount(place, total) / np.bincount(place, answers)
+    # of witnesses who say more or less, beside what so many answers say on average (a ratio estimator)
+    variance = np.bincount(place, (total - lean[place] * answers) ** 2) / np.maximum(size_of - 1, 1)
+    far: Floats = np.abs(np.bincount(place, total)) / np.sqrt(np.maximum(variance, 1e-12) * size_of)
+    enough = size_of >= FEWEST
+    if fixed_order(votes) is None:
+        at = np.searchsorted(pairs, pair)
+        enough &= (np.bincount(at, turned, len(pairs)) > 0) & (np.bincount(at, ~turned, len(pairs)) > 0)
+    # witnesses that all say the same have no variance: their number bounds what they can tell
+    p = np.maximum(stdtr(np.maximum(size_of - 1, 1), -far), 0.5**size_of)
+    clear = enough & (p < alpha / max(len(pairs), 1))
+    low, high = pairs // size, pairs % size
+    better, worse = np.where(lean > 0, low, high)[clear], np.where(lean > 0, high, low)[clear]
+    return np.stack([better, worse], axis=1)
+
+
+def shortest_cycle(wins: Ints, items: int) -> list[int]:
+    """A shortest cycle of pairs (better, worse); empty where there is none.
+
+    Examples
+    --------
+    >>> shortest_cycle(np.array([[0, 1], [1, 2], [2, 0], [0, 3]]), 4)
+    [0, 1, 2]
+    """
+    beats: list[list[int]] = [[] for _ in range(items)]
+    for better, worse in wins.tolist():
+        beats[better].append(worse)
+    best: list[int] = []
+    for start in range(items):
+        before = {start: -1}
+        waiting = deque([start])
+        while waiting:
+            here = waiting.popleft()
+            if start in beats[here]:
+                path = [here]
+                while before[path[-1]] >= 0:
+                    path.append(before[path[-1]])
+                if not best or len(path) < len(best):
+                    best = path[::-1]
+                break
+            for there in beats[here]:
+                if there not in before:
+                    before[there] = here
+                    waiting.append(there)
+    return best
 
 
 def board(fit: Fit, prices: object = None, margin: float = 0.0) -> dict[str, Any]:

@@ -20,8 +20,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.decide.pairs import Pairs, compare_pairs
-from voirdire.decide.price import Choice, cheapest_choice, read_prices
-from voirdire.decide.prospects import expected_loss, information_factor, people_needed
+from voirdire.decide.prospects import (
+    Choice,
+    cheapest_choice,
+    expected_loss,
+    information_factor,
+    people_needed,
+    read_prices,
+)
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.preference import Preference

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.decide.gate_pairs import ABOUT, Differences, Versions, pair_answers
-from voirdire.decide.gate_values import VALUES
-from voirdire.decide.gate_votes import differences_of_votes
+from voirdire.decide.gate_values import VALUES, differences_of_votes
 from voirdire.errors import InputError
 from voirdire.tables.answer_table import AnswerTable
 from voirdire.tables.detect import read_table

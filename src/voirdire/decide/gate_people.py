@@ -18,9 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.agreement.ppi.estimate import powered_estimate
+from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.rows import FAR, FEW, sampling_distance
-from voirdire.agreement.ppi.sample import Sample
 from voirdire.decide.gate_pairs import Differences
 
 PLANNED = 100  # human answers at which the bounds are narrowest

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.ppi.estimate import powered_estimate
+from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.intervals import powered_interval
 from voirdire.agreement.ppi.rows import FAR, sampling_distance
-from voirdire.agreement.ppi.sample import Sample
 from voirdire.decide.judged import Judged, read_judged
-from voirdire.decide.rogan_gladen import rogan_gladen
-from voirdire.decide.strata import Share, answers_needed, cut_strata, share_of_good
+from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 

@@ -12,16 +12,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior import Posterior
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode, Posterior
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import kind_of
-from voirdire.model.check import list_names
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Problem, list_names
 from voirdire.tables.families import read_families
-from voirdire.trust.answer_weight import equal_family_weights, family_answer_weight
 from voirdire.trust.families import has_own_judges, point_without_items, shared_error_families
-from voirdire.trust.shared_errors import SharedErrors
+from voirdire.trust.shared_errors import SharedErrors, equal_family_weights, family_answer_weight
 from voirdire.typing import Floats
 
 COUNTS = 0.9  # of an independent answer: from there judges who answer alike are no family

@@ -12,7 +12,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.verb import read_answers
-from voirdire.kinds.held_out import Seen
+from voirdire.kinds.answers import Seen
 from voirdire.kinds.kind import Kind, Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, load_model, model_names

@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import Inferred, Method
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode
 from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
 from voirdire.kinds.kind import Kind, Request
 from voirdire.model.target_answers import TargetAnswers

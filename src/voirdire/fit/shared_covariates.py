@@ -20,11 +20,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.panel_gap import target_and_panel_scores
 from voirdire.model.problem import Problem
 from voirdire.notices import listen_for_notes
+from voirdire.tables.covariates import COUNTED
 from voirdire.tables.grouped import is_grouped
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
-from voirdire.tables.text_counts import COUNTED
 from voirdire.typing import Floats
 
 CLEAR = 0.99  # probability of the interval

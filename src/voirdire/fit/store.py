@@ -16,10 +16,9 @@ from voirdire.fit.stored_arrays import wrong_arrays
 from voirdire.folders import new_folder
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Packed
-from voirdire.kinds.registry import KINDS
+from voirdire.kinds.registry import FITS, KINDS
 from voirdire.layouts import (
     FORMAT,
     Layout,
@@ -30,7 +29,7 @@ from voirdire.layouts import (
     text_with,
     with_seal,
 )
-from voirdire.model.check import Check
+from voirdire.model.problem import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.model.target_answers import read_target_answers
 from voirdire.model.term_rows import TermRow

@@ -21,11 +21,10 @@ from voirdire.infer.device.choice import find_gpu
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
-from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import MODES
 from voirdire.kinds.kind import Request
 from voirdire.kinds.panel_gap import check_about
-from voirdire.kinds.registry import KINDS, check_kind
+from voirdire.kinds.registry import FITS, KINDS, check_kind
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms

@@ -17,7 +17,7 @@ import numpy as np
 
 from voirdire.infer import engine
 from voirdire.infer.checks import LAST
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array

@@ -1,26 +1,171 @@
-"""The Laplace approximation, tried and, by the default method, made better where it does not hold."""
+"""The Laplace approximation, tried and, by the default method, made better where it does not hold.
+
+Posteriors by NUTS.
+
+Draws of a posterior whose search ended at a saddle: between modes that are alike.
+
+Where nobody can tell which judge is right (each has a class of its own) the search, which begins with all judges
+alike, ends at the point where they stay so, and the density rises from there towards each of several modes. These are
+searched for in the directions in which it does, and each is drawn from as often as its normal approximation says that
+it holds: exp(log density) times the root of the determinant of the covariance.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
-from voirdire.infer.by_nuts import infer_by_nuts
 from voirdire.infer.derivatives import Derivatives
+from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.hmc_cost import moves_affordable
-from voirdire.infer.laplace import Laplace
+from voirdire.infer.importance import systematic_resample
+from voirdire.infer.laplace import Laplace, laplace_approximation
 from voirdire.infer.method import LAPLACE_DRAWS, UNHELD, Inferred, Method, seconds_since
+from voirdire.infer.mode import find_mode
+from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.refine import ROUNDS, laplace_draws
-from voirdire.infer.saddle import draw_about_modes
 from voirdire.infer.trial import validate_by_hmc
-from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Check, Problem
 from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    from voirdire.infer.nuts import Draws
+
+
+def infer_by_nuts(
+    problem: Problem, start: Laplace | NestedMode, method: Method, checks: list[Check]
+) -> Inferred:
+    """The posterior by NUTS, in the coordinates that an approximation or a nested search gives."""
+    density = problem.density
+    run = _sample_draws(problem, start, method)
+    draws = whole = run.x
+    if density.has_mirror:
+        rng = np.random.default_rng(method.seed)
+        both = mirror.weigh_orientations(density, run.x, problem.data, run.alike, rng)
+        draws, whole = both.folded, both.whole
+        checks.append(problem.orientation_check(both.mass))
+        if not run.alike and both.turned:
+            checks.append(check.check_both_modes(both.turned))
+    checks += check.check_sampling(diagnose_draws(density, draws, run.diverging, run.energy))
+    stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
+    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(checks), stats, "nuts")
+
+
+def _sample_draws(problem: Problem, start: Laplace | NestedMode, method: Method) -> Draws:
+    chains, warmup, draws = method.chains, method.warmup, method.draws
+    if method.sampler != "numpyro":
+        from voirdire.infer.pymc_samplers import sample_pymc
+
+        return sample_pymc(problem, method.sampler, method.seed, chains, warmup, draws)
+    from voirdire.infer import nuts  # JAX
+    from voirdire.infer.nested import nuts as nested_nuts
+
+    done, lock, total = 0, threading.Lock(), chains * (warmup + draws)
+
+    def report_progress(count: int) -> None:
+        nonlocal done
+        with lock:
+            done = min(done + count, total)
+            if method.progress is not None:
+                method.progress(done, total, "")
+
+    if isinstance(start, NestedMode):
+        return nested_nuts.sample_nuts(
+            start.nested,
+            seed=method.seed,
+            chains=chains,
+            warmup=warmup,
+            draws=draws,
+            progress=report_progress,
+        )
+    return nuts.sample_nuts(
+        problem, start, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=report_progress
+    )
+
+
+DIRECTIONS = 4  # in which modes are searched for, both ways
+LARGEST = 1000  # parameters: of more the directions would take long
+BESIDE = 0.1  # on coordinates: nearer is the same mode
+LOWEST = 1e-4  # share of the draws from which a mode counts
+
+
+class FromModes(NamedTuple):
+    """Draws about several modes.
+
+    Attributes
+    ----------
+    best : Laplace
+        The approximation at the mode with most draws.
+    draws : array, shape (draws, size)
+    k : float or None
+        The largest tail shape of the weights at one of them; see :func:`.laplace_draws`.
+    modes : int
+        Number of modes.
+    """
+
+    best: Laplace
+    draws: Floats
+    k: float | None
+    modes: int
+
+
+def draw_about_modes(
+    problem: Problem, saddle: Laplace, count: int, rng: np.random.Generator, rounds: int
+) -> FromModes | None:
+    """Draws about the modes beside a saddle; None where none is found or there are too many parameters.
+
+    Parameters
+    ----------
+    saddle : Laplace
+        Where a search ended that is no proper maximum.
+    rounds : int
+        See :func:`.laplace_draws`.
+    """
+    if len(saddle.mean) > LARGEST:
+        return None
+    found = modes_beside(problem, saddle)
+    if not found:
+        return None
+    log = np.array([log for _, log in found])
+    weights = np.exp(log - log.max())
+    weights = np.where(weights < LOWEST * weights.sum(), 0.0, weights)
+    of = np.bincount(systematic_resample(weights / weights.sum(), count, rng), minlength=len(found))
+    drawn = [
+        laplace_draws(problem, one, int(number), rng, rounds)
+        for (one, _), number in zip(found, of, strict=True)
+        if number
+    ]
+    tails = [k for _, k in drawn if k is not None]
+    draws = rng.permutation(np.concatenate([each for each, _ in drawn]))
+    return FromModes(found[int(of.argmax())][0], draws, max(tails, default=None), len(drawn))
+
+
+def modes_beside(problem: Problem, saddle: Laplace) -> list[tuple[Laplace, float]]:
+    """Proper modes beside a saddle, each once, with the logarithms of what their approximations hold.
+
+    But for (2 pi)^(size / 2), which all have.
+    """
+    derivatives = Derivatives(problem.density, problem.data)
+    values, vectors = np.linalg.eigh(derivatives.hessian(saddle.mean))
+    found: list[tuple[Laplace, float]] = []
+    for value, vector in zip(values[:DIRECTIONS], vectors.T[:DIRECTIONS], strict=True):
+        if value >= 0:
+            break
+        for sign in (1.0, -1.0):
+            one = laplace_approximation(problem, find_mode(problem, start=saddle.mean + sign * vector))
+            known = any(np.abs(one.mean - other.mean).max() < BESIDE for other, _ in found)
+            if one.smallest_curvature > 0 and not known:
+                volume = float(np.linalg.slogdet(one.root)[1])
+                found.append((one, volume - derivatives.both(one.mean)[0]))
+    return found
+
 
 QUICK = 5_000  # numbers of a table up to which importance weights are evened out before draws are moved
 MODES = (

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer import checks as check
-from voirdire.infer.by_nuts import infer_by_nuts
+from voirdire.infer.by_laplace import infer_by_nuts
 from voirdire.infer.device.choice import device_for
 from voirdire.infer.kernel.library import NONE, kernel_library
 from voirdire.infer.laplace import approximation_of_draws
@@ -18,8 +18,7 @@ from voirdire.infer.nested.cost import is_affordable, skips_validation
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
-from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Check, Problem
 
 LARGE = 400  # parameters from which a matrix that whitens them is not known well enough from draws
 EARLY = "Ctrl-C ended the chains early: what they had drawn by then is shown."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.trial import CENTRAL, Trial
-from voirdire.model.check import Check, Level
+from voirdire.model.problem import Check, Level
 
 RHAT = 1.01
 ESS = 400.0

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.laplace import laplace_approximation
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode
 from voirdire.model.density import Data
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats

@@ -8,16 +8,13 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
-from voirdire.infer.by_laplace import infer_by_laplace
+from voirdire.infer.by_laplace import infer_by_laplace, infer_by_nuts
 from voirdire.infer.by_nested import infer_by_nested
-from voirdire.infer.by_nuts import infer_by_nuts
 from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.method import BY_ADAM, LAPLACE_DRAWS, Inferred, Method, oriented_posterior
 from voirdire.infer.nested.mode import NestedMode
-from voirdire.infer.posterior import Posterior
-from voirdire.infer.posterior_mode import Mode
-from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.infer.posterior import Mode, Posterior
+from voirdire.model.problem import Check, Problem
 
 UNUSED = "This fit had no chains that run on the device that was asked for: all of it ran on the processor."
 

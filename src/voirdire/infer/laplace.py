@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.derivatives import Derivatives
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 

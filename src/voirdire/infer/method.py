@@ -16,8 +16,7 @@ from voirdire.infer import mirror
 from voirdire.infer.laplace import check_draws, memory_bytes
 from voirdire.infer.laplace import check_size as check_held
 from voirdire.infer.posterior import Posterior
-from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Check, Problem
 from voirdire.typing import Floats
 
 Progress = Callable[[int, int, str], None]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voirdire.infer.derivatives import Derivatives, count_numbers
-from voirdire.infer.posterior_mode import TOLERANCE, Mode
+from voirdire.infer.posterior import TOLERANCE, Mode
 from voirdire.infer.search import Found
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem

@@ -1,4 +1,7 @@
-"""Posterior of a fit: its centre and its draws, as named values."""
+"""Posterior of a fit: its centre and its draws, as named values.
+
+Result of a search for the posterior mode.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,38 @@ import numpy as np
 from voirdire.model.density import LogDensity
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
+
+TOLERANCE = 1e-6  # on the largest component of the gradient
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """A posterior mode in free coordinates.
+
+    Parameters
+    ----------
+    x : array, shape (size,)
+    log_density : float
+        Unnormalised log posterior density there.
+    gradient : float
+        Largest absolute component of its gradient.
+    iterations, evaluations : int
+    starts : tuple of float
+        Log density reached from each start that was tried; more than one only where the mode is in doubt.
+    """
+
+    x: Floats
+    log_density: float
+    gradient: float
+    iterations: int
+    evaluations: int
+    starts: tuple[float, ...]
+
+    @property
+    def converged(self) -> bool:
+        """True if the gradient is small for the size of the log density (rounding bounds what is reachable)."""
+        return bool(self.gradient <= 10 * TOLERANCE * max(1.0, abs(self.log_density) * 1e-4))
+
 
 TOGETHER = 20_000_000  # numbers that are sorted at once
 MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width

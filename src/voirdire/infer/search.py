@@ -1,4 +1,4 @@
-"""Limited-memory BFGS driven from Python: the same method as :mod:`voirdire.infer.lbfgs`, for one table at a time.
+"""Limited-memory BFGS driven from Python: the same method as :mod:`voirdire.infer.engine`, for one table at a time.
 
 At most the objective and its gradient are compiled. The loop around them costs some microseconds a step, and the
 compiler some seconds less than where the loop is part of the program: nearly all of the time of a first fit.
@@ -53,7 +53,7 @@ def search_minimum(
     max_iterations: int = 2000,
     metric: Metric | None = None,
 ) -> Found:
-    """Minimise a smooth function of one vector; see :func:`voirdire.infer.lbfgs.minimise_lbfgs` for the steps.
+    """Minimise a smooth function of one vector; see :func:`voirdire.infer.engine.minimise_lbfgs` for the steps.
 
     Parameters
     ----------

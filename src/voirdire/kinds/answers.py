@@ -1,4 +1,16 @@
-"""Answers of a fit one by one: their log probability under draws, what was said, and what they are about."""
+"""Answers of a fit one by one: their log probability under draws, what was said, and what they are about.
+
+One answer of each row, drawn by the answers' probabilities.
+
+Probability of answers that a model has not seen, by the mode of the posterior given those that it has seen.
+
+Of scores and labels each answer is predicted by itself, also where a judge gave an item several:
+
+    P(y_ki) = sum_l [y_ki = l] P(l | theta_i, judge k)                          scores of levels, votes
+    P(y_ki) = sum_j P(j | the labels of i that were seen) P(y_ki | j, judge k)  labels
+
+On a continuous scale it is the density per point of the scale, and at the ends the probability to stand there.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +23,39 @@ import numpy.typing as npt
 
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
+
+
+def sample_categorical(chance: Floats, rng: np.random.Generator) -> Ints:
+    """Draw a column of each row, shape (rows,); rows need not sum to one, and take one uniform number each.
+
+    Examples
+    --------
+    >>> sample_categorical(np.array([[0.0, 2.0], [1.0, 0.0]]), np.random.default_rng(0)).tolist()
+    [1, 0]
+    """
+    ends = chance.cumsum(axis=1)
+    return np.asarray((rng.random(len(chance))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
+
+
+Seen = tuple[Floats, Floats]  # of each answer: log of its probability, and whether it was the most probable
+
+
+def score_predictions(chance: Floats, answer: Ints) -> Seen:
+    """Log probability of each answer, and 1 where it was the most probable.
+
+    Parameters
+    ----------
+    chance : array, shape (answers, possible answers)
+    answer : int array, shape (answers,)
+
+    Examples
+    --------
+    >>> [part.round(2).tolist() for part in score_predictions(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([0, 0]))]
+    [[-1.39, -0.69], [0.0, 1.0]]
+    """
+    own = chance[np.arange(len(answer)), answer]
+    return np.log(own), (chance.argmax(axis=1) == answer).astype(float)
+
 
 BLOCK = 2_000_000  # numbers that are computed at once
 

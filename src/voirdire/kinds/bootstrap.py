@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.infer.mode import find_modes
-from voirdire.infer.nested.held import find_held_modes
+from voirdire.infer.nested.mode import find_held_modes
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.parallel import run_in_order

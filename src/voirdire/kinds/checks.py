@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.model.check import Check, Level, list_names
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Check, Level, Problem, list_names
 from voirdire.typing import Floats, Ints
 
 ORIENTATION = ("orientation", "label-switching")  # which of two (or more) twins of a posterior is meant

@@ -26,8 +26,7 @@ from voirdire.kinds.human import Anchored
 from voirdire.kinds.idata import split_chains, to_inference_data
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.panel_gap import check_about
-from voirdire.model.check import Check, worst_level
-from voirdire.model.problem import TARGET, Problem
+from voirdire.model.problem import TARGET, Check, Problem, worst_level
 from voirdire.model.specs import Model
 from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
@@ -125,7 +124,7 @@ class Fit:
         return self._frame({name: [row[name] for row in rows] for name in rows[0]} if rows else {})
 
     def verdicts(self) -> pd.DataFrame:
-        """Verdict on each judge: judge, verdict, why, information; see :mod:`voirdire.decide.judge_verdicts`."""
+        """Verdict on each judge: judge, verdict, why, information; see :mod:`voirdire.decide.verdicts`."""
         return self._rows(tuple(find_verb("verdicts")(self)))
 
     def anchor_methods(self) -> pd.DataFrame:
@@ -180,7 +179,7 @@ class Fit:
 
         Of votes, see :func:`.votes.chances.predict_votes`; of scores, :func:`.scores.predict.predict_scores`; of votes
         and scores, either; of labels with answers the classes of the items of another table, without them what judges
-        may say of items of this one, see :func:`.labels.unanswered.predict_labels`.
+        may say of items of this one, see :func:`.labels.predict.predict_labels`.
 
         Parameters
         ----------

@@ -11,8 +11,8 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.own_families import asked_families
-from voirdire.model.added_terms import STEP, TIME, added_equation, added_terms, term_label, walk_numbers
 from voirdire.model.design import Term
+from voirdire.model.panel_density import STEP, TIME, added_equation, added_terms, term_label, walk_numbers
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
 from voirdire.tables.covariates import OWN_FAMILY

@@ -10,12 +10,10 @@ import numpy as np
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
-from voirdire.kinds.answers import Answers
+from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.held_out import Seen
-from voirdire.kinds.joint_checks import all_checks
-from voirdire.kinds.joint_problem import JointProblem, encode_joint
+from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.preference import Preference
@@ -32,13 +30,13 @@ from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.about_items import compared_items
+from voirdire.kinds.votes.answers import held_out_votes
 from voirdire.kinds.votes.bootstrap import resample_votes as resampled_votes
-from voirdire.kinds.votes.held_out import held_out_votes
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.kind import VOTES, unpack_people
-from voirdire.kinds.votes.residuals import vote_residuals as vote_residuals
-from voirdire.model.check import Check
+from voirdire.kinds.votes.trust import vote_residuals as vote_residuals
 from voirdire.model.density import Data
+from voirdire.model.problem import Check
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
@@ -106,7 +104,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         seed: int,
         chosen: str | None,
     ) -> list[Check]:
-        """See :func:`.joint_checks.all_checks`."""
+        """See :func:`.joint_problem.all_checks`."""
         votes, moments = vote_residuals(problem.of_votes, posterior), self.over_time(problem, posterior)
         left = votes.beside(score_residuals(problem.of_scores, posterior))
         return [*found, *all_checks(problem, posterior, judges, seed, votes, left, moments)]

@@ -13,10 +13,9 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.answers import Answers
+from voirdire.kinds.answers import Answers, Seen
 from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords
 from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shown_draws
@@ -29,8 +28,7 @@ from voirdire.kinds.quantities import (
 )
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
-from voirdire.model.check import Check
-from voirdire.model.problem import PANEL, TARGET, Problem
+from voirdire.model.problem import PANEL, TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.term_rows import TermRow

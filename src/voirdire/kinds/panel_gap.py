@@ -6,7 +6,12 @@ of b, however many there are: with gap = sd(b) / sd(theta) and sd(s) the spread 
     theta = kept s + sd(s) (kept (1 - kept))^(1/2) z,   kept = 1 / (1 + gap^2),   z ~ Normal(0, 1),
 
 s and theta from their means, in every draw. log gap ~ Normal(mean, sd) as public tables have it
-(:mod:`voirdire.kinds.gap_prior`); people's answers about some items teach more (:mod:`voirdire.kinds.gap_posterior`).
+(:mod:`voirdire.kinds.panel_gap`); people's answers about some items teach more (:mod:`voirdire.kinds.gap_posterior`).
+
+The prior of the gap between what panels and people make of items, learned across public tables.
+
+Written by ``benchmarks/panel_gaps.py``, whose results are in benchmarks/README.md: mean and standard deviation, over
+the tables, of the logarithm of the gap (:mod:`voirdire.kinds.panel_gap`).
 """
 
 from __future__ import annotations
@@ -22,11 +27,14 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.gap_posterior import GapPosterior, mean_and_sd
-from voirdire.kinds.gap_prior import LOG_GAP_MEAN, LOG_GAP_SD
 from voirdire.model.problem import PANEL, TARGET, Problem
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
+
+LOG_GAP_MEAN = 0.01
+LOG_GAP_SD = 0.64
+
 
 ABOUT = TARGET, PANEL
 JUDGES = "models", "people"

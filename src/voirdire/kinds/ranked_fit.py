@@ -1,24 +1,125 @@
-"""Fits whose items have strengths: of comparisons, of scores, of rankings."""
+"""Fits whose items have strengths: of comparisons, of scores, of rankings.
+
+Results of fits of votes, scores and rankings for terms beside those of their model.
+
+Pairs of items: how often one wins against another, and how sure it is that it is the better one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit_in_batches
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.effects import effect_tables, spread_table
 from voirdire.kinds.fit import Fit, find_verb
-from voirdire.kinds.panel_gap import learned_gap
-from voirdire.kinds.spreads import spread_table
-from voirdire.kinds.win_matrix import win_matrix
-from voirdire.model.problem import PANEL
+from voirdire.kinds.panel_gap import learned_gap, shown_draws
+from voirdire.model.problem import PANEL, Problem
+from voirdire.model.terms.arrays import logistic_sigmoid
 from voirdire.settings import least_draws
 from voirdire.tables.given import convert_to_library
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class TermsFit:
+    """A fit whose problem has ``added`` terms."""
+
+    problem: Any
+    posterior: Any
+    prob: float
+
+    def covariates(self) -> pd.DataFrame:
+        """Effects of covariates, which are held fixed: name, effect (log-odds), low, high, unit, clear (of 0).
+
+        Raises
+        ------
+        InputError
+            The fit has none.
+        """
+        return self._term_frame("covariates", "covariates() needs fit(..., covariates=...)")
+
+    def own_family(self) -> pd.DataFrame:
+        """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high.
+
+        Raises
+        ------
+        InputError
+            The fit was not asked for it.
+        """
+        return self._term_frame("own_family", "own_family() needs fit(..., families=..., item_families=...)")
+
+    def terms(self) -> pd.DataFrame:
+        """Values of the other terms beside a model's own: term, level, value (log-odds), low, high.
+
+        Raises
+        ------
+        InputError
+            The fit has none.
+        """
+        return self._term_frame(
+            "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
+        )
+
+    def _term_frame(self, name: str, otherwise: str) -> pd.DataFrame:
+        import pandas as pd
+
+        found = effect_tables(self.problem, self.posterior, self.prob)
+        if name not in found:
+            raise InputError(otherwise)
+        return pd.DataFrame(found[name])
+
+
+def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    """Win probability of every item against every other, with its interval.
+
+    Item i wins against item j where a judge who errs by nothing but how close they are prefers it:
+    sigmoid(score_i - score_j), which is 1 / (1 + exp(score_j - score_i)) in log-odds of the scores that the fit shows.
+
+    Returns
+    -------
+    dict of array, shape (items (items - 1),)
+        first, second, p_win (median over draws), low, high, p_better (share of draws in which the first is better, ties
+        counting half); the last three are missing without draws. By items as the table has them.
+
+    Raises
+    ------
+    InputError
+        The items have no scores in log-odds (baselines that count).
+    """
+    if problem.density.model.pool != "none" or "strength" not in posterior.central_values:
+        raise InputError(
+            f"win_matrix() needs strengths in log-odds, and {problem.density.model.name} has none; fit crowd-bt"
+        )
+    items = np.array(problem.items, dtype=object)
+    first, second = (side.ravel() for side in np.nonzero(~np.eye(len(items), dtype=bool)))
+    columns: Columns = {"first": items[first], "second": items[second]}
+    if posterior.values is None:
+        centre = {name: of[None] for name, of in posterior.central_values.items()}
+        score = shown_draws(problem, centre)[0]
+        nothing = np.full(len(first), np.nan)
+        return columns | {
+            "p_win": logistic_sigmoid(score[first] - score[second], np),
+            "low": nothing,
+            "high": nothing,
+            "p_better": nothing,
+        }
+    draws = shown_draws(problem, posterior.values)
+    found = np.empty((4, len(first)))
+    for item in range(len(items)):  # pairs of one item at a time: draws times items, not times pairs
+        rows = first == item
+        gap = draws[:, [item]] - draws[:, second[rows]]
+        wins = logistic_sigmoid(gap, np)
+        better = (gap > 0).mean(axis=0) + (gap == 0).mean(axis=0) / 2
+        found[:, rows] = (np.median(wins, axis=0), *posterior.interval(wins, prob), better)
+    return columns | dict(zip(("p_win", "low", "high", "p_better"), found, strict=True))
+
 
 _GROUPS = {"votes": "answers"}  # columns of groups of judges by another name
 
@@ -57,7 +158,7 @@ class RankedFit(Fit):
     def spreads(self) -> pd.DataFrame:
         """Learned spreads of items, contexts, tastes and tie habits: name, value, low, high.
 
-        Empty of models without learned structure; see :func:`voirdire.kinds.spreads.spread_table`.
+        Empty of models without learned structure; see :func:`voirdire.kinds.effects.spread_table`.
         """
         return self._frame(spread_table(self.problem, self.posterior, self.prob))
 
@@ -123,7 +224,7 @@ class ComparedFit(RankedFit):
         return convert_to_library(comparisons, self.frames)
 
     def win_matrix(self) -> pd.DataFrame:
-        """Win probability of every item against every other; see :func:`.win_matrix.win_matrix`.
+        """Win probability of every item against every other; see :func:`.ranked_fit.win_matrix`.
 
         Columns: first, second, p_win (how often a judge who errs by nothing but how close they are prefers the first),
         low, high, p_better. ``.pivot(index="first", columns="second", values="p_win")`` makes it a square.

@@ -1,19 +1,32 @@
-"""The kinds of data that there are, by the names that model files and tables have for them."""
+"""The kinds of data that there are, by the names that model files and tables have for them.
+
+The class of fits of each kind of data.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.kinds.joint import JOINT
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.joint import JOINT, JointFit
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.labels.fit import LabelsFit
 from voirdire.kinds.labels.kind import LABELS
+from voirdire.kinds.rankings.fit import RankingsFit
 from voirdire.kinds.rankings.kind import RANKINGS
+from voirdire.kinds.scores.fit import ScoresFit
 from voirdire.kinds.scores.kind import SCORES
+from voirdire.kinds.votes.fit import VotesFit
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model, model_names
+
+FITS: dict[str, type[Fit]] = {
+    made.kind.name: made for made in (VotesFit, LabelsFit, ScoresFit, RankingsFit, JointFit)
+}
+
 
 KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in (VOTES, LABELS, SCORES, RANKINGS, JOINT)}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.model.added_terms import STEP
+from voirdire.model.panel_density import STEP
 from voirdire.model.problem import Problem
 
 COSTS = {

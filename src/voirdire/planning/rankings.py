@@ -15,7 +15,7 @@ import numpy as np
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.planning.candidates import Candidates
+from voirdire.planning.simulated import Candidates
 from voirdire.settings import is_number, is_whole
 from voirdire.simulate import simulate_rankings
 

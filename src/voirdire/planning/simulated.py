@@ -1,17 +1,48 @@
-"""Simulated panels of votes as tables that models are fitted to, and what is compared with their truth."""
+"""Simulated panels of votes as tables that models are fitted to, and what is compared with their truth.
+
+Result of a plan by simulation: the collections that were tried, and the one that is recommended.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.specs import Model
+from voirdire.report.notebook import table_view
+from voirdire.report.table import make_table
 from voirdire.simulate.votes import SimulatedArrays, VoteArrays
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Collections that were simulated, a row each, and the first of them that is good enough, None if none is.
+
+    Attributes
+    ----------
+    order : str
+        Which row is first, in words.
+    """
+
+    order: ClassVar[str]
+
+    table: pd.DataFrame
+    best: dict[str, Any] | None
+
+    def _repr_html_(self) -> str:
+        """HTML without scripts for a notebook: the recommendation and all candidates."""
+        rows: list[Any] = self.table.to_dict("records")
+        return table_view(str(self), make_table("plan", f"Candidates, {self.order} first", rows))
+
 
 SAME = 1e-4  # estimates that differ by less are tied: some times what searches leave
 

@@ -21,8 +21,7 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.specs import load_model
 from voirdire.parallel import run_parallel
-from voirdire.planning.candidates import Candidates
-from voirdire.planning.simulated import count_panel, merge_equal, pose_panels
+from voirdire.planning.simulated import Candidates, count_panel, merge_equal, pose_panels
 from voirdire.simulate.votes import simulate_counts
 
 if TYPE_CHECKING:

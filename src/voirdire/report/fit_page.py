@@ -12,8 +12,7 @@ from voirdire.report.page import Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import best_section, systems_section
 from voirdire.report.sections.classes import SURE, classes_section, count_settled, shares_section
-from voirdire.report.sections.groups import groups_section
-from voirdire.report.sections.judges import judges_section, standing_sentence
+from voirdire.report.sections.judges import groups_section, judges_section, standing_sentence
 from voirdire.report.sections.matters import criteria_section
 from voirdire.report.sections.trust import trust_section
 from voirdire.report.table import Table, is_missing, make_table, share_text

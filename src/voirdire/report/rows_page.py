@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from voirdire.report.figures.bars import phase_bars
-from voirdire.report.figures.coefficients import MOST, Who, draw_coefficients, pair_matrix
+from voirdire.report.figures.coefficients import MOST, Who, draw_coefficients, pair_matrix, phase_bars
 from voirdire.report.html import minus_sign
 from voirdire.report.page import (
     Block,

@@ -10,8 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.simulate.graph import connectivity_problems, item_names
-from voirdire.simulate.implied import judges_table
-from voirdire.simulate.panel import answering_order
+from voirdire.simulate.panel import answering_order, judges_table
 from voirdire.simulate.presentation import Comparisons, Sheet, hand_out, lay_out
 from voirdire.simulate.questions import UNANSWERED, IntArray, Outcomes
 from voirdire.simulate.request import Panel, Request, Seed, checked_request

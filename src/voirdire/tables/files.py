@@ -10,12 +10,11 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, choose_columns
-from voirdire.tables.csv_file import csv_header, csv_rows
+from voirdire.tables.csv_file import csv_header, csv_rows, plain_cells
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats.failures import describe_failure
 from voirdire.tables.formats.records import Unread, json_values, no_object
 from voirdire.tables.parquet_file import parquet_cells, parquet_names, sql_name
-from voirdire.tables.plain_csv import plain_cells
 from voirdire.tables.problems import Problems
 
 

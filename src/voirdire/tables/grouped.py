@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voirdire.tables.cells import Cells, Coded, as_narwhals, choose_columns, column_cells
-from voirdire.tables.csv_file import csv_header, csv_rows
+from voirdire.tables.csv_file import commas_of_rows, csv_header, csv_rows, plain_csv
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable_file
 from voirdire.tables.formats.taken import is_foreign, write_votes
@@ -32,7 +32,6 @@ from voirdire.tables.parquet_file import (
     sql_literal,
     sql_name,
 )
-from voirdire.tables.plain_csv import commas_of_rows, plain_csv
 from voirdire.tables.problems import Problems
 
 MEMORY = "VOIRDIRE_MEMORY"  # the environment variable that sets how much memory grouping may take

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, integrated_scores
-from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Check, Problem
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.influence import Rivals, top_changers
 from voirdire.trust.residuals import Residuals

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.model.check import Check
+from voirdire.model.problem import Check
 from voirdire.trust.walk import Habit, habit_stretches
 from voirdire.typing import Floats, Ints
 

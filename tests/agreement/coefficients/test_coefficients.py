@@ -15,11 +15,11 @@ from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.majority import majority_answer, share_agreeing, with_tie
 from voirdire.agreement.coefficients.measures import MEASURES, find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
+from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, ratings_from_matrix
+from voirdire.agreement.coefficients.rows import why_undefined
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
-from voirdire.agreement.coefficients.undefined import why_undefined
 from voirdire.agreement.coefficients.weights import agreement_weights
-from voirdire.agreement.coefficients.winrate import win_rate
 from voirdire.errors import InputError
 
 NOMINAL = ["agreement_rate", "fleiss_kappa", "conger_kappa", "gwet_ac1", "krippendorff_alpha_nominal"]

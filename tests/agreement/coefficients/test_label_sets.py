@@ -12,7 +12,7 @@ import pytest
 
 import voirdire
 from voirdire import InputError
-from voirdire.agreement.coefficients.set_distances import set_distances
+from voirdire.agreement.coefficients.alpha import set_distances
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are lists")
 REFERENCE = json.loads((Path(__file__).parents[2] / "reference" / "sets_nltk.json").read_text())

@@ -12,10 +12,9 @@ from scipy import stats
 import voirdire
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.agreement.correlation.ceiling import human_ceiling
-from voirdire.agreement.correlation.compare import compare_metrics
+from voirdire.agreement.correlation.compare import compare_metrics, williams_test
 from voirdire.agreement.correlation.table import metric_table
 from voirdire.agreement.correlation.verb import metaeval
-from voirdire.agreement.correlation.williams import williams_test
 from voirdire.errors import InputError
 
 RNG = np.random.default_rng(7)

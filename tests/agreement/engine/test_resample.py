@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
-from voirdire.agreement.coefficients.conger import conger_kappa
 from voirdire.agreement.coefficients.correlation import (
     kendall_statistic,
     pearson_statistic,
@@ -18,12 +17,11 @@ from voirdire.agreement.coefficients.correlation import (
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
+from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa
 from voirdire.agreement.engine.combine import CrossedStatistic, difference, group_statistic, mean_statistic
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
-from voirdire.agreement.engine.intervals import bootstrap_interval
+from voirdire.agreement.engine.intervals import bootstrap_interval, standard_errors
 from voirdire.agreement.engine.resample import bootstrap
-from voirdire.agreement.engine.standard_error import standard_errors
 from voirdire.agreement.engine.statistic import (
     CountStatistic,
     PlainStatistic,

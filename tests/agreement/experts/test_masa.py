@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.agreement.coefficients.winrate import win_rate
+from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.engine.intervals import bootstrap_interval
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.statistic import share_statistic

@@ -15,9 +15,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from voirdire.agreement.experts.compare import compare_judges
 from voirdire.agreement.experts.detection import detection
-from voirdire.agreement.experts.expert_panel import expert_agreement
+from voirdire.agreement.experts.expert_panel import expert_agreement, leave_one_expert_out
 from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, gate, pass_interval
-from voirdire.agreement.experts.leave_out import leave_one_expert_out
 from voirdire.agreement.experts.phases import phase_change
 from voirdire.agreement.experts.runs import run_deviation
 from voirdire.agreement.experts.swap import swap_consistency

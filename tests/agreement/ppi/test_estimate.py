@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.ppi.estimate import Estimate, powered_estimate, resample_values
+from voirdire.agreement.ppi.estimate import Estimate, Sample, powered_estimate, resample_values
 from voirdire.agreement.ppi.intervals import PoweredMethod, powered_interval, wilson_interval
-from voirdire.agreement.ppi.sample import Sample
 from voirdire.errors import InputError
 
 AT_95 = Resampling(prob=0.95)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.agreement.replace.estimate import Mean, estimate_mean
-from voirdire.agreement.replace.needed import chance_of_verdict, more_answers
+from voirdire.agreement.replace.estimate import Mean, chance_of_verdict, estimate_mean, more_answers
 
 
 def test_with_equal_chances_and_no_predictions_it_is_the_mean_and_its_t_interval() -> None:

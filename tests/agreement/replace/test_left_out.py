@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.replace.alt_test import alt_test, benjamini_yekutieli
-from voirdire.agreement.replace.left_out import left_out
-from voirdire.agreement.replace.likeness import Likeness
+from voirdire.agreement.replace.alt_test import Likeness, alt_test, benjamini_yekutieli, left_out
 
 
 def oracle(judge: FloatArray, people: FloatArray, numeric: bool, epsilon: float) -> tuple[float, float]:

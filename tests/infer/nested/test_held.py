@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from voirdire.infer.nested.held import CLOSE, find_held_modes
 from voirdire.infer.nested.marginal import find_conditional_mode
+from voirdire.infer.nested.mode import CLOSE, find_held_modes
 from voirdire.infer.nested.sparse import is_sparse
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.model.specs import load_model

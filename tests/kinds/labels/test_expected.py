@@ -11,7 +11,7 @@ from voirdire.infer import mode
 from voirdire.infer.autodiff import TAPED, value_and_gradient
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.mode import find_modes
-from voirdire.kinds.labels import hidden
+from voirdire.kinds.labels import curvature
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.sparse_counts import DenseCounts, SparseCounts, choose_count_storage
@@ -96,10 +96,10 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 def test_the_hessian(model: str, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = posed(model, known=known)
     x = np.random.default_rng(4).normal(0, 1.0, problem.density.size)
-    found = hidden.negative_hessian(Expected(problem.density, problem.data), x)
+    found = curvature.negative_hessian(Expected(problem.density, problem.data), x)
     np.testing.assert_allclose(found, hessian(problem, x), atol=1e-6)
-    monkeypatch.setattr(hidden, "TOGETHER", 3 * len(x))  # three items at a time
-    again = hidden.negative_hessian(Expected(problem.density, problem.data), x)
+    monkeypatch.setattr(curvature, "TOGETHER", 3 * len(x))  # three items at a time
+    again = curvature.negative_hessian(Expected(problem.density, problem.data), x)
     np.testing.assert_allclose(again, found, atol=1e-12)
 
 
@@ -133,9 +133,9 @@ def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> N
     apply = Expected(problem.density, problem.data).metric(x)
     inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
     np.testing.assert_allclose(inverse, inverse.T, atol=1e-12)
-    hidden = np.linalg.eigvalsh(np.linalg.inv(inverse) - hessian(problem, x))
-    assert hidden.min() > -1e-6
-    assert hidden.max() > 0.1
+    curvature = np.linalg.eigvalsh(np.linalg.inv(inverse) - hessian(problem, x))
+    assert curvature.min() > -1e-6
+    assert curvature.max() > 0.1
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds.kind import Request
-from voirdire.kinds.labels.grades import order_predicts_better
+from voirdire.kinds.labels.default import order_predicts_better
 from voirdire.kinds.labels.kind import LABELS
 from voirdire.tables.labels import read_labels
 

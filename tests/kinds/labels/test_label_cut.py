@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.kinds.labels import shares
-from voirdire.kinds.labels.beliefs import class_probabilities
+from voirdire.kinds.labels.about import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.Series]]

@@ -10,11 +10,11 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.labels import around, families, influence, judge_pairs, problem, sparse_counts, systems
-from voirdire.kinds.labels.curvature import Curvature
+from voirdire.kinds.labels import around, families, influence, problem, sparse_counts, systems
+from voirdire.kinds.labels import wide_residuals as sums_of_pairs
+from voirdire.kinds.labels.curvature import Curvature, negative_hessian
 from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.expected import Expected
-from voirdire.kinds.labels.hidden import negative_hessian
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model.specs import load_model
@@ -151,7 +151,7 @@ def test_copies_are_found_by_items_drawn_at_random(monkeypatch: pytest.MonkeyPat
     )
     both_copies = pd.concat([copy, copy[copy.judge == "j03"].assign(judge="copy")])
     monkeypatch.setattr(families, "LARGEST", 0)
-    monkeypatch.setattr(judge_pairs, "PAIRS", 20_000)  # about half of the items
+    monkeypatch.setattr(sums_of_pairs, "PAIRS", 20_000)  # about half of the items
     found = families.found_families(read_labels(both_copies))
     assert found["copy"] == found["j03"]
     assert len(set(found.values())) == 20
@@ -161,7 +161,7 @@ def test_copies_are_found_by_items_drawn_at_random(monkeypatch: pytest.MonkeyPat
 def test_a_fit_says_what_it_thins_out(monkeypatch: pytest.MonkeyPatch) -> None:
     table = labels(items=300)
     monkeypatch.setattr(influence, "SAMPLE", 100)
-    monkeypatch.setattr(judge_pairs, "PAIRS", 5_000)
+    monkeypatch.setattr(sums_of_pairs, "PAIRS", 5_000)
     fit = voirdire.fit(table, model="hierarchical-dawid-skene")
     said = {row["check"]: row["message"] for row in fit.as_dict()["checks"]}
     assert "of 100 classes (drawn at random from 300)" in said["influence"]

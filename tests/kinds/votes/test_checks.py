@@ -12,7 +12,7 @@ from voirdire.infer import checks
 from voirdire.kinds import checks as shared
 from voirdire.kinds.votes import checks as vote_checks
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.model.check import Check, worst_level
+from voirdire.model.problem import Check, worst_level
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 

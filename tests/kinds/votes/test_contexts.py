@@ -15,9 +15,9 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
+from voirdire.kinds.votes.answers import held_out
 from voirdire.kinds.votes.chances import answer_probabilities
 from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out
-from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import votes_in_context
 from voirdire.model.specs import load_model

@@ -13,11 +13,11 @@ from voirdire.kinds.votes.human import candidates
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.human.votes import HumanVotes
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
-from voirdire.kinds.votes.residuals import vote_residuals
+from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
-from voirdire.trust.answer_weight import family_answer_weight
 from voirdire.trust.families import point_without_items, shared_error_families
+from voirdire.trust.shared_errors import family_answer_weight
 
 
 @pytest.fixture(scope="module")

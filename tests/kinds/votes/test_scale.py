@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.kinds.votes.scale import PRIOR_SD
-from voirdire.model.check import Check
+from voirdire.kinds.votes.checks import PRIOR_SD
+from voirdire.model.problem import Check
 
 MODEL = "learned-crowd-bt-position"
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from voirdire.agreement.coefficients.winrate import win_rate
+from voirdire.agreement.coefficients.preferences import win_rate
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.statistic import share_statistic
 from voirdire.agreement.experts.detection import detection

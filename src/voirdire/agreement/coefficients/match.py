@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.coefficients.lists import ranking_lists
-from voirdire.agreement.coefficients.means import mean_scores
-from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.ratings import Ratings, mean_scores
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes

@@ -11,17 +11,15 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
-from voirdire.agreement.coefficients.conger import conger_kappa
 from voirdire.agreement.coefficients.icc import Form, intraclass_correlation
 from voirdire.agreement.coefficients.icc_mixed import mixed_intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
 from voirdire.agreement.coefficients.panel import brennan_prediger, fleiss_kappa, gwet_ac, panel_agreement
-from voirdire.agreement.coefficients.preferences import DEGREES, HELD
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Ties
 from voirdire.agreement.coefficients.ranks import kendall_w, kendall_w_of_items, rank_correlation
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
-from voirdire.agreement.coefficients.winrate import Ties
+from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, conger_kappa, scott_pi
 from voirdire.agreement.engine.combine import TwoWayStatistic
 from voirdire.agreement.engine.statistic import (
     CountStatistic,

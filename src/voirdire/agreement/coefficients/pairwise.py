@@ -17,12 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.agreement.coefficients.cells import Cells, sum_by_code
 from voirdire.agreement.coefficients.correlation import (
+    Cells,
     Excess,
     kendall_statistic,
     pearson_statistic,
     spearman_statistic,
+    sum_by_code,
 )
 from voirdire.agreement.engine.combine import JointStatistic
 from voirdire.agreement.engine.statistic import (

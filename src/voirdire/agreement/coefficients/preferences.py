@@ -9,22 +9,134 @@ what is held fixed, such as length, than the other item.
                  both had the same length
 
 The idea is that of Dubois et al., Length-Controlled AlpacaEval (arXiv 2404.04475), without its terms of instructions.
+
+Single votes as units of a win rate, where a judge voted on a pair several times and no context tells what about.
+
+Win rate: how often a judge finds an item the better one of a pair.
+
+Of the n units in which the item takes part, with W wins, L losses and T ties,
+
+- ties left out    W / (W + L)
+- ties not won     W / n
+- ties half won    (W + T / 2) / n
+
+All units are resampled, ties too: how many a sample holds is part of the uncertainty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.agreement.coefficients.match import BY_NAME, TIE
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, WeightedStatistic, ratio_or_nan
+from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import covariate_differences, with_covariates
-from voirdire.tables.vote_rows import VoteRows
+from voirdire.tables.votes import VoteRows
+
+_NOTE = "votes count one by one: there is no column 'context' that says which are about the same thing"
+
+
+def single_votes(table: Any) -> list[Ratings] | None:
+    """Ratings of each criterion whose units are single votes, or None where votes are matched by context and pair.
+
+    A win rate counts votes. Votes of one judge on a pair in both orders are one comparison; several in the same order
+    are comparisons of their own unless contexts say otherwise, and their majority would turn 60 wins of 100 into a
+    rate of 1.
+
+    Parameters
+    ----------
+    table : Votes, Scores or Labels
+
+    Returns
+    -------
+    list of Ratings or None
+        Codes of shape (votes, judges), -1 but for the judge who voted; None for scores, labels, votes with contexts,
+        and where nobody voted on a pair twice in the same order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "y", "x"]})
+    >>> single_votes(read_votes(table))[0].codes.tolist()
+    [[0], [2], [0]]
+    """
+    if not table.compares_items or table.contexts or not (table.counts.sum(axis=1) > 1).any():
+        return None
+    cell = table.row_cell
+    criterion, low, high = table.about
+    answer = np.select([table.answers == -1, table.answers == low], [1, 0], 2)
+    found = []
+    for number, name in enumerate(table.criteria):
+        rows = criterion == number
+        judge = table.judge[cell][rows]
+        codes = np.full((len(judge), len(table.judges)), -1, np.int64)
+        codes[np.arange(len(judge)), judge] = answer[rows]
+        found.append(
+            Ratings(
+                judges=table.judges,
+                codes=codes,
+                levels=BY_NAME,
+                criterion=name if table.has_criteria else None,
+                tie=TIE,
+                pairs=np.column_stack([low, high])[rows],
+                items=table.items,
+                notes=dict.fromkeys(table.judges, _NOTE),
+            )
+        )
+    return found
+
+
+Ties: TypeAlias = Literal["left out", "not won", "half won"]
+
+
+def win_rate(
+    won: NDArray[np.bool_], lost: NDArray[np.bool_], tied: NDArray[np.bool_], ties: Ties
+) -> CountStatistic:
+    """Win rate of one item by one judge.
+
+    Parameters
+    ----------
+    won, lost, tied : bool array, shape (units,)
+        Outcomes; units in which the item takes no part, or that the judge did not answer, are False in all.
+    ties : {"left out", "not won", "half won"}
+        What a tie is worth.
+
+    Returns
+    -------
+    CountStatistic
+        Undefined where every unit is a tie, if ties are left out.
+
+    Raises
+    ------
+    InputError
+        If `ties` is not known.
+
+    Examples
+    --------
+    >>> won, lost, tied = np.eye(3, dtype=bool)[[0, 0, 1, 2]].T
+    >>> [win_rate(won, lost, tied, t).values(np.ones((1, 4))).round(4).tolist() for t in get_args(Ties)]
+    [[0.6667], [0.5], [0.625]]
+    """
+    if ties not in get_args(Ties):
+        raise InputError(f"ties {ties!r} is not known; give one of {', '.join(get_args(Ties))}")
+    features = np.column_stack([won, lost, tied]).astype(float)
+
+    def rate_of_totals(t: FloatArray) -> FloatArray:
+        if ties == "left out":
+            return ratio_or_nan(t[..., 0], t[..., 0] + t[..., 1])
+        return ratio_or_nan(t[..., 0] + (t[..., 2] / 2 if ties == "half won" else 0), t.sum(axis=-1))
+
+    return CountStatistic(features, rate_of_totals)
+
 
 DEGREES, HELD = "win_rate_degrees", "win_rate_held"
 _STEPS = 40

@@ -1,4 +1,7 @@
-"""Rows of results: one shape for tables, for JSON and for the command line."""
+"""Rows of results: one shape for tables, for JSON and for the command line.
+
+Say why a statistic has no value.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from voirdire.agreement.coefficients.closed_forms import OF_ICC, icc_interval
+import numpy as np
+
+from voirdire.agreement.coefficients.icc import OF_ICC, icc_interval
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.undefined import why_undefined
 from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import Replicates, bootstrap
@@ -18,6 +22,66 @@ from voirdire.agreement.engine.statistic import IntArray, Statistic
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def why_undefined(ratings: Ratings, measure: str) -> str:
+    """The reason that a measure of these ratings is undefined, as a sentence.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of the judges that are compared.
+    measure : str
+        The measure's name.
+
+    Returns
+    -------
+    str
+        One sentence, starting with "undefined".
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> why_undefined(ratings_from_matrix([["a", None], [None, "a"]], judges=["p", "q"]), "cohen_kappa")
+    "undefined: no item was answered by both 'p' and 'q'"
+    >>> why_undefined(ratings_from_matrix([["a", "a"], ["a", "a"]]), "cohen_kappa")
+    "undefined: every answer is 'a', so nothing could have disagreed"
+    """
+    if measure.startswith("win_rate"):
+        return "undefined: there is no unit that counts: no vote on this item, or only ties"
+    rated = ratings.is_rated
+    silent = [judge for place, judge in enumerate(ratings.judges) if not rated[:, place].any()]
+    if len(silent) == len(ratings.judges):
+        return "undefined: nobody answered"
+    if len(ratings.judges) == 2:
+        if silent:
+            return f"undefined: {silent[0]!r} answered nothing here"
+        used = rated.all(axis=1)
+        if not used.any():
+            first, second = ratings.judges
+            return f"undefined: no item was answered by both {first!r} and {second!r}"
+    else:
+        complete = measure.startswith(("icc", "kendall_w", "all_agree", "at_least"))
+        complete &= not measure.endswith("_mixed")
+        used = rated.all(axis=1) if complete else rated.sum(axis=1) > 1
+        if not used.any():
+            return f"undefined: no item was answered by {'all' if complete else 'two or more'} judges"
+    number = int(used.sum())
+    answers = ratings.codes[used]
+    given = np.unique(answers[answers >= 0])
+    if len(given) == 1:
+        level = ratings.levels[given[0]]
+        if measure.startswith("gwet"):
+            return f"undefined: {level!r} is the only level; declare the levels there could have been"
+        return f"undefined: every answer is {level!r}, so nothing could have disagreed"
+    if number == 1:
+        return "undefined: a single item was answered, and it takes two"
+    if len(ratings.judges) == 2:
+        for judge, column in zip(ratings.judges, answers.T, strict=True):
+            if len(np.unique(column)) == 1:
+                return f"undefined: every answer of {judge!r} is {ratings.levels[column[0]]!r}, so it cannot correlate"
+    return "undefined: the answers do not vary as the measure needs"
+
 
 # What was done to the answers of so many judges is told of each.
 _NOTED = 3

@@ -14,10 +14,9 @@ from voirdire.agreement.coefficients.measures import (
     misfit_reason,
     statistic_of,
 )
-from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences, win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task
-from voirdire.agreement.coefficients.winrate import win_rate
 from voirdire.errors import InputError
 
 # Above these numbers all pairs of judges are not listed unless they are asked for.

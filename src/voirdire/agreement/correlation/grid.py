@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.means import mean_scores
+from voirdire.agreement.coefficients.ratings import mean_scores
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.encode import dense_codes

@@ -11,11 +11,18 @@ import numpy as np
 
 from voirdire.agreement.coefficients.pairwise import tie_threshold
 from voirdire.agreement.coefficients.rows import COLUMNS
+from voirdire.agreement.correlation.draws import statistic_over_draws
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.levels import Average, Grouping, Level, correlation_statistic
-from voirdire.agreement.correlation.notes import context_note, small_sample_note, undefined_note
+from voirdire.agreement.correlation.levels import (
+    Average,
+    Grouping,
+    Level,
+    context_note,
+    correlation_statistic,
+    small_sample_note,
+    undefined_note,
+)
 from voirdire.agreement.correlation.people import beside_people
-from voirdire.agreement.correlation.posterior import statistic_over_draws
 from voirdire.agreement.correlation.request import Request, read_request
 from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import bootstrap_interval

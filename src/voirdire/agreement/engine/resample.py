@@ -21,9 +21,8 @@ from voirdire.agreement.engine.combine import (
     with_fixed_judges,
 )
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
-from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval
+from voirdire.agreement.engine.intervals import Interval, bootstrap_interval, normal_interval, standard_errors
 from voirdire.agreement.engine.resampling import ANALYTIC, Method, Resampling, Settings
-from voirdire.agreement.engine.standard_error import standard_errors
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic
 from voirdire.errors import InputError
 

@@ -11,8 +11,14 @@ from voirdire.agreement.coefficients.match import Orientation, Repeats, match_an
 from voirdire.agreement.coefficients.measures import find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.ratings import other_judges
 from voirdire.agreement.engine.combine import with_fixed_judges
-from voirdire.agreement.engine.paired import Adjustment, adjust, paired_comparison
-from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, swap_test
+from voirdire.agreement.engine.permutation import (
+    PERMUTATIONS,
+    Adjustment,
+    adjust,
+    check_permutations,
+    paired_comparison,
+    swap_test,
+)
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import CountStatistic
 from voirdire.errors import InputError

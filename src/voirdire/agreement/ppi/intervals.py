@@ -21,8 +21,7 @@ import numpy as np
 
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval
 from voirdire.agreement.engine.resampling import Resampling
-from voirdire.agreement.ppi.estimate import Estimate, resample_values
-from voirdire.agreement.ppi.sample import Sample
+from voirdire.agreement.ppi.estimate import Estimate, Sample, resample_values
 from voirdire.errors import InputError
 
 PoweredMethod: TypeAlias = Literal["t", "wilson", "normal", "percentile", "basic"]

@@ -16,10 +16,9 @@ from voirdire.agreement.coefficients.rows import COLUMNS
 from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
-from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, powered_estimate
+from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, Sample, powered_estimate
 from voirdire.agreement.ppi.humans import with_humans
 from voirdire.agreement.ppi.intervals import METHODS, PoweredMethod, powered_interval
-from voirdire.agreement.ppi.sample import Sample
 from voirdire.agreement.ppi.tasks import MANY_LEVELS, POWERED, PoweredTask, powered_tasks
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table

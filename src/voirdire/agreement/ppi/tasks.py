@@ -26,7 +26,7 @@ from voirdire.agreement.coefficients.majority import majority_answer, with_tie
 from voirdire.agreement.coefficients.measures import WIN_RATES
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio_or_nan
-from voirdire.agreement.ppi.sample import Sample
+from voirdire.agreement.ppi.estimate import Sample
 from voirdire.tables.encode import dense_codes
 
 MAJORITY = "majority of the judges"

@@ -8,17 +8,199 @@ which the judge agrees with the others at least as well as the person.
 
 Calderon, Reichart and Dror (ACL 2025), section 3; epsilon is what a judge's lower price is worth: 0.2 where people are
 experts, 0.15 where they are skilled, 0.1 for a crowd.
+
+Agreement of a judge and of each person with the other people, one person left out at a time.
+
+Of unit u and person j who answered it, with the others O = those who answered u but j (one at the least):
+
+    S[u, j] = s(judge's answer to u, O)        T[u, j] = s(j's answer to u, O)
+
+s is how like the others the answer is (:mod:`.alt_test`), as in Calderon, Reichart and Dror, "The Alternative Annotator
+Test" (ACL 2025).
+
+Likeness of two answers, by measures that fit the scale.
+
+- equality    1 where both are the same, else 0: votes, labels
+- weighted    1 - ((x - y) / range)^2: levels in order, such as scores from 1 to 5 (of weighted kappa the observed part)
+- distance    minus the distance |x - y|, whose mean over several others is minus their root mean square: scores between
+              levels, as in the alternative annotator test (Calderon, Reichart and Dror, ACL 2025)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.replace.left_out import LeftOut
+from voirdire.typing import Bools
+
+Measure: TypeAlias = Literal["equality", "weighted", "distance"]
+MEASURES = get_args(Measure)
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """A measure, and the range of answers."""
+
+    measure: Measure
+    reach: float = 1.0
+
+    @property
+    def difference_span(self) -> float:
+        """How far two differences of likeness may lie apart."""
+        return self.reach if self.measure == "distance" else 2.0
+
+    def with_others(self, answer: FloatArray, others: FloatArray, there: Bools) -> FloatArray:
+        """Likeness of answers with others, the mean over those that are there; NaN without any.
+
+        Parameters
+        ----------
+        answer : float array, shape (units,)
+        others : float array, shape (units, people)
+        there : bool array, shape (units, people)
+
+        Examples
+        --------
+        >>> people = np.array([[1.0, 5.0]])
+        >>> there = np.ones((1, 2), bool)
+        >>> [Likeness(m, 4.0).with_others(np.array([2.0]), people, there).round(2).item() for m in MEASURES]
+        [0.0, 0.69, -2.24]
+        """
+        gap = np.where(there, others - answer[:, None], 0.0)
+        number = there.sum(axis=1)
+        if self.measure == "equality":
+            found = (there & (gap == 0)).sum(axis=1) / np.maximum(number, 1)
+        else:
+            square = (gap**2).sum(axis=1) / np.maximum(number, 1)
+            found = -np.sqrt(square) if self.measure == "distance" else 1 - square / self.reach**2
+        return np.where((number > 0) & ~np.isnan(answer), found, np.nan)
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """Kappa (weighted where levels have an order), correlation and mean absolute error of pairs of answers."""
+
+    kappa: float
+    correlation: float
+    error: float
+
+
+def pair_coefficients(
+    answer: FloatArray, others: FloatArray, likeness: Likeness, ordered: bool
+) -> Coefficients:
+    """Coefficients over all pairs of an answer and another's to the same unit; NaN where undefined.
+
+    Parameters
+    ----------
+    answer : float array, shape (units,) or (units, people)
+        Of several, column j is compared with all columns of ``others`` but j.
+    others : float array, shape (units, people)
+    likeness : Likeness
+    ordered : bool
+        Whether answers are numbers.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0, 3.0, 4.0])
+    >>> pair_coefficients(x, np.array([[1.0], [2.0], [3.0], [5.0]]), Likeness("weighted", 4.0), True).error
+    0.25
+    """
+    several = answer.ndim == 2
+    pairs = [
+        (answer[:, j] if several else answer, others[:, k])
+        for j in range(answer.shape[1] if several else 1)
+        for k in range(others.shape[1])
+        if not several or j != k
+    ]
+    x, y = (
+        (np.concatenate([np.empty(0), *column]) for column in zip(*pairs, strict=True))
+        if pairs
+        else np.empty((2, 0))
+    )
+    known = ~np.isnan(x) & ~np.isnan(y)
+    x, y, nan = x[known], y[known], float("nan")
+    if not len(x):
+        return Coefficients(nan, nan, nan)
+    by_chance = (
+        ((x**2).mean() + (y**2).mean() - 2 * x.mean() * y.mean())
+        if ordered
+        else 1 - sum((x == one).mean() * (y == one).mean() for one in np.unique(np.append(x, y)))
+    )
+    apart = ((x - y) ** 2).mean() if ordered else (x != y).mean()
+    kappa = float(1 - apart / by_chance) if by_chance > 1e-12 else nan
+    varies = ordered and np.ptp(x) > 0 and np.ptp(y) > 0
+    return Coefficients(
+        kappa,
+        float(np.corrcoef(x, y)[0, 1]) if varies else nan,
+        float(np.abs(x - y).mean()) if ordered else nan,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Scores of a judge and of each person against the other people.
+
+    Attributes
+    ----------
+    judge, person : float array, shape (units, people)
+        S and T; NaN where the judge, the person, or every other person did not answer.
+    """
+
+    judge: FloatArray
+    person: FloatArray
+
+    @property
+    def judge_agreement(self) -> FloatArray:
+        """The judge's agreement with people by unit, the mean over people left out; NaN where there is none."""
+        return _mean_over_people(self.judge)
+
+    @property
+    def of_people(self) -> FloatArray:
+        """People's agreement with each other by unit; NaN where there is none."""
+        return _mean_over_people(self.person)
+
+
+def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
+    """Leave out each person in turn.
+
+    Parameters
+    ----------
+    judge : float array, shape (units,)
+        Answers as codes, or as numbers; NaN without one.
+    people : float array, shape (units, people)
+    likeness : Likeness
+
+    Examples
+    --------
+    >>> found = left_out(np.array([1.0, 2.0]), np.array([[1.0, 1.0, 2.0], [2.0, np.nan, 2.0]]), Likeness("equality"))
+    >>> found.judge.tolist(), found.person.tolist()
+    ([[0.5, 0.5, 1.0], [1.0, nan, 1.0]], [[0.5, 0.5, 0.0], [1.0, nan, 1.0]])
+    """
+    there = ~np.isnan(people)
+
+    def scores_against_others(answers: FloatArray) -> FloatArray:
+        """Scores of answers, shape (units, people or 1), against all but the person of each column."""
+        found = np.full(people.shape, np.nan)
+        for left in range(people.shape[1]):
+            of = answers[:, min(left, answers.shape[1] - 1)]
+            kept = there.copy()
+            kept[:, left] = False
+            found[:, left] = np.where(there[:, left], likeness.with_others(of, people, kept), np.nan)
+        return found
+
+    alone = scores_against_others(judge[:, None])
+    return LeftOut(alone, np.where(np.isnan(alone), np.nan, scores_against_others(people)))
+
+
+def _mean_over_people(values: FloatArray) -> FloatArray:
+    there = ~np.isnan(values)
+    number = there.sum(axis=1)
+    total = np.where(there, values, 0.0).sum(axis=1)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
 
 LEAST_UNITS = 30  # of a person who takes part, as in the paper
 
@@ -52,8 +234,8 @@ def alt_test(
 
     Examples
     --------
-    >>> from voirdire.agreement.replace.left_out import left_out
-    >>> from voirdire.agreement.replace.likeness import Likeness
+    >>> from voirdire.agreement.replace.alt_test import left_out
+    >>> from voirdire.agreement.replace.alt_test import Likeness
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(0, 2, 100)
     >>> people = np.where(rng.random((100, 3)) < 0.8, truth[:, None], 1 - truth[:, None]).astype(float)

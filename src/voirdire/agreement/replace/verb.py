@@ -14,11 +14,17 @@ from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.agreement.ppi.humans import join_humans, match_columns
 from voirdire.agreement.ppi.tasks import MAJORITY, MANY_LEVELS
-from voirdire.agreement.replace.alt_test import AltTest, alt_test
-from voirdire.agreement.replace.estimate import Mean, estimate_mean
-from voirdire.agreement.replace.left_out import LeftOut, left_out
-from voirdire.agreement.replace.likeness import MEASURES, Likeness, Measure, pair_coefficients
-from voirdire.agreement.replace.needed import more_answers
+from voirdire.agreement.replace.alt_test import (
+    MEASURES,
+    AltTest,
+    LeftOut,
+    Likeness,
+    Measure,
+    alt_test,
+    left_out,
+    pair_coefficients,
+)
+from voirdire.agreement.replace.estimate import Mean, estimate_mean, more_answers
 from voirdire.agreement.replace.people import read_people
 from voirdire.errors import InputError
 from voirdire.settings import PROB
@@ -56,7 +62,7 @@ def may_replace(
     """Compare how judges agree with people with how people agree with each other.
 
     Of each unit that two people answered at the least, one person after the other is left out: the judge's agreement
-    with the others, less that person's, is the difference (see `voirdire.agreement.replace.left_out`; of scores with
+    with the others, less that person's, is the difference (see `voirdire.agreement.replace.alt_test`; of scores with
     many levels agreement is minus the root mean square distance). Its mean over all units of the table is estimated
     with what judges say of the units that nobody answered, see `voirdire.agreement.replace.estimate`. The verdict is
     "yes" where the whole interval lies above minus the margin, "no" where it lies below, else "not sure yet" with how
@@ -78,7 +84,7 @@ def may_replace(
     epsilon : float
         Of the alternative annotator test.
     measure : "equality", "weighted" or "distance", optional
-        Of agreement, see :mod:`.likeness`. By default equality of votes and labels, weighted of scores with at most 20
+        Of agreement, see :mod:`.alt_test`. By default equality of votes and labels, weighted of scores with at most 20
         whole levels, distance of other scores.
     prob : float
         Coverage of the intervals.

@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from voirdire.collect.protocols.schemas import choice_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
 from voirdire.settings import Count
 

@@ -18,8 +18,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing_row
-from voirdire.collect.protocols.roles import count_calls, judges_with_part
-from voirdire.collect.protocols.schemas import list_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import (
+    count_calls,
+    judges_with_part,
+    list_schema,
+    record_schema,
+    text_schema,
+)
 from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count

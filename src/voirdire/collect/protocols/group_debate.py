@@ -8,8 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from voirdire.collect.protocol import Answer, Ask, Item, Key, Question, Row, missing_row
-from voirdire.collect.protocols.roles import context_and_system
-from voirdire.collect.protocols.schemas import Schema, choice_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import (
+    Schema,
+    choice_schema,
+    context_and_system,
+    record_schema,
+    text_schema,
+)
 from voirdire.collect.protocols.scoring import FINAL, ScoreOptions, shown_parts
 from voirdire.settings import Count
 

@@ -34,8 +34,7 @@ from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.group_debate import Agents, GroupOptions, group_calls, run_debates
-from voirdire.collect.protocols.roles import count_calls, judges_with_part
-from voirdire.collect.protocols.schemas import Schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import Schema, count_calls, judges_with_part, record_schema, text_schema
 from voirdire.collect.protocols.scoring import ScoreProtocol
 from voirdire.collect.protocols.stakeholders import (
     Dimension,

@@ -33,8 +33,15 @@ from voirdire.collect.protocols.pairing import (
     pair_problems,
 )
 from voirdire.collect.protocols.pairwise import ask_vote, compare_pairs
-from voirdire.collect.protocols.roles import judges_with_part, uneven_columns, unknown_judges
-from voirdire.collect.protocols.schemas import Schema, list_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import (
+    Schema,
+    judges_with_part,
+    list_schema,
+    record_schema,
+    text_schema,
+    uneven_columns,
+    unknown_judges,
+)
 from voirdire.settings import Count, Size
 
 _WEIGH = ("Criterion A", "Criterion B")

@@ -31,7 +31,7 @@ from itertools import groupby
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Answer, Ask, Row, Setting, missing_row
-from voirdire.collect.protocols.schemas import list_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import list_schema, record_schema, text_schema
 from voirdire.collect.protocols.scoring import FINAL, Case, Lost, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count

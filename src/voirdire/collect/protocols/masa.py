@@ -35,7 +35,7 @@ from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting
 from voirdire.collect.protocols.masa_setting import MasaOptions, masa_evaluators, masa_problems
 from voirdire.collect.protocols.pairing import OUTCOMES
 from voirdire.collect.protocols.pairwise import ANSWERS
-from voirdire.collect.protocols.schemas import choice_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
 
 CRITERION, TIE = "factual-error", "tie"
 

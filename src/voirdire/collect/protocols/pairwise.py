@@ -24,8 +24,14 @@ from voirdire.collect.protocols.pairing import (
     order_pairs,
     pair_problems,
 )
-from voirdire.collect.protocols.roles import count_calls, judges_with_part, uneven_columns, unknown_judges
-from voirdire.collect.protocols.schemas import choice_schema, record_schema
+from voirdire.collect.protocols.roles import (
+    choice_schema,
+    count_calls,
+    judges_with_part,
+    record_schema,
+    uneven_columns,
+    unknown_judges,
+)
 
 #: What the two texts are called when shown, and the answer that neither is better.
 ANSWERS = ("Text 1", "Text 2", "tie")

@@ -20,8 +20,15 @@ import numpy as np
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.pairing import items_by_context, keyed_generator
-from voirdire.collect.protocols.roles import judges_with_part, uneven_columns, unknown_judges
-from voirdire.collect.protocols.schemas import Schema, choice_schema, list_schema, record_schema
+from voirdire.collect.protocols.roles import (
+    Schema,
+    choice_schema,
+    judges_with_part,
+    list_schema,
+    record_schema,
+    uneven_columns,
+    unknown_judges,
+)
 from voirdire.settings import Count
 
 LARGEST, SMALLEST = 10, 3  # texts of a list

@@ -11,14 +11,17 @@ from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.roles import (
+    Schema,
+    choice_schema,
     context_and_system,
     count_calls,
     judges_with_part,
+    record_schema,
     shown_background,
+    text_schema,
     uneven_columns,
     unknown_judges,
 )
-from voirdire.collect.protocols.schemas import Schema, choice_schema, record_schema, text_schema
 from voirdire.collect.protocols.weighted import Weighted, expected_score
 from voirdire.settings import Count, Size
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from voirdire.collect.protocols.schemas import Schema, choice_schema, list_schema, record_schema, text_schema
+from voirdire.collect.protocols.roles import Schema, choice_schema, list_schema, record_schema, text_schema
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
-from voirdire.tables.pairs import pair_keys
+from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:

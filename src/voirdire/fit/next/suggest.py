@@ -24,7 +24,7 @@ from voirdire.fit.next.questions import (
     offered_questions,
     panel_votes,
 )
-from voirdire.fit.next.unconnected import stacked_questions, stacking_evidence
+from voirdire.fit.next.sets import stacked_questions, stacking_evidence
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.registry import votes_of
 from voirdire.kinds.votes.human.comparisons import unconnected_pairs
@@ -68,7 +68,7 @@ def next_comparisons(
     - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
       whose order is least sure), a batch being built by moments (`voirdire.fit.next.spread`); of a person about
       unconnected pairs, of what people would say of every pair, as stacking answers them
-      (`voirdire.fit.next.unconnected`);
+      (`voirdire.fit.next.sets`);
     - about "best": of which item is the best, of every group of items that votes link, by moments, too;
     - about "judges": of the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8,
       or above (mostly right). Here both orientations of the panel, as it is and reversed (the mirror), are taken as

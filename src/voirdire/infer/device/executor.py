@@ -1,4 +1,4 @@
-"""Operations of chains on a device of JAX, in single precision (:class:`voirdire.infer.nested.executor.Executor`)."""
+"""Operations of chains on a device of JAX, in single precision (:class:`voirdire.infer.nested.moves.Executor`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.device.coordinates import WHOLE, Arrays, DeviceMap, arrays_of
-from voirdire.infer.device.density import DeviceDensity
-from voirdire.infer.device.steps import make_steps
+from voirdire.infer.device.density import DeviceDensity, make_steps
 from voirdire.infer.kept import keep_compiled
 from voirdire.infer.kernel.rescaled import Steps
 from voirdire.infer.nested.coordinates import Coordinates

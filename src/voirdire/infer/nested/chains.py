@@ -1,4 +1,7 @@
-"""Draws by chains of moves where the nested approximation does not hold, as many as a table's size allows."""
+"""Draws by chains of moves where the nested approximation does not hold, as many as a table's size allows.
+
+Reports on chains while they run, and requests that they end.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,57 @@ from voirdire.infer.nested.cost import (
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.normal_moves import NormalMoves
-from voirdire.infer.nested.watching import Watching
-from voirdire.infer.stopping import Stopped, listen_for_interrupt
+from voirdire.infer.posterior import integrated_scores
+from voirdire.infer.stopping import Stop, Stopped, listen_for_interrupt
 from voirdire.infer.trial import Trial, central_interval_share
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
+
+RECENT = 50  # draws of each chain that tell what is first so far
+
+
+class Watching:
+    """A count of the moves that chains have made, with what is known of them in words.
+
+    Parameters
+    ----------
+    problem : Problem
+    stop : Stop
+    progress : callable or None
+        See :class:`.Method`.
+
+    Attributes
+    ----------
+    total : int
+        Moves in all, as far as is known.
+    """
+
+    def __init__(self, problem: Problem, stop: Stop, progress: Progress | None) -> None:
+        self._problem, self._stop, self._progress = problem, stop, progress
+        self._done, self._said, self.total = 0, "", 0
+
+    def count_move(self) -> None:
+        """Count a move.
+
+        Raises
+        ------
+        Stopped
+            The chains are asked to end.
+        """
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, max(self.total, self._done), self._said)
+        self._stop.check()
+
+    def note_draws(self, draws: Floats, rhat: float, ess: float) -> None:
+        """Take note of draws, shape (chains, draws, size), and how nearly chains have met."""
+        if self._progress is None:
+            return
+        recent = draws[:, -RECENT:].reshape(-1, draws.shape[2])
+        found = integrated_scores(self._problem.density, self._problem.density.values(recent, np))
+        first = self._problem.items[int(found.mean(axis=0).argmax())]
+        self._said = f"R-hat {rhat:.2f}, effective sample size {ess:.0f}, {first} first"
+
 
 TRIAL = 30.0  # seconds that a trial may take
 AT_ONCE = 5.0  # or where the approximation alone was asked for

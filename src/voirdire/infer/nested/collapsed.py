@@ -1,6 +1,6 @@
 """The posterior density of spreads and noises where answers are normal, all latent values integrated out.
 
-Given the logarithms phi of spreads and noises, answers y_b of a block (:mod:`.blocks`) are normal,
+Given the logarithms phi of spreads and noises, answers y_b of a block (:mod:`.normal`) are normal,
 
     y_b ~ Normal(Z m + X beta, C),   C = Z T^2 Z' + D,   beta ~ Normal(m_beta, T_beta^2),
 
@@ -31,9 +31,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.blocks import Blocks, normal_blocks
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.normal import NormalAnswers
+from voirdire.infer.nested.normal import Blocks, NormalAnswers, normal_blocks
 from voirdire.infer.nested.search import HIGHEST, LOWEST
 from voirdire.model.terms.censored import HALF
 from voirdire.typing import Floats, Ints
@@ -88,7 +87,7 @@ class Collapsed:
     Parameters
     ----------
     model : Field
-        As :func:`.blocks.is_normal` says.
+        As :func:`.normal.is_normal` says.
     """
 
     def __init__(self, model: Field) -> None:

@@ -33,8 +33,7 @@ import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers, fused_answers, has_kernel
 from voirdire.infer.kernel.library import kernel_library
-from voirdire.infer.kernel.mapped import Mapped
-from voirdire.infer.kernel.paths import Paths
+from voirdire.infer.kernel.mapped import Mapped, Paths
 from voirdire.infer.kernel.priors import Priors
 from voirdire.infer.kernel.rescaled import Nests, kernel_nest_input
 from voirdire.infer.nested.exchange import Nest, find_nests

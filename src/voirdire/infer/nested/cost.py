@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from voirdire.infer.kernel.fused import has_kernel
-from voirdire.infer.nested.blocks import is_normal, normal_blocks
 from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.normal import is_normal, normal_blocks
 from voirdire.infer.nested.whitening import LARGEST
 
 CHAINS = 16

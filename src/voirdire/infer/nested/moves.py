@@ -5,13 +5,16 @@ item in each context strengths, coins and spreads trade off against each other f
 the approximation, in its :mod:`.coordinates`, by transitions that leave the posterior itself as it is (Neal 2011,
 Handbook of MCMC, chapter 5). In these coordinates every direction turns round in about the same time, so that a few
 steps make a draw that hardly remembers the last.
+
+Operations that chains ask for, wherever they are computed: on this processor here, elsewhere on another device.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -26,11 +29,57 @@ from voirdire.infer.nested.cost import (
     WARM,
     moves_seconds,
 )
-from voirdire.infer.nested.executor import Executor, OnProcessor
 from voirdire.infer.nested.hamiltonian import Path, Place, adapt_step, sample_path
 from voirdire.infer.nested.nested import spread_covariance
+from voirdire.infer.nested.rescaling import rescale_chains
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Bools, Floats
+
+
+class Executor(Protocol):
+    """Operations in one set of coordinates, on points of shape (chains, size)."""
+
+    def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
+        """Minus the log density of points, shape (chains,), up to a constant, and its gradient, (chains, size)."""
+
+    def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
+        """See :func:`.hamiltonian.follow_path`."""
+
+    def to_values(self, z: Floats) -> tuple[Floats, Floats]:
+        """Latent values, shape (chains, values), and logarithms of spreads and means, shape (chains, hypers)."""
+
+    def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
+        """See :func:`.rescaling.rescale_chains`."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnProcessor:
+    """Operations on this processor, by the kernel where it has the answers.
+
+    Parameters
+    ----------
+    where : Coordinates
+    """
+
+    where: Coordinates
+
+    def energy_gradient(self, z: Floats) -> tuple[Floats, Floats]:
+        """See :class:`Executor`."""
+        return self.where.energy_gradient(z)
+
+    def follow_path(self, here: Place, momentum: Floats, steps: int, step: float) -> tuple[Place, Floats]:
+        """See :class:`Executor`."""
+        return self.where.follow_path(here, momentum, steps, step)
+
+    def to_values(self, z: Floats) -> tuple[Floats, Floats]:
+        """See :class:`Executor`."""
+        return self.where.to_values(z)
+
+    def rescale_chains(self, z: Floats, rng: np.random.Generator, tries: int, *, exchanging: bool) -> Floats:
+        """See :class:`Executor`."""
+        with np.errstate(all="ignore"):  # what is not finite is not accepted
+            return rescale_chains(self.where, z, rng, tries, exchanging=exchanging)
+
 
 AGAIN = 50  # moves after which coordinates are stretched again, by how far these went; the draws are kept
 SURE = 1.15  # standard deviation of a coordinate from which it is then

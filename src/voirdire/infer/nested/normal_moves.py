@@ -2,7 +2,14 @@
 
 Joint chains would have to follow noises as small as they get by paths no longer than the smallest of them. What is left
 of the spreads alone (:mod:`.collapsed`) has a few dimensions and no narrow ridges, in coordinates that go through zero
-(:mod:`.bending`), where its density is smooth.
+(:mod:`.normal_moves`), where its density is smooth.
+
+Logarithms of what may be zero, by coordinates that go through it.
+
+The logarithm of a spread or mean t whose prior has its highest density at zero has a tail as long as answers leave t
+open, and steps as short as its other side needs hardly go along it. With t = t^ |sinh(a + u)|, a = asinh 1, t^ where a
+search ended, the tail is as short as the range of t: u goes through zero and t comes back, and far from zero u is the
+logarithm.
 """
 
 from __future__ import annotations
@@ -13,12 +20,45 @@ from functools import partial
 
 import numpy as np
 
-from voirdire.infer.nested.bending import bend_logarithms, may_be_zero
 from voirdire.infer.nested.collapsed import Collapsed, Said
 from voirdire.infer.nested.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
+from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.hamiltonian import Place, adapt_step, follow_path, sample_path
 from voirdire.infer.nested.search import Nested
-from voirdire.typing import Floats
+from voirdire.typing import Bools, Floats
+
+AT = math.asinh(1.0)  # a
+
+
+def may_be_zero(model: Field) -> Bools:
+    """True for logarithms of what may be zero, shape (hypers,): those whose exponential has an exponential prior."""
+    return np.array([hyper.sd == 0 for hyper in model.hypers], dtype=bool)
+
+
+def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
+    """Distance of logarithms from log t^, shape (points, hypers), as they are for those not of ``which``.
+
+    Returns
+    -------
+    array, shape (points, hypers)
+    array, shape (points, hypers)
+        Their derivatives by u.
+    array, shape (points,)
+        Sum of the logarithms of these.
+    array, shape (points, hypers)
+        The derivatives of each of these logarithms.
+
+    Examples
+    --------
+    >>> [part.round(3).tolist() for part in bend_logarithms(np.zeros((1, 2)), np.array([True, False]))]
+    [[[0.0, 0.0]], [[1.414, 1.0]], [0.347], [[-0.707, 0.0]]]
+    """
+    there = np.where(which, AT + u, 1.0)
+    tanh = np.tanh(there)
+    moved = np.where(which, np.log(np.abs(np.sinh(there))), u)
+    slope, turned = np.where(which, 1.0 / tanh, 1.0), np.where(which, tanh - 1.0 / tanh, 0.0)
+    return moved, slope, np.log(np.abs(slope)).sum(axis=-1), turned
+
 
 SWEEPS = 5  # of answers at the ends, to begin with
 DIFFERENCE = 1e-3  # of logarithms of spreads, at which gradients are compared
@@ -32,7 +72,7 @@ class NormalMoves:
     Parameters
     ----------
     nested : Nested
-        Of a field as :func:`.blocks.is_normal` says.
+        Of a field as :func:`.normal.is_normal` says.
     rng : numpy.random.Generator
     chains : int
     moved : callable, optional

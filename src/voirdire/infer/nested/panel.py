@@ -2,6 +2,8 @@
 
 Latent values have no sum of zero: a constant that a family does not see is free in the field, and what is left when it
 is taken off has the density of values that sum to zero.
+
+Parameters of a density as latent values and logarithms of spreads: in their order, each flattened.
 """
 
 from __future__ import annotations
@@ -15,15 +17,84 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.division import build_division
-from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.latent import flat_vectors, latent_from_values, latent_groups
+from voirdire.infer.nested.field import PLAIN, Field, Group, Hyper
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.design import COMMON, Design, Places
+from voirdire.model.design import COMMON, LEARNED, Design, Places
 from voirdire.model.family.family import Parts, refuse_alternatives
 from voirdire.model.panel_density import PanelDensity
+from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Ints
+from voirdire.typing import Floats, Ints
+
+
+def latent_groups(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+    """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
+
+    Values that have no other dimensions than those ``told`` by many answers stay when the others are integrated out.
+    """
+    groups: list[Group] = []
+    hypers: list[Hyper] = []
+    for p in density.parameters:
+        shape, prior = p.shape(density.sizes), p.prior
+        size, few = int(np.prod(shape)), set(p.dims) <= told
+        if isinstance(prior, LogExponential):
+            for row in range(size):
+                hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
+        elif isinstance(prior, LogNormal):
+            hypers += [Hyper(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
+        elif isinstance(prior, Spread):
+            rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
+            for row in range(size // rows):
+                # about latent values: what is latent is the difference
+                mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
+                reverse = getattr(prior, "reversed", PLAIN)
+                spread = f"{prior.of}[{row}]" if prior.of else prior.sd
+                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))
+        elif isinstance(prior, Normal):
+            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, few=few))
+        else:
+            raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
+    return tuple(groups), tuple(hypers)
+
+
+def latent_from_values(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
+    """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
+    return _gather_values(density, values, learned=False), _gather_values(density, values, learned=True)
+
+
+def _gather_values(density: LogDensity, values: dict[str, Any], learned: bool) -> Floats:
+    parts = [
+        np.reshape(values[p.name], (*_leading_shape(values[p.name], p), -1))
+        for p in density.parameters
+        if isinstance(p.prior, LEARNED) is learned
+    ]
+    return np.concatenate(parts, axis=-1)
+
+
+def _leading_shape(value: Any, parameter: Parameter) -> tuple[int, ...]:
+    shape: tuple[int, ...] = np.shape(value)
+    return shape[: len(shape) - len(parameter.dims)]
+
+
+def flat_vectors(
+    density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]
+) -> Floats:
+    """Flat vectors, shape (..., size), of latent values and logarithms of spreads.
+
+    ``centred`` makes of named values those that a density takes: what has sum zero there has not among latent values.
+    """
+    values: Values = {}
+    at = {False: 0, True: 0}
+    for p in density.parameters:
+        learned = isinstance(p.prior, LEARNED)
+        shape = p.shape(density.sizes)
+        size = int(np.prod(shape))
+        row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]
+        values[p.name] = row.reshape((*row.shape[:-1], *shape))
+        at[learned] += size
+    return np.asarray(density.flat(centred(values), np))
+
 
 LARGEST = 4e8  # numbers that a factor may take
 
@@ -119,7 +190,7 @@ def field_of_sums(
     instead : str
         What to do where the factor is too large, in messages.
     told : set of str
-        Dimensions of values that many answers tell; see :func:`.latent.latent_groups`.
+        Dimensions of values that many answers tell; see :func:`.panel.latent_groups`.
     apart, centred : callable
         Of named values those that are latent, and of latent ones those that the density takes; by default values
         whose sum is zero, less their mean.

@@ -43,9 +43,8 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.arrow import Factor, sparse_factor
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
-from voirdire.infer.nested.mixing import Mixing
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.sites import Sites, are_larger, embed_matrices, first_sites, sites_between
+from voirdire.infer.nested.sites import Mixing, Sites, are_larger, embed_matrices, first_sites, sites_between
 from voirdire.infer.nested.tilted import (
     Means,
     Normals,

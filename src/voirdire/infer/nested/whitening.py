@@ -3,7 +3,7 @@
 Where chains go, a factor L L' is a change of coordinates: it need not be exact, but L'^-1 and L^-1 have to be
 each other's transpose. So the matrix of few latent values is written out, and of more values those of what blocks share
 with the common ones, sparse, in single precision (:mod:`.arrow`) and without what hardly turns anything: products with
-them take a tenth of what one block after the other does, and less by the kernel (:mod:`voirdire.infer.kernel.paths`).
+them take a tenth of what one block after the other does, and less by the kernel (:mod:`voirdire.infer.kernel.mapped`).
 """
 
 from __future__ import annotations

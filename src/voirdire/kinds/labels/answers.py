@@ -1,4 +1,9 @@
-"""Labels item by item, as a class that all of an item's labels depend on is summed out."""
+"""Labels item by item, as a class that all of an item's labels depend on is summed out.
+
+Probability of labels that a model has not seen; see :mod:`voirdire.kinds.answers`.
+
+Probability of each label by the other judges' labels of the item, from a fit of labels.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,77 @@ import math
 
 import numpy as np
 
-from voirdire.kinds.answers import Answers, map_over_draws
-from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.infer.mode import find_mode
+from voirdire.infer.posterior import TOLERANCE, Posterior, some_draws
+from voirdire.kinds.answers import Answers, Seen, map_over_draws, score_predictions
+from voirdire.kinds.labels.chances import check_single, label_probabilities
+from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
+from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.sparse_counts import sum_by_item
+from voirdire.kinds.shares import Calibration
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats
+from voirdire.typing import Bools, Floats
+
+
+def held_out(whole: LabelsProblem, here: Bools) -> Seen:
+    """Log probability of some labels of a problem, of a fit that has not seen them.
+
+    Raises
+    ------
+    InputError
+        The model knows no classes, from which labels could be predicted.
+    """
+    check_single(whole)
+    return score_predictions(predict_held_out(whole, here), whole.given(whole.table)[here])
+
+
+def predict_held_out(whole: LabelsProblem, here: Bools, tolerance: float = TOLERANCE) -> Floats:
+    """Probability of every label in some rows, of a fit at the mode that has not seen these; shape (some, labels).
+
+    Parameters
+    ----------
+    here : bool array, shape (rows,)
+    tolerance : float
+        Gradient at which the search for the mode is stopped.
+    """
+    table = whole.table
+    classes, families = whole.labels[: whole.classes], whole.families
+    seen = encode_labels(whole.model, table.subset(~here), classes=classes, families=families)
+    values = seen.density.values(find_mode(seen, tolerance=tolerance).x, np)
+    return label_probabilities(seen, values, (table.judge[here], table.criterion[here], table.item[here]))
+
+
+DRAWS = 50  # that calibration averages over
+
+
+def label_calibration(problem: LabelsProblem, posterior: Posterior) -> Calibration:
+    """Labels by the probability that the other judges' labels of the item give them, shape (pairs, labels).
+
+    Of judge k's labels of item i, with n_i,m,l the labels of the others,
+
+        P(l) = sum_j P(j | the others' labels of i) rate_k,j,l,
+        P(j | the others' labels of i) ~ share_j prod_(m not k),l' rate_m,j,l' ^ n_i,m,l',
+
+    averaged over draws of shares and rates, which are those of the whole table. Every answer counts once for each label
+    there is, so that the picture does not depend on which label one asks for.
+    """
+    counts, chance = left_out(problem, some_draws(posterior, DRAWS))
+    return Calibration(chance, counts, np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape))
+
+
+def left_out(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats, Floats]:
+    """Counts of the labels that each judge gave to an item, and their probability by the others' labels of the item.
+
+    Returns
+    -------
+    counts, chance : array, shape (pairs of item and judge, labels)
+    """
+    pairs = labels_given(problem)
+    total = np.zeros_like(pairs.counts)
+    for values in draws:
+        total += beliefs_without_judge(problem, values, pairs)[1]
+    return pairs.counts, total / len(draws)
+
 
 LARGEST = 10**6  # numbers of the table beyond which each draw takes too long
 

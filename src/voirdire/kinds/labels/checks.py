@@ -1,4 +1,11 @@
-"""Checks of a fit of labels."""
+"""Checks of a fit of labels.
+
+Influence of judges on which system is first, of labels of systems over contexts.
+
+The labels of judge k are left out by Bayes' rule (:mod:`.labels.influence`), rates and shares staying those of the
+whole table, and from the beliefs that are left the most probable shares of systems are found anew
+(:func:`.labels.systems.probable_shares`).
+"""
 
 from __future__ import annotations
 
@@ -9,13 +16,75 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import below_chance_check, constant_judges
 from voirdire.kinds.labels.dependence import dependence_check
-from voirdire.kinds.labels.influence import influence_check
+from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
 from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.system_influence import system_influence_check
+from voirdire.kinds.labels.systems import class_grades, probable_shares, system_shares
 from voirdire.kinds.labels.ties import ties_check
-from voirdire.model.check import Check, list_names, worst_level
+from voirdire.kinds.systems import systems_and_contexts
+from voirdire.model.problem import Check, list_names, worst_level
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.trust.checks import check_first_place
 from voirdire.trust.drift import check_drift
+from voirdire.typing import Floats, Ints
+
+MOST = 100  # judges that are left out, those with the most labels
+
+
+def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
+    """Check whether the first place hangs on single judges; nothing where it is not known which class is better."""
+    worth = class_grades(problem)
+    if systems_and_contexts(problem.table) is None or worth is None or posterior.values is None:
+        return []
+    if not problem.density.latent or len(problem.judges) < 2:
+        return []
+    draws = np.asarray(system_shares(problem, posterior) @ worth)
+    return [
+        check_first_place(
+            judges_changing_first(problem, posterior, worth), "system", problem.table.systems, draws
+        )
+    ]
+
+
+def judges_changing_first(
+    problem: LabelsProblem, posterior: Posterior, worth: Floats
+) -> list[tuple[str, str]]:
+    """Judges without whom another system is first, and which; those with the most labels first.
+
+    Judges without whom a system has no label are left out of it.
+
+    Parameters
+    ----------
+    worth : array, shape (classes,)
+        Value of each class in a system's score.
+    """
+    where = systems_and_contexts(problem.table)
+    assert where is not None  # of a table of systems
+    system, values = where.system[problem.unit_item], posterior.central_values
+    joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
+    whole = np.exp(log_softmax(joint, problem.classes, np))
+    pairs = labels_given(problem)
+    rest = np.exp(log_softmax(beliefs_without_judge(problem, values, pairs)[0], problem.classes, np))
+    first = int(np.argmax(_system_scores(problem, whole, system, worth)))
+    labelled, names = np.bincount(pairs.unit, minlength=len(whole)), problem.table.systems
+    found = []
+    for judge in np.argsort(-np.bincount(pairs.judge), kind="stable")[:MOST]:
+        mine = pairs.judge == judge
+        others = labelled - np.bincount(pairs.unit[mine], minlength=len(whole))
+        if (np.bincount(system, others, len(names)) == 0).any():
+            continue
+        left = whole.copy()
+        left[pairs.unit[mine]] = rest[mine]
+        top = int(np.argmax(_system_scores(problem, left, system, worth)))
+        if top != first:
+            found.append((problem.judges[int(judge)], names[top]))
+    return found
+
+
+def _system_scores(problem: LabelsProblem, belief: Floats, system: Ints, worth: Floats) -> Floats:
+    """Scores of systems at the most probable shares, shape (systems,)."""
+    return np.asarray(probable_shares(problem, belief[None], system)[0][0] @ worth)
+
 
 CONSTANT = "and what the judge would say of the other classes is set by the prior."
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."

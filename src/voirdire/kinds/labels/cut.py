@@ -28,7 +28,7 @@ from scipy.special import betaln, expit, logit
 from voirdire.errors import InputError
 from voirdire.infer.laplace import laplace_approximation
 from voirdire.infer.mode import find_mode
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode
 from voirdire.infer.refine import laplace_draws
 from voirdire.kinds.labels import shares
 from voirdire.kinds.labels.problem import LabelsProblem

@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.labels.around import draws_around
+from voirdire.kinds.labels.curvature import negative_hessian
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
-from voirdire.kinds.labels.hidden import negative_hessian
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
 from voirdire.kinds.labels.sparse_counts import is_compressed, multiply_counts, sum_by_item

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.influence import label_units as units_of
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import drawn_rates, expand_units
 from voirdire.kinds.labels.wide_residuals import wide_residuals
-from voirdire.kinds.pick import sample_categorical
-from voirdire.model.check import Check
+from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.dependence import most_alike, pairwise_dependence

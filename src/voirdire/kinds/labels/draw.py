@@ -1,18 +1,25 @@
-"""Labels drawn from a model: the class of every item, and every label from its judge's row of that class."""
+"""Labels drawn from a model: the class of every item, and every label from its judge's row of that class.
+
+Labels that a model generates, of items of which no more is known than by people; see :mod:`.infer.outcomes`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from voirdire.infer.outcomes import Outcome
+from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import drawn_rates, expand_units
-from voirdire.kinds.pick import sample_categorical
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.labels import Labels
+from voirdire.typing import Floats
 
 
 def draw_labels(
@@ -42,3 +49,29 @@ def draw_labels(
         chance = np.exp(log_softmax(values["tendency"], density.labels, np))[problem.unit_row[unit]]
     code = np.array([table.labels.index(label) for label in problem.labels])
     return replace(table, label=code[sample_categorical(chance, rng)])
+
+
+def label_outcomes(problem: LabelsProblem) -> list[Outcome]:
+    """Counts of labels by item, judge and label (of all judges together where they are alike)."""
+    density, part, row = problem.density, problem.data["labels"], problem.unit_row
+    each = {name: of[row] for name, of in part.items() if name != "weight"} | {"weight": np.ones(len(row))}
+    judges = part["counts"].shape[1] // len(problem.labels)
+
+    def log_probability(value: Any, values: Values, xp: Any) -> Array:
+        counts = value.reshape((len(row), judges * len(problem.labels)))
+        ((of, weight),) = density.log_parts(values, {"labels": each | {"counts": counts}}, xp)
+        return of * weight
+
+    def draw_counts(values: Values, rng: np.random.Generator) -> Floats:
+        return _count_labels(problem, draw_labels(problem, values, rng, anew=True), judges)
+
+    return [Outcome("labels", _count_labels(problem, problem.table, judges), log_probability, draw_counts)]
+
+
+def _count_labels(problem: LabelsProblem, table: Labels, judges: int) -> Floats:
+    """Counts by item (under a criterion), judge and label, shape (units, judges, labels)."""
+    wide = max(len(table.items), 1)
+    unit = np.unique(table.criterion * wide + table.item, return_inverse=True)[1]
+    counts = np.zeros((len(problem.unit_row), judges, len(problem.labels)))
+    np.add.at(counts, (unit, table.judge if judges > 1 else table.judge * 0, problem.given(table)), 1.0)
+    return counts

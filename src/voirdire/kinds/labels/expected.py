@@ -9,7 +9,7 @@ Minus the Hessian of those multinomials, N_k,j (diag r - r r'), plus the prior's
 bounds the curvature of the posterior from above; the difference is what not knowing the classes hides (Louis 1982,
 JRSS B 44). It is a block of size (labels - 1) for each row of each judge, bordered by the panel's row, so that its
 inverse costs as much as one gradient. EM steps by it; here it is the metric of a quasi-Newton search, which learns the
-hidden rest (:mod:`.labels.hidden`). Where most judges labelled few of the items, sums run over the labels given.
+hidden rest (:mod:`.labels.curvature`). Where most judges labelled few of the items, sums run over the labels given.
 """
 
 from __future__ import annotations

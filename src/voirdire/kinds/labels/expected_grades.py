@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.kinds.labels.layout import LabelsLayout
-from voirdire.kinds.labels.patterns import Patterns
+from voirdire.kinds.labels.sparse_counts import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import log_sigmoid
 from voirdire.model.terms.cumulative import log_every_level, log_expectation

@@ -14,7 +14,7 @@ judges with rho = ``STRANGERS`` do with probability ``ALPHA`` in the whole panel
 among all pairs that are compared: Bonferroni). So a few items in common never suffice, and the more judges there are,
 the more items it takes; two judges who are nearly always right agree nearly always, and are not alike. Of very many
 judges those with most labels are compared (:func:`voirdire.trust.residuals.examined_judges`), by items drawn at random
-where there are very many (:mod:`.labels.judge_pairs`).
+where there are very many (:mod:`.labels.wide_residuals`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.kinds.labels.judge_pairs import judge_unit_matrix, row_products, some_units
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.wide_residuals import judge_unit_matrix, row_products, some_units
 from voirdire.tables.counts import distinct_keys
 from voirdire.tables.labels import Labels
 from voirdire.trust.families import divide_into_families, factor_loads, families_agree, name_families

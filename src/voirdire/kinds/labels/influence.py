@@ -17,7 +17,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import without_judge
-from voirdire.model.check import Check
+from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints

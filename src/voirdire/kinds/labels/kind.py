@@ -11,35 +11,31 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
+from voirdire.kinds.answers import Seen
 from voirdire.kinds.columns import to_records
-from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.about import describe_agreement, describe_thinning
-from voirdire.kinds.labels.answers import label_answers
+from voirdire.kinds.labels.answers import held_out, label_answers, label_calibration
 from voirdire.kinds.labels.chances import check_single, label_probabilities
 from voirdire.kinds.labels.claims import claimed_classes
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import label_residuals
-from voirdire.kinds.labels.draw import draw_labels
+from voirdire.kinds.labels.draw import draw_labels, label_outcomes
 from voirdire.kinds.labels.families import families_by_answers, found_families
-from voirdire.kinds.labels.held_out import held_out
-from voirdire.kinds.labels.left_out import label_calibration
-from voirdire.kinds.labels.outcomes import label_outcomes
 from voirdire.kinds.labels.over_time import over_time
+from voirdire.kinds.labels.predict import predict_labels, predict_target
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.results import judge_values
 from voirdire.kinds.labels.success import success_class, unknown_success
 from voirdire.kinds.labels.success import success_note as taken_for_success
 from voirdire.kinds.labels.ties import symmetrise_posterior
-from voirdire.kinds.labels.unanswered import predict_labels, predict_target
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.shares import answer_shares
 from voirdire.kinds.systems import check_over, systems_and_contexts, systems_note
-from voirdire.model.check import list_names
-from voirdire.model.problem import TARGET
+from voirdire.model.problem import TARGET, list_names
 from voirdire.model.specs import Model
 from voirdire.model.terms import SHARED_ERRORS
 from voirdire.model.terms.reliability import Values
@@ -261,7 +257,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return label_residuals(problem, posterior, np.random.default_rng(0))
 
     def held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> Seen:
-        """See :func:`.labels.held_out.held_out`."""
+        """See :func:`.labels.answers.held_out`."""
         return held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
 
     def refit_resampled(

@@ -13,8 +13,7 @@ from voirdire.kinds.checks import label_switching_check
 from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.sparse_counts import compress_counts, is_compressed, is_wide
 from voirdire.kinds.labels.success import success_class
-from voirdire.model.check import Check
-from voirdire.model.problem import TARGET, Problem
+from voirdire.model.problem import TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION, SHARED_ERRORS
 from voirdire.tables.counts import distinct_keys

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from voirdire.kinds.labels.patterns import Patterns
+from voirdire.kinds.labels.sparse_counts import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_expectation

@@ -7,12 +7,17 @@ by Bayes' rule, and s the shares of these, one more label shared out among the c
     P(class c) = (1 - share) p_c^w / sum_b p_b^w + share s_c,      w = 1 / (1 + (n - 1) dependence):
 
 n labels count as n w independent ones (Kish 1965), and the shares of labels are taken for what they are. dependence and
-share are not known: their prior (:mod:`.labels.target_prior`) was learned from public tables with known classes, it is
+share are not known: their prior (:mod:`.labels.target`) was learned from public tables with known classes, it is
 wide, and known items of the panel's own update it from the first one on, by importance weights on a grid. Of ordered
 labels p is what a judge of the panel says if asked anew, one label, and w is 1.
 
 Where several ways to say p are at hand (with known items: as if none were known, with judges learned from them jointly
 or alone, by stacking) each has its own update, and they are averaged by how well they predict the known items left out.
+
+The prior of how far panels of labels are from what they stand in for, learned across public tables.
+
+Written by ``benchmarks/label_targets.py``, whose results are in benchmarks/README.md: moments, over the tables, of the
+dependence and the share of :mod:`voirdire.kinds.labels.target` that suit each table's known classes.
 """
 
 from __future__ import annotations
@@ -23,13 +28,13 @@ from functools import cached_property
 
 import numpy as np
 
-from voirdire.kinds.labels.target_prior import (
-    LOG_DEPENDENCE_MEAN,
-    LOG_DEPENDENCE_SD,
-    SHARE_A,
-    SHARE_B,
-)
 from voirdire.typing import Floats, Ints
+
+LOG_DEPENDENCE_MEAN = -0.97
+LOG_DEPENDENCE_SD = 1.63
+SHARE_A = 0.95  # of a beta distribution
+SHARE_B = 0.98
+
 
 DEPENDENCE = np.geomspace(0.03, 6.0, 12)
 SHARE = np.linspace(0.05, 0.95, 7)

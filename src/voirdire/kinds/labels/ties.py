@@ -15,7 +15,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.model.check import Check
+from voirdire.model.problem import Check
 from voirdire.typing import Floats, Ints
 
 _SHOWN = 5

@@ -3,6 +3,8 @@
 As :func:`.labels.dependence.label_residuals`, of judges who are independent given the class. Judges have few items in
 common, so that a table of all judges and items would be zeros. Items are put into ``GROUPS`` groups by lot, and
 intervals come from these groups drawn with replacement in the place of the items.
+
+Sums over the items that two judges both labelled, for all pairs of judges, of large tables.
 """
 
 from __future__ import annotations
@@ -10,18 +12,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.answers import sample_categorical
 from voirdire.kinds.labels.influence import label_units as units_of
-from voirdire.kinds.labels.judge_pairs import PAIRS, judge_unit_matrix, row_products, some_units
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.pick import sample_categorical
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.residuals import examined_judges
 from voirdire.typing import Floats, Ints
+
+PAIRS = 25_000_000  # pairs of labels of one item that are looked at: of larger tables of items drawn by lot
+
+
+def some_units(unit: Ints, units: int, rng: np.random.Generator) -> Ints:
+    """Units that are looked at: all, or some drawn by lot that have as many pairs of labels, in order.
+
+    Parameters
+    ----------
+    unit : int array, shape (labels,)
+        Of each label.
+
+    Examples
+    --------
+    >>> some_units(np.array([0, 0, 2]), 3, np.random.default_rng(0)).tolist()
+    [0, 1, 2]
+    """
+    pairs = np.bincount(unit, minlength=units).astype(float) ** 2
+    if pairs.sum() <= PAIRS:
+        return np.arange(units)
+    order = rng.permutation(units)
+    return np.sort(order[np.cumsum(pairs[order]) <= PAIRS])
+
+
+def judge_unit_matrix(judge: Ints, unit: Ints, values: Floats, shape: tuple[int, int]) -> Any:
+    """Numbers of labels as a compressed matrix of judges and units, in which those of one cell are added."""
+    from scipy.sparse import coo_array
+
+    return coo_array((values, (judge.astype(np.int32), unit.astype(np.int32))), shape).tocsr()
+
+
+def row_products(one: Any, other: Any) -> Floats:
+    """Sums of products of all pairs of rows of two compressed matrices, shape (rows, rows)."""
+    return np.asarray((one @ other.T).toarray(), dtype=float)
+
 
 GROUPS = 20  # of items
 JUDGES = 100  # who are looked at, at least, where all would take long

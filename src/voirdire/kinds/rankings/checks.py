@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import linked_items_check
 from voirdire.kinds.rankings.problem import RankingsProblem
-from voirdire.model.check import Check, list_names
+from voirdire.model.problem import Check, list_names
 
 
 def all_checks(

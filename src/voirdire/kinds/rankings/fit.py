@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import find_verb
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.ranked_fit import RankedFit
+from voirdire.kinds.ranked_fit import RankedFit, TermsFit
 from voirdire.kinds.rankings import results
 from voirdire.kinds.rankings.kind import RANKINGS
 from voirdire.kinds.rankings.problem import RankingsProblem
-from voirdire.kinds.terms_fit import TermsFit
 from voirdire.kinds.votes import results as vote_results
 from voirdire.tables.given import convert_to_library
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.kinds.coded import criterion_codes, describe_unknown_anchors
+from voirdire.kinds.human import criterion_codes, describe_unknown_anchors
 from voirdire.kinds.votes.human.table import PEOPLE
 from voirdire.tables.encode import level_positions
 from voirdire.tables.people import PERSON

@@ -11,27 +11,24 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
+from voirdire.kinds.answers import Seen
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables
+from voirdire.kinds.effects import effect_tables, spread_table
 from voirdire.kinds.further_terms import attach_terms, model_with_terms
-from voirdire.kinds.held_out import Seen
 from voirdire.kinds.in_contexts import context_strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.about_items import ranked_items
-from voirdire.kinds.rankings.answers import ranking_answers
+from voirdire.kinds.rankings.answers import held_out, ranking_answers
 from voirdire.kinds.rankings.density import why_no_contexts, why_no_tastes
-from voirdire.kinds.rankings.held_out import held_out
 from voirdire.kinds.rankings.human import RankedAnchors
-from voirdire.kinds.rankings.outcomes import ranking_outcomes
-from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings
+from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranking_outcomes
 from voirdire.kinds.rankings.problem import RankingsProblem, check_numbers, encode_rankings
 from voirdire.kinds.rankings.results import judge_values
 from voirdire.kinds.scores.kind import given_or_stored_criteria, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
-from voirdire.kinds.spreads import spread_table
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import TARGET
@@ -221,7 +218,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         _refuse_terms(MANY)
 
     def held_out(self, model: Model, table: Rankings, here: Bools, request: Request) -> Seen:
-        """See :func:`.rankings.held_out.held_out`."""
+        """See :func:`.rankings.answers.held_out`."""
         table, model, _ = attach_terms(table, model, request)
         return held_out(model, table, here)
 

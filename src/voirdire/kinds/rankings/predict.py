@@ -1,20 +1,49 @@
-"""Rankings that a fit expects, and rankings drawn from a model."""
+"""Rankings that a fit expects, and rankings drawn from a model.
+
+Rankings that a model generates, with as many items tied at each place; see :mod:`voirdire.infer.outcomes`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.rankings.problem import RankingsProblem, order_rankings, ranking_cells
 from voirdire.model.family.ranking import draw_orders as drawn_order
-from voirdire.model.terms.arrays import logistic_sigmoid
+from voirdire.model.terms.arrays import Array, logistic_sigmoid
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.rankings import Rankings, read_rankings
+
+
+def ranking_outcomes(problem: RankingsProblem) -> list[Outcome]:
+    """At each place of a ranking which of its items stands there, numbered by their places in the table.
+
+    What was ranked is 0, 1, 2, ... in every ranking, shape (places, rankings), people's rankings last.
+    """
+    density, data = problem.density, problem.data
+    groups = np.asarray(data["panel"]["answers"])
+    places, rankings = groups.shape
+    observed = np.tile(np.arange(places)[:, None], (1, rankings))
+    column = np.arange(rankings)[None, :]
+
+    def log_probability(value: Any, values: Values, xp: Any) -> Array:
+        eta = density.predictors(values, data, xp)[value, column]
+        parts = density.family.log_parts(eta, groups, xp)
+        return sum(of * weight for of, weight in parts)
+
+    def draw_places(values: Values, rng: np.random.Generator) -> npt.NDArray[Any]:
+        eta = np.asarray(density.predictors(values, data, np))
+        return drawn_order(np.where(groups >= 0, eta, -np.inf), rng)
+
+    return [Outcome("rankings", observed, log_probability, draw_places)]
 
 
 def predict_rankings(problem: RankingsProblem, posterior: Posterior, table: object) -> Columns:

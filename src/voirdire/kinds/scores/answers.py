@@ -1,15 +1,137 @@
-"""Scores one by one, votes on criteria and people's scores; what a judge scores repeatedly is one answer."""
+"""Scores one by one, votes on criteria and people's scores; what a judge scores repeatedly is one answer.
+
+Probability of scores that a model has not seen; see :mod:`voirdire.kinds.answers`.
+
+Where judges have tastes it is the mean over draws: of an item that a judge was not seen to score the mode of its taste
+is zero, as if judges had none.
+
+Probability of each score by all the others, from a fit of scores.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from voirdire.kinds.answers import Answers, repeated_indices
-from voirdire.kinds.scores import baseline
+from voirdire.errors import InputError
+from voirdire.infer.mode import find_mode
+from voirdire.infer.nested.mode import NestedMode, nested_draws
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.answers import Answers, Seen, repeated_indices, score_predictions
+from voirdire.kinds.scores import baseline, continuous, ordinal, points
+from voirdire.kinds.scores.chances import score_probabilities
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.layout import distinct_combinations
+from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
+from voirdire.kinds.shares import Calibration
+from voirdire.model.specs import Model
+from voirdire.model.terms.cumulative import NODES
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats, Ints
+from voirdire.tables.scores import Scores
+from voirdire.typing import Bools, Floats, Ints
+
+DRAWS = 100
+DENSITY_DRAWS = (
+    1000  # of a density, which is sharper than the spread of what a judge was not seen to make of items
+)
+
+
+def held_out(model: Model, table: Scores, here: Bools, levels: Sequence[object] | None = None) -> Seen:
+    """Log probability of some scores, of a fit that has not seen them, and whether each was the most probable.
+
+    On a continuous scale no score is the most probable: NaN.
+
+    Raises
+    ------
+    InputError
+        The model gives no probability of single scores.
+    """
+    form = form_of(model)
+    if form not in (ordinal, continuous):
+        raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
+    whole = encode_scores(model, table, levels=levels)
+    names = whole.codes(table)
+    how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
+    how["contexts"] = whole.density.contexts > 0
+    seen = encode_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
+    every = _prediction_values(seen)
+    asked = {name: code[here] for name, code in names.items()}
+    if "context" in asked:  # one that was not seen is any
+        known = np.isin(asked["context"], names["context"][~here])
+        asked["context"] = np.where(known, asked["context"], -1)
+    # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
+    if form is continuous:
+        logs = [points.log_score_density(whole, one, table.score[here], **asked) for one in every]
+        log = np.logaddexp.reduce(logs) - np.log(len(logs))
+        return log, np.full(len(log), np.nan)
+    chance = np.mean([score_probabilities(whole, one, tuple(asked.values())) for one in every], axis=0)
+    return score_predictions(chance, np.searchsorted(whole.scale.levels, table.score[here]))
+
+
+def _prediction_values(problem: ScoresProblem) -> list[Values]:
+    """Values by which other scores are predicted: those at the mode, or draws."""
+    mode, density = find_mode(problem), problem.density
+    if not isinstance(mode, NestedMode):
+        return [density.values(mode.x, np)]
+    count = DENSITY_DRAWS if problem.in_points else DRAWS
+    return [density.values(x, np) for x in nested_draws(mode, np.random.default_rng(0), count)]
+
+
+WORK = 20_000_000  # probabilities that calibration computes, about
+
+
+def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibration:
+    """Scores by the probability of exceeding a level that the other scores give, shape (cells, levels - 1).
+
+    Every score counts once for each level but the highest: P(score > level | all other scores). What a fit says of the
+    very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
+    has no draws (``map``).
+    """
+    counts, chance = left_out(problem, some_draws(posterior, _affordable_draws(problem)))
+    total = counts.sum(axis=1, keepdims=True)
+    hits = total - counts.cumsum(axis=1)[:, :-1]
+    return Calibration(1.0 - chance.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
+
+
+def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Floats]:
+    """Counts of the levels that each judge gave to an item by a criterion, and their probability by all other scores.
+
+    With y what the judge scored there and p_s(.) under draw s, the draws are weighted by 1 / p_s(y), as if that had not
+    been seen (Gelfand, Dey and Chang 1992); no weight is above the square root of their number times their mean
+    (Ionides 2008, JCGS 17).
+
+    Returns
+    -------
+    counts, chance : array, shape (combinations of judge, criterion, item and context, levels)
+    """
+    table, part = problem.table, problem.data["scores"]
+    about = problem.codes(table)
+    found, at = distinct_combinations(
+        {name: np.concatenate([code, part[name]]) for name, code in about.items()}
+    )
+    row, place, codes = at[: table.rows], at[table.rows :], tuple(found.values())
+    cells = codes[0]
+    counts = np.zeros((len(cells), len(problem.scale.levels)))
+    np.add.at(counts, (row, problem.given(table)), 1.0)
+    log = np.empty((len(draws), len(cells)))
+    for number, values in enumerate(draws):
+        answer, weight = problem.density.log_parts(values, problem.data, np)[0]
+        log[number] = np.bincount(place, answer * weight, len(cells))
+    own = np.exp(log.min(axis=0) - log)  # the largest is 1
+    own = np.minimum(own, own.mean(axis=0) * np.sqrt(len(draws)))
+    own /= own.sum(axis=0)
+    chance = np.zeros_like(counts)
+    for share, values in zip(own, draws, strict=True):
+        chance += share[:, None] * score_probabilities(problem, values, codes)
+    return counts, chance
+
+
+def _affordable_draws(problem: ScoresProblem) -> int:
+    """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
+    each = problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.repeats else 1)
+    return int(np.clip(WORK // each, 100, 1000))
+
 
 ITEMS, CRITERIA, PEOPLE = "scores", "votes on criteria", "scores of people"
 

@@ -1,4 +1,14 @@
-"""Checks of a fit of scores."""
+"""Checks of a fit of scores.
+
+Terms that a table of scores supports and the model of a fit omits, where intervals are too narrow without them.
+
+Judges who score on another scale than the rest: a metric from 0 to 1 beside people's 1 to 5.
+
+A model of scores gives every judge a severity, and takes one unit to be the same for all. A judge's scores under a
+criterion are on another scale where they reach less than half as far as the scores of all others, or more than twice
+as far, and most of them are numbers that no other judge ever gave; one who uses a part of the levels that others use
+is severe or lenient.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +19,112 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import human_concordance_check
-from voirdire.kinds.scores.judge_ranges import judge_ranges_check
-from voirdire.kinds.scores.missing_terms import missing_terms_check
+from voirdire.kinds.scores.halo import count_recurring_contexts, why_no_continuous_halo, why_no_halo
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.systems import rival_systems
-from voirdire.model.check import Check, list_names
+from voirdire.model.problem import Check, list_names
 from voirdire.trust.checks import check_dependent_judges, check_influence
 from voirdire.trust.drift import check_drift
 from voirdire.trust.noise import ODDS
+from voirdire.typing import Floats, Ints
+
+
+def missing_terms_check(problem: ScoresProblem) -> list[Check]:
+    """A warning for the terms that are left out, if any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, item, context, 1 + (item == "x")) for judge in "ab" for item in "xyz" for context in "12"]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "context", "score"])
+    >>> (check,) = missing_terms_check(voirdire.fit(table, model="rating-severity", method="map").problem)
+    >>> check.message.partition(":")[0]
+    'Items recur in 2 contexts, which the model does not tell apart'
+    """
+    found = []
+    contexts = 0 if problem.density.contexts else count_recurring_contexts(problem.table)
+    if contexts:
+        found.append(
+            f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
+            "contexts, and are too narrow for others. Call the column item system (--map system=item): systems are "
+            "then compared over contexts like these."
+        )
+    without = why_no_continuous_halo if problem.in_points else why_no_halo
+    if problem.anchors is not None and problem.model.taste is None and without(problem.table) is None:
+        found.append(
+            "Beside human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
+            "several criteria counts as several, and intervals are too narrow. Fit without human scores, too, and "
+            "trust the wider intervals."
+        )
+    return [Check("missing-terms", "warn", float(len(found)), " ".join(found))] if found else []
+
+
+RATIO = 2.0  # of the ranges, from which scales differ
+OWN = 0.5  # share of a judge's scores that no other judge ever gave, from which its numbers are its own
+LEAST = 5  # scores of a judge of which this can be said
+SHOWN = 5  # judges that are named
+
+
+def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
+    """Warn of judges whose scores are on another scale than those of the others.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> rows = [("ann", n, 1 + n % 5) for n in range(20)] + [("metric", n, n % 5 / 4 + 0.01) for n in range(20)]
+    >>> scores = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    >>> result = fit(scores, model="mean-score")
+    >>> [check.message.split(":")[0] for check in result.all_checks if check.check == "ranges"]
+    ['Scores of different scales are taken as of one']
+    """
+    table = problem.table
+    named: dict[str, str] = {}
+    for criterion, name in enumerate(table.criteria):
+        rows = table.criterion == criterion
+        for judge, (low, high) in _odd_ranges(
+            table.judge[rows], table.score[rows], len(table.judges)
+        ).items():
+            under = f" ({name})" if table.has_criteria else ""
+            named.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{under}")
+    if not named:
+        return []
+    shown = ", ".join(list(named.values())[:SHOWN])
+    more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+    message = (
+        f"Scores of different scales are taken as of one: {shown}{more}. How reliable judges are, and whose scores "
+        "decide, then depends on the scale. Bring them to one scale, leave such a judge out, or compare rankings "
+        "(voirdire metaeval)."
+    )
+    return [Check("ranges", "warn", float(len(named)), message)]
+
+
+def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[float, float]]:
+    """Lowest and highest score of each judge, by number, on another scale than the others."""
+    low, high = np.full(judges, np.inf), np.full(judges, -np.inf)
+    np.minimum.at(low, judge, score)
+    np.maximum.at(high, judge, score)
+    reach = _without_own(high) + _without_own(-low)
+    values, code = np.unique(score, return_inverse=True)
+    givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
+    count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
+    differs = ((high - low) * RATIO < reach) | (high - low > RATIO * reach)
+    known = (count >= LEAST) & (high > low) & (reach > 0.0)  # of a judge alone the others reach nowhere
+    odd = known & differs & (common < (1.0 - OWN) * count)
+    return {int(at): (float(low[at]), float(high[at])) for at in np.flatnonzero(odd)}
+
+
+def _without_own(largest: Floats) -> Floats:
+    """The largest of all others, for each."""
+    if len(largest) < 2:
+        return np.full(len(largest), -np.inf)
+    second, first = np.sort(largest)[-2:]
+    is_first = np.arange(len(largest)) == largest.argmax()
+    return np.asarray(np.where(is_first, second, first))
 
 
 def all_checks(

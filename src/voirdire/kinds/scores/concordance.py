@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.model.check import Check, list_names
+from voirdire.model.problem import Check, list_names
 from voirdire.typing import Floats
 
 RESAMPLES = 1000

@@ -42,8 +42,8 @@ from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.model.added_terms import added_parameters
 from voirdire.model.density import ByHand, Data
+from voirdire.model.panel_density import added_parameters
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import (
     CONTEXT,

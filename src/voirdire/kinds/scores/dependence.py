@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.scores.cells import distinct_combinations
 from voirdire.kinds.scores.chances import above_levels
+from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import normal_rule
 from voirdire.model.terms.reliability import Values

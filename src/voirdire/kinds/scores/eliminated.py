@@ -15,6 +15,12 @@ The mode is searched with products of the second derivatives (:mod:`voirdire.inf
 the answers alone. Draws around it are made from the arrow written out (:mod:`.arrow`); of many judges from products
 with what is left of g, H - B P B' (:mod:`voirdire.infer.krylov`, preconditioned by blocks of judges), given which items
 are independent but for their sum.
+
+Directions along which scores on an ordered scale stay probable though each parameter by itself is well known.
+
+Strengths, severities and cutpoints that all grow alike leave the noise of answers smaller beside them, and nothing else
+changes; slopes b_k that grow alike leave a_k as they are (:class:`.RaterDiscrimination`). Where judges seldom err, or
+agree in nothing, the mode lies far along these: a search that measures steps one parameter at a time gets there slowly.
 """
 
 from __future__ import annotations
@@ -31,10 +37,38 @@ from voirdire.kinds.scores.judge_blocks import PLACED, JudgeBlocks
 from voirdire.kinds.scores.judge_effects import JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.kinds.scores.level_answers import LevelAnswers
-from voirdire.kinds.scores.scale_directions import scale_directions
 from voirdire.model.density import Curvature, Data
 from voirdire.model.terms.arrays import zero_sum, zero_sum_free
 from voirdire.typing import Floats
+
+
+def scale_directions(density: ScoresLayout, x: Floats) -> Floats:
+    """Directions at a flat vector, shape (directions, size).
+
+    All slopes; all severities; under each criterion its strengths, locations and gaps; and the spread of strengths.
+    """
+    parameters = {p.name: p for p in density.parameters}
+
+    def direction_of(name: str, criterion: int | None = None, *, logs: bool = False) -> Floats:
+        row = np.zeros_like(x)
+        if name in parameters:
+            parameter, here = parameters[name], density.parameter_slices[name]
+            value = (np.ones_like(x) if logs else x)[here].reshape(parameter.free_shape(density.sizes))
+            if criterion is not None:
+                at = np.indices(value.shape)[parameter.dims.index("criterion")]
+                value = np.where(at == criterion, value, 0.0)
+            row[here] = value.ravel()
+        return row
+
+    rows = [direction_of("raw_discrimination"), direction_of("severity") + direction_of("severity_group")]
+    for criterion in range(density.criteria):
+        scaled = sum(direction_of(name, criterion) for name in ("strength", "cut_location", "shift"))
+        rows += [
+            scaled + direction_of("log_gap", criterion, logs=True),
+            direction_of("log_spread", criterion, logs=True),
+        ]
+    return np.array([row for row in rows if row.any()])
+
 
 LARGE = 3e8  # numbers times parameters from which draws are made so: below, the Hessian takes seconds
 NUMBERS = 2e7  # that draws may hold,

@@ -20,8 +20,7 @@ import numpy as np
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import field_of_sums
-from voirdire.kinds.scores.cells import ScoreCells
-from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.kinds.scores.layout import ScoreCells, ScoresLayout
 from voirdire.model.density import Data
 from voirdire.model.design import Design, Places, Term, build_design
 from voirdire.model.terms.reliability import Values

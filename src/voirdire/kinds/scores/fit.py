@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.ranked_fit import ScoredFit
+from voirdire.kinds.ranked_fit import ScoredFit, TermsFit
 from voirdire.kinds.scores import results, systems
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.terms_fit import TermsFit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.coded import criterion_codes, describe_unknown_anchors
+from voirdire.kinds.human import criterion_codes, describe_unknown_anchors
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.votes.human.table import PEOPLE
 from voirdire.model.target_answers import ScoredByPeople

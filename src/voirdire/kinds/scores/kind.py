@@ -10,11 +10,11 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
+from voirdire.kinds.answers import Seen
 from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables
+from voirdire.kinds.effects import effect_tables, spread_table
 from voirdire.kinds.further_terms import attach_terms
-from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.in_contexts import context_strengths, contexts_note
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
@@ -23,24 +23,22 @@ from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.about_items import scored_items
-from voirdire.kinds.scores.answers import score_answers
+from voirdire.kinds.scores.answers import held_out, score_answers, score_calibration
 from voirdire.kinds.scores.bootstrap import resample_scores
 from voirdire.kinds.scores.chances import check_single, score_probabilities
 from voirdire.kinds.scores.claims import claimed_scores
-from voirdire.kinds.scores.contexts import why_contexts_left_out, why_no_contexts
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.draw import draw_scores
+from voirdire.kinds.scores.draw import draw_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
+    why_contexts_left_out,
+    why_no_contexts,
     why_no_continuous_halo,
     why_no_halo,
     why_no_shared_errors,
     why_spread_given,
 )
-from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
 from voirdire.kinds.scores.learned_spread import why_spread_not_learned, with_learned_spread
-from voirdire.kinds.scores.left_out import score_calibration
-from voirdire.kinds.scores.outcomes import score_outcomes
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict_scores
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
@@ -50,7 +48,6 @@ from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import answer_shares
-from voirdire.kinds.spreads import spread_table
 from voirdire.kinds.systems import check_over, systems_and_contexts, systems_note
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
@@ -284,7 +281,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         self, problem: ScoresProblem, families: dict[str, str] | None = None
     ) -> HumanAnswers[ScoresProblem]:
         """See :class:`.HumanScores`."""
-        from voirdire.kinds.scores.human_scores import HumanScores  # SciPy
+        from voirdire.kinds.scores.cut import HumanScores  # SciPy
 
         return HumanScores(problem)
 
@@ -320,7 +317,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return form_of(model) is continuous
 
     def held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
-        """See :func:`.scores.held_out.held_out`."""
+        """See :func:`.scores.answers.held_out`."""
         table, model, _ = attach_terms(table, model, request, ("family", "group"))
         if model.terms:
             check_terms(model)

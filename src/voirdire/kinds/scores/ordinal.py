@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.kinds.scores.cells import ScoreCells, distinct_combinations
-from voirdire.kinds.scores.layout import NAMES, ScoresLayout
+from voirdire.kinds.scores.layout import NAMES, ScoreCells, ScoresLayout, distinct_combinations
 from voirdire.kinds.scores.perceived import item_strengths, perceived_strengths
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.model.added_terms import sum_of_terms
+from voirdire.model.panel_density import sum_of_terms
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values

@@ -14,20 +14,19 @@ from voirdire.kinds.checks import orientation_check
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.contexts import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.density import ScoresDensity, form_of
+from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
-from voirdire.kinds.scores.judge_groups import groups_of
 from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.scores.score_counts import (
     answers_per_cell,
+    groups_of,
     has_repeats,
     human_score_shares,
     report_unrated,
 )
-from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.raters import AlikeRaters
 from voirdire.tables.counts import Votes

@@ -8,8 +8,8 @@ from voirdire.errors import InputError
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
-from voirdire.kinds.scores.contexts import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import SharedStrength

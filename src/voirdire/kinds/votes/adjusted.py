@@ -12,7 +12,7 @@ from voirdire.kinds.effects import effect_tables, own_family_rows
 from voirdire.kinds.votes import results
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.model.check import Check, list_names
+from voirdire.model.problem import Check, list_names
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.typing import Floats

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.mode import find_modes
-from voirdire.infer.posterior_mode import TOLERANCE
+from voirdire.infer.posterior import TOLERANCE
 from voirdire.kinds.bootstrap import TOGETHER, refit_modes, resample_counts
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes

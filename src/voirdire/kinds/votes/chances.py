@@ -12,7 +12,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.votes.contexts import by_context, cell_contexts, further_codes
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.perceived import difference_effects, tie_habits
+from voirdire.kinds.votes.layout import difference_effects, tie_habits
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES

@@ -11,13 +11,11 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
 from voirdire.kinds.in_contexts import strengths_over_contexts
-from voirdire.kinds.votes.doubt import alternative_starts
 from voirdire.kinds.votes.field import field_of
-from voirdire.kinds.votes.layout import VotesLayout
-from voirdire.kinds.votes.perceived import difference_effects, mirror_values, tie_habits
-from voirdire.kinds.votes.starts import starting_point
-from voirdire.model.added_terms import added_parameters
+from voirdire.kinds.votes.layout import VotesLayout, difference_effects, mirror_values, tie_habits
+from voirdire.kinds.votes.starts import alternative_starts, starting_point
 from voirdire.model.density import Data
+from voirdire.model.panel_density import added_parameters
 from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
 from voirdire.model.terms.arrays import LOGISTIC, Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
@@ -166,7 +164,7 @@ class VotesDensity(VotesLayout):
         return starts
 
     def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
-        """The mirror of the mode, and a start whose judges' signs come from how they agree; see :mod:`.votes.doubt`."""
+        """The mirror of the mode, and a start whose judges' signs come from how they agree; see :mod:`.starts`."""
         return alternative_starts(self, x, data)
 
     def mirror_values(self, x: Array, xp: Any) -> Array:

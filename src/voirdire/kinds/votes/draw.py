@@ -1,16 +1,67 @@
-"""Votes drawn from a model: each cell's by the probabilities of its answers."""
+"""Votes drawn from a model: each cell's by the probabilities of its answers.
+
+Votes that a model generates: on items, on criteria, and of people; see :mod:`voirdire.infer.outcomes`.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from voirdire.kinds.pick import sample_categorical
-from voirdire.kinds.votes.chances import cell_probabilities
-from voirdire.kinds.votes.contexts import ContextVotes
+from voirdire.infer.outcomes import Outcome, counted_outcome
+from voirdire.kinds.answers import sample_categorical
+from voirdire.kinds.votes.answers import coded_criteria
+from voirdire.kinds.votes.chances import cell_probabilities, log_answers, log_on_criteria
+from voirdire.kinds.votes.contexts import ContextVotes, cell_contexts, further_codes
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.typing import Floats
+
+
+def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
+    """Counts of first, second (and tie) in each cell; none where a model pools votes before it looks at them."""
+    if problem.model.pool != "none":
+        return []
+    density, votes = problem.density, problem.coded_votes
+    answers = 3 if density.ties else 2
+    criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
+    asked = (
+        votes.judge,
+        criterion,
+        votes.first,
+        votes.second,
+        cell_contexts(votes),
+        further_codes(problem.votes),
+    )
+
+    def on_items(values: Values, xp: Any) -> list[Array]:
+        return log_answers(density, values, *asked, xp)
+
+    weight = problem.answer_weight
+    of_items = 1.0 if weight is None else weight[votes.judge]
+    found = [counted_outcome("votes", votes.counts[:, :answers], on_items, of_items)]
+    if "criteria" in problem.data:
+        judge, first, second, counts = coded_criteria(problem)
+
+        def on_criteria(values: Values, xp: Any) -> list[Array]:
+            return log_on_criteria(density, values, judge, first, second, xp)
+
+        of_criteria = 1.0 if weight is None else weight[judge]
+        found.append(counted_outcome("criteria_votes", counts[:, :answers], on_criteria, of_criteria))
+    if problem.anchors is not None:
+
+        def of_people(values: Values, xp: Any) -> list[Array]:
+            logs = [log for log, _ in density.people_parts(values, problem.data, xp)]
+            if len(logs) == 2:
+                return logs
+            first, second, tie, decided = logs
+            return [first + decided, second + decided, tie]
+
+        found.append(counted_outcome("people", problem.data["anchors"]["counts"][:, :answers], of_people))
+    return found
 
 
 def draw_votes(problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.ranked_fit import ComparedFit
-from voirdire.kinds.terms_fit import TermsFit
-from voirdire.kinds.votes import groups, in_contexts, results
+from voirdire.kinds.ranked_fit import ComparedFit, TermsFit
+from voirdire.kinds.votes import groups, results
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem
 
@@ -27,8 +26,8 @@ class VotesFit(TermsFit, ComparedFit):
         return self._frame(results.judges_by_criterion(self.problem, self.posterior, self.prob))
 
     def contexts(self) -> pd.DataFrame:
-        """Strength of every item in every context; see :func:`.votes.in_contexts.context_table`."""
-        return self._frame(in_contexts.context_table(self.problem, self.posterior, self.prob))
+        """Strength of every item in every context; see :func:`.votes.groups.context_table`."""
+        return self._frame(groups.context_table(self.problem, self.posterior, self.prob))
 
     def groups(self) -> pd.DataFrame:
         """Items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""

@@ -7,34 +7,30 @@ from typing import Any, ClassVar
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
+from voirdire.kinds.answers import Seen
 from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables
-from voirdire.kinds.held_out import Seen
+from voirdire.kinds.effects import effect_tables, spread_table
 from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.in_contexts import context_strengths, contexts_note
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.preference import Preference, people_coin
-from voirdire.kinds.spreads import spread_table
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import adjusted, checks, groups, results, trust
 from voirdire.kinds.votes.about_items import compared_items
-from voirdire.kinds.votes.answers import single_answers, vote_answers
+from voirdire.kinds.votes.answers import held_out, single_answers, vote_answers
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import check_single, predict_votes, vote_probabilities
 from voirdire.kinds.votes.claims import claimed_preferences
 from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
-from voirdire.kinds.votes.draw import draw_votes
-from voirdire.kinds.votes.held_out import held_out
+from voirdire.kinds.votes.draw import draw_votes, vote_outcomes
 from voirdire.kinds.votes.human.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.human.table import Anchors, compared_by_people, encode_contexts, read_anchors
-from voirdire.kinds.votes.outcomes import vote_outcomes
 from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.problem import VotesProblem, check_numbers, encode_votes, votes_in_context
-from voirdire.kinds.votes.residuals import vote_residuals
-from voirdire.kinds.votes.results import judge_values
-from voirdire.kinds.votes.shares import vote_calibration, win_shares
+from voirdire.kinds.votes.results import judge_values, vote_calibration, win_shares
 from voirdire.kinds.votes.terms import model_of, uses_families, with_terms
+from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
@@ -274,7 +270,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return HumanVotes(problem, families)
 
     def held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> Seen:
-        """See :func:`.votes.held_out.held_out`."""
+        """See :func:`.votes.answers.held_out`."""
         table, model, _ = with_terms(table, model, request)
         return held_out(model, table, here)
 

@@ -1,4 +1,9 @@
-"""The sizes of a table of votes, which its density is searched by."""
+"""The sizes of a table of votes, which its density is searched by.
+
+Sums of terms that stand in votes beside strengths: of contexts, tastes, tie habits and further terms.
+
+Terms of models of votes: which latent values the predictors of a vote are the sums of.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,10 @@ from functools import cached_property
 
 from voirdire.model.density import LogDensity
 from voirdire.model.design import Term
+from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND, TIE
+from voirdire.model.panel_density import sum_of_terms
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.reliability import Values
 
 
 @dataclass(frozen=True)
@@ -60,3 +69,116 @@ class VotesLayout(LogDensity):
         names = {parameter.name for parameter in self.parameters}
         pairs = (("coin_first", "coin_second"), ("reliability", "reliability"))
         return next((pair for pair in pairs if names.issuperset(pair)), ())
+
+
+SHARPNESS = "log_discrimination", "shift"  # of judges without coins, in the place of these
+NONE = ""  # the name of no values
+#: What votes on items have and votes on criteria have not.
+_ON_ITEMS = (
+    "strength", "general", "context_strength", "taste", "tie_context", "tie_judge_context", "tie_item",
+)  # fmt: skip
+#: What people's votes share with judges'.
+_OF_PEOPLE = ("strength", "general", "context_strength", "tie")
+
+
+def vote_terms(density: VotesLayout) -> list[Term]:
+    """Terms of judges' votes on items.
+
+    Examples
+    --------
+    >>> from voirdire.kinds.votes.density import VotesDensity
+    >>> from voirdire.model.specs import load_model
+    >>> density = VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
+    >>> [term.name for term in vote_terms(density)][-7:-4]
+    ['reliability', 'reliability', 'tie']
+    """
+    first, second = density.coin_names or SHARPNESS
+    return [
+        Term("strength", ("criterion", "item"), DIFFERENCE),
+        Term("general", ("item",), DIFFERENCE),
+        Term("context_strength", ("criterion", "item", "context"), DIFFERENCE),
+        Term("taste", ("judge", "item"), DIFFERENCE),
+        Term(first, ("judge",), FIRST),
+        Term(second, ("judge",), SECOND),
+        Term("tie", (), TIE),
+        Term("tie_judge", ("judge",), TIE),
+        Term("tie_context", ("context",), TIE),
+        Term("tie_judge_context", ("judge", "context"), TIE),
+        Term("tie_item", ("item",), TIE, contrast=False),
+        *density.added,
+    ]
+
+
+def criteria_terms(density: VotesLayout) -> list[Term]:
+    """Terms of votes on criteria, in the same columns: weights are in the place of strengths."""
+    lost = {*_ON_ITEMS, *(term.name for term in density.added)}
+    terms = [_without_values(term) if term.name in lost else term for term in vote_terms(density)]
+    return [Term("weight", ("item",), DIFFERENCE), *terms[1:]]
+
+
+def people_terms(density: VotesLayout, *, one_coin: bool) -> list[Term]:
+    """Terms of people's votes, in the same columns.
+
+    Parameters
+    ----------
+    density : VotesLayout
+    one_coin : bool
+        Whether they are apart, as of a family with one coin.
+    """
+    terms = [term if term.name in _OF_PEOPLE else _without_values(term) for term in vote_terms(density)]
+    terms[4:6] = [Term("anchor", (), FIRST), Term(NONE if one_coin else "anchor", (), SECOND)]
+    return terms
+
+
+def _without_values(term: Term) -> Term:
+    """A term of the same columns without values."""
+    return term._replace(name=NONE)
+
+
+Part = dict[str, Array]
+WORTH = ("strength", "general")  # of items, in the differences of their strengths
+
+
+def pair_codes(part: Part) -> Part:
+    """Parts of a table of pairs by what they are of: judge, criterion, first, second, and others that there are."""
+    return {name.removeprefix("pair_"): of for name, of in part.items() if name.startswith("pair_")}
+
+
+def difference_effects(density: VotesLayout, values: Values, part: Part) -> Array:
+    """Effect of all terms beside strengths on the difference of each pair, shape (pairs,); 0 without any.
+
+    Parameters
+    ----------
+    density : VotesLayout
+    values : dict of array
+    part : dict of array
+        ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each;
+        and of further terms ``pair_...`` of each factor; ``pair_numbers``, shape (2, pairs, numbers).
+    """
+    terms = [term for term in _predictor_terms(density, values, DIFFERENCE) if term.name not in WORTH]
+    about = pair_codes(part)
+    one, other = about.pop("numbers", (None, None))
+    first = sum_of_terms(terms, values, {**about, "item": about["first"]}, one)
+    return first - sum_of_terms(terms, values, {**about, "item": about["second"]}, other)
+
+
+def tie_habits(density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array) -> Array:
+    """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
+    terms = [term for term in _predictor_terms(density, values, TIE) if {"context", "item"} & {*term.factors}]
+    about = {name: of[pair] for name, of in pair_codes(part).items() if name != "numbers"} | {"judge": judge}
+    total = sum_of_terms([term for term in terms if not term.has_item_columns], values, about, None)
+    for side in ("first", "second"):
+        of_items = [term for term in terms if term.has_item_columns]
+        total = total + sum_of_terms(of_items, values, {**about, "item": about[side]}, None)
+    return total
+
+
+def mirror_values(density: VotesLayout, values: Values) -> Values:
+    """Values that change sign with the strengths, with the opposite sign."""
+    names = {"weight", *(term.name for term in _predictor_terms(density, values, DIFFERENCE))}
+    return {name: -values[name] for name in names if name in values}
+
+
+def _predictor_terms(density: VotesLayout, values: Values, predictor: int) -> list[Term]:
+    """Terms of a predictor that there are values of."""
+    return [term for term in vote_terms(density) if term.predictor == predictor and term.name in values]

@@ -20,12 +20,11 @@ from voirdire.kinds.votes.contexts import (
 )
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.human.table import Anchors
-from voirdire.model.check import Check
-from voirdire.model.problem import Problem
+from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.tables.counts import Votes
-from voirdire.tables.vote_rows import VoteRows
+from voirdire.tables.votes import VoteRows
 from voirdire.typing import Floats, Ints
 
 COLLAPSED = "overall"

@@ -10,7 +10,7 @@ from voirdire.kinds.kind import Request
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.strength import NormalStrength
 from voirdire.tables.counts import Votes
-from voirdire.tables.vote_rows import VoteRows
+from voirdire.tables.votes import VoteRows
 
 #: Sections of models of votes, by what their values are of.
 SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}

@@ -3,16 +3,251 @@
     P(y > level l) = sigmoid(eta - kappa_l),   kappa_l+1 - kappa_l = exp(gap_l),   midway between the ends 0
 
 The predictors are eta, with the location of the cutpoints among its terms, and the gaps.
+
+Log likelihood of scores on an ordered scale and its derivatives by what each cell depends on, in closed form.
+
+With x_l = eta - kappa_l the distance from the cutpoint between levels l - 1 and l, w_j = exp(g_j) the gap around level
+j and n_l how often level l was given, the log likelihood of a cell is
+
+    sum_l [n_(l-1) log F(-x_l) + n_l log F(x_l)] + sum_j n_j log(1 - exp(-w_j)),
+
+F the logistic function (:mod:`voirdire.model.terms.cumulative`): a sum of functions of single cutpoints and gaps. The
+gradient of x_l is y_l = (1, -c_l1 w_1, -c_l2 w_2, ...), c_lj = 1/2 where the gap is below the cutpoint and -1/2 where
+it is above, as cutpoints are midway around 0; its second derivatives are those of the gaps alone, again -c_lj w_j. With
+v = F(x) F(-x) and r = w / (exp(w) - 1), the slope of log(1 - exp(-w)) by g, what answers say on average is
+
+    N sum_l (p_(l-1) + p_l) v_l y_l y_l' + N diag(p_j r_j (w_j + r_j)),
+
+N answers and p_l the probability of level l, as slopes are 0 on average.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from voirdire.model.family.family import Family
-from voirdire.model.family.ordinal_derivatives import CLOSED_FORM
+import numpy as np
+
+from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_every_level
 from voirdire.model.terms.cutpoints import spread_cutpoints
+from voirdire.typing import Floats
+
+LEAST, MOST = (
+    -80.0,
+    100.0,
+)  # of the logarithm of a gap, so that its exponential and what is left of one are numbers
+LEAST_IN_SINGLE, MOST_IN_SINGLE = -15.0, 40.0
+
+
+class Cuts(NamedTuple):
+    """Quantities that probabilities depend on, each a list of one array a cutpoint or gap.
+
+    Attributes
+    ----------
+    above, below : list
+        F(x) and F(-x) of each cutpoint.
+    log_above, log_below : list
+        Their logarithms.
+    gap : list
+        w.
+    slope : list of list
+        y: of each cutpoint, by eta (1) and by each gap.
+    """
+
+    above: list[Array]
+    below: list[Array]
+    log_above: list[Array]
+    log_below: list[Array]
+    gap: list[Array]
+    slope: list[list[Array]]
+
+
+def ordinal_cuts(predictors: Sequence[Array], xp: Any = np) -> Cuts:
+    """Of eta and the logarithms of the gaps, which broadcast."""
+    eta, *log_gaps = predictors
+    least, most = (LEAST, MOST) if eta.dtype.itemsize > 4 else (LEAST_IN_SINGLE, MOST_IN_SINGLE)
+    gap = [xp.exp(xp.clip(g, least, most)) for g in log_gaps]
+    cut = -0.5 * sum(gap) if gap else 0.0 * eta
+    above, below, log_above, log_below, slope = [], [], [], [], []
+    for at in range(len(gap) + 1):
+        x = eta - cut
+        small = xp.exp(-xp.abs(x))
+        log_one = xp.log1p(small)
+        log_above.append(xp.minimum(x, 0.0) - log_one)
+        log_below.append(xp.minimum(-x, 0.0) - log_one)
+        near, far = 1.0 / (1.0 + small), small / (1.0 + small)
+        above.append(xp.where(x >= 0, near, far))
+        below.append(xp.where(x >= 0, far, near))
+        slope.append([1.0, *((-0.5 if j < at else 0.5) * w for j, w in enumerate(gap))])
+        if at < len(gap):
+            cut = cut + gap[at]
+    return Cuts(above, below, log_above, log_below, gap, slope)
+
+
+def _log_one_minus_exp(gap: Array, xp: Any) -> Array:
+    """log(1 - exp(-w))."""
+    return xp.log(-xp.expm1(-gap))
+
+
+def _gap_rate(gap: Array, xp: Any) -> Array:
+    """r = w / (exp(w) - 1)."""
+    return gap * xp.exp(-gap) / -xp.expm1(-gap)
+
+
+def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Array]:
+    """Log likelihood of each cell, shape (..., cells), and its gradient by the predictors.
+
+    Parameters
+    ----------
+    sums : array, shape (..., predictors, cells)
+        eta and the logarithms of the gaps.
+    counts : array, shape (1, levels, cells)
+    xp : module
+        NumPy, or what compiles.
+
+    Examples
+    --------
+    >>> value, slope = log_likelihood(np.zeros((1, 1)), np.array([[[2.0], [1.0]]]))
+    >>> round(float(value[0]), 4), slope.ravel().tolist()
+    (-2.0794, [-0.5])
+    """
+    predictors = [sums[..., each, :] for each in range(sums.shape[-2])]
+    cuts, (given,) = ordinal_cuts(predictors, xp), counts
+    return _cell_log_likelihood(cuts, given, xp), xp.stack(_predictor_slopes(cuts, given, xp), axis=-2)
+
+
+def _cell_log_likelihood(cuts: Cuts, given: Any, xp: Any) -> Array:
+    total = sum(
+        given[at] * log_below + given[at + 1] * log_above
+        for at, (log_below, log_above) in enumerate(zip(cuts.log_below, cuts.log_above, strict=True))
+    )
+    return total + sum(given[1 + j] * _log_one_minus_exp(gap, xp) for j, gap in enumerate(cuts.gap))
+
+
+def _boundary_slopes(cuts: Cuts, given: Any) -> list[Array]:
+    """Slope by each x_l."""
+    return [
+        given[at + 1] * below - given[at] * above
+        for at, (below, above) in enumerate(zip(cuts.below, cuts.above, strict=True))
+    ]
+
+
+def _predictor_slopes(cuts: Cuts, given: Any, xp: Any) -> list[Array]:
+    pulls = _boundary_slopes(cuts, given)
+    found = [
+        sum(pull * slope[each] for pull, slope in zip(pulls, cuts.slope, strict=True))
+        for each in _predictor_range(cuts)
+    ]
+    for j, gap in enumerate(cuts.gap):
+        found[1 + j] = found[1 + j] + given[1 + j] * _gap_rate(gap, xp)
+    return found
+
+
+def _predictor_range(cuts: Cuts) -> range:
+    return range(1 + len(cuts.gap))
+
+
+def log_likelihoods(predictors: Sequence[Floats], counts: Any) -> Floats:
+    """Log likelihood of each cell."""
+    return np.asarray(_cell_log_likelihood(ordinal_cuts(predictors), counts[0], np))
+
+
+def log_likelihood_slopes(predictors: Sequence[Floats], counts: Any) -> list[Floats]:
+    """Its slopes by each predictor."""
+    cuts = ordinal_cuts(predictors)
+    return [np.asarray(slope) for slope in _predictor_slopes(cuts, counts[0], np)]
+
+
+def value_and_derivatives(predictors: Sequence[Floats], counts: Any) -> Curved:
+    """Log likelihood, slopes and second derivatives."""
+    cuts, (given,) = ordinal_cuts(predictors), counts
+    slope = _predictor_slopes(cuts, given, np)
+    weights = [
+        -(given[at] + given[at + 1]) * above * below
+        for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
+    ]
+    second = _slope_products(cuts, weights)
+    for j, gap in enumerate(cuts.gap):
+        rate = _gap_rate(gap, np)
+        # the second derivatives of all x_l by a gap are their slopes by it
+        second[1 + j, 1 + j] = second[1 + j, 1 + j] + slope[1 + j] - given[1 + j] * rate * (gap + rate)
+    return Curved(_cell_log_likelihood(cuts, given, np), slope, second)
+
+
+def _slope_products(cuts: Cuts, weights: list[Floats]) -> Pairs:
+    """sum_l weight_l y_l y_l', by pairs u <= v."""
+    return {
+        (u, v): sum(weight * slope[u] * slope[v] for weight, slope in zip(weights, cuts.slope, strict=True))
+        for u in _predictor_range(cuts)
+        for v in range(u, 1 + len(cuts.gap))
+    }
+
+
+def _level_probabilities(cuts: Cuts) -> list[Floats]:
+    """Probability of every level."""
+    chances = [cuts.below[0]]
+    for j, gap in enumerate(cuts.gap):
+        chances.append(cuts.below[j + 1] * cuts.above[j] * -np.expm1(-gap))
+    return [*chances, cuts.above[-1]]
+
+
+def expected_information(predictors: Sequence[Floats], counts: Any) -> Pairs:
+    """Expected information of answers about predictors, by pairs u <= v."""
+    cuts = ordinal_cuts(predictors)
+    number, p = counts[0].sum(axis=0), _level_probabilities(cuts)
+    weights = [
+        number * (p[at] + p[at + 1]) * above * below
+        for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True))
+    ]
+    found = _slope_products(cuts, weights)
+    for j, gap in enumerate(cuts.gap):
+        rate = _gap_rate(gap, np)
+        found[1 + j, 1 + j] = found[1 + j, 1 + j] + number * p[1 + j] * rate * (gap + rate)
+    return found
+
+
+def information_gradient(predictors: Sequence[Floats], counts: Any, covariance: Floats) -> Floats:
+    """Half the gradient of sum_ab C_ab W_ab, C ``covariance``, shape (cells, predictors, predictors), W information.
+
+    Shape (predictors, cells). With u_l = y_l' C y_l the sum is N sum_l (p_(l-1) + p_l) v_l u_l + N sum_j p_j r_j (w_j +
+    r_j) C_jj; of its factors, by each predictor, dp_l = p_l s_l with s_l the slopes of log p_l, dv_l = v_l (1 - 2
+    F(x_l)) y_l, and by g_j du_l = 2 y_lj (C y_l)_j and dr_j = r_j (1 - w_j - r_j).
+    """
+    cuts = ordinal_cuts(predictors)
+    number, p, each = counts[0].sum(axis=0), _level_probabilities(cuts), _predictor_range(cuts)
+    rates = [_gap_rate(gap, np) for gap in cuts.gap]
+    told = np.zeros((len(p), len(number)))  # factor of the slopes of each log p
+    total = [np.zeros(len(number)) for _ in each]
+    for at, (above, below) in enumerate(zip(cuts.above, cuts.below, strict=True)):
+        y, v, both = cuts.slope[at], above * below, p[at] + p[at + 1]
+        along = [sum(covariance[:, a, b] * y[b] for b in each) for a in each]
+        u = sum(y[a] * along[a] for a in each)
+        told[at] += v * u
+        told[at + 1] += v * u
+        for a in each:
+            total[a] += both * v * (below - above) * u * y[a]
+            if a:
+                total[a] += 2.0 * both * v * y[a] * along[a]
+    for j, (gap, rate) in enumerate(zip(cuts.gap, rates, strict=True)):
+        own = covariance[:, 1 + j, 1 + j]
+        told[1 + j] += rate * (gap + rate) * own
+        total[1 + j] += p[1 + j] * rate * ((1.0 - gap - rate) * (gap + 2.0 * rate) + gap) * own
+    weighted = told * np.array(p)
+    for a, slope in enumerate(_predictor_slopes(cuts, weighted, np)):  # sum_l p_l s_l times its factor
+        total[a] += slope
+    return np.asarray(0.5 * number * np.array(total))
+
+
+CLOSED_FORM = ClosedForm(
+    log_likelihood,
+    log_likelihoods,
+    log_likelihood_slopes,
+    value_and_derivatives,
+    expected_information,
+    information_gradient,
+)
 
 
 def ordinal_family(levels: int) -> Family:

@@ -18,14 +18,18 @@ from typing import Any
 import numpy as np
 
 from voirdire.model.family.family import ClosedForm, Family
-from voirdire.model.family.two_coin_curvature import (
+from voirdire.model.family.two_coin_gradient import (
+    DIFFERENCE,
+    FIRST,
+    SECOND,
+    TIE,
     expected_information,
     information_gradient,
+    log_likelihood,
     log_likelihood_slopes,
     log_likelihoods,
     value_and_derivatives,
 )
-from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
 from voirdire.model.terms.reliability import Observations, log_two_coin_probability
 from voirdire.model.terms.ties import log_tie_parts
 

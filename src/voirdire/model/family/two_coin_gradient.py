@@ -15,15 +15,42 @@ Where there are ties, P(tie) = nu / (nu + 2 cosh(d / 2)) (:func:`.ties.log_tie_p
 |d| / 2 - log max(s, 1 - s) - log nu, as log 2 cosh(d / 2) = |d| / 2 + log(1 + exp(-|d|)). With z = n_tied - n P(tie),
 n = n_tied + n_untied, the slopes are z by log nu and - z (s - (1 - s)) / 2 more by d.
 It is what automatic differentiation of the terms' own formulas gives, in a fraction of its time, compiled or not.
+
+Log likelihood of votes with two coins a judge, its slopes, second derivatives and information, in closed form.
+
+With s, e1, e2 the logistic functions of the difference d and of the coins' log-odds a, b, and the chances
+
+    P = e1 s + (1 - e2) (1 - s) of the first,    1 - P of the second
+
+(:mod:`.two_coin_gradient`), the derivatives of P are
+
+    P_d = s (1 - s) (e1 + e2 - 1),    P_a = e1 (1 - e1) s,    P_b = - e2 (1 - e2) (1 - s),
+    P_dd = (1 - 2 s) P_d,    P_aa = (1 - 2 e1) P_a,    P_bb = (1 - 2 e2) P_b,    P_ab = 0,
+    P_da = s (1 - s) e1 (1 - e1),    P_db = s (1 - s) e2 (1 - e2).
+
+Of n_1 votes for the first and n_2 for the second, g = n_1 / P - n_2 / (1 - P), the log likelihood has the slopes g
+P_u and the second derivatives g P_uv - (n_1 / P^2 + n_2 / (1 - P)^2) P_u P_v. What the n = n_1 + n_2 answers say on
+average is w P_u P_v, w = n / (P (1 - P)); along u that changes by w (P_uk P_v + P_u P_vk - P_u P_v P_k (1 - 2 P) / (P
+(1 - P))).
+
+Of ties, r = nu / (nu + 2 cosh(d / 2)), log nu = t and h = tanh(d / 2) / 2: n_tied log r + n_untied log(1 - r) has the
+slopes z by t and - h z by d, z = n_tied - n r, and the second derivatives - q by tt, h q by dt, - h^2 q - (1 / 4 -
+h^2) z by dd, q = n r (1 - r), n = n_tied + n_untied. On average it says q by tt, - h q by dt and h^2 q by dd; along t
+that changes by 1 - 2 r of itself, along d by - h (1 - 2 r) of itself and by h' = 1 / 4 - h^2 in the place of h.
+
+Sums are given one array a predictor; they broadcast: what is alike at many points need not be written out.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from voirdire.model.family.family import Curved
 from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats
 
 DIFFERENCE, FIRST, SECOND, TIE = range(4)
 FURTHEST = 300.0  # log-odds, beyond which all are taken alike: products of two chances are numbers still
@@ -79,3 +106,180 @@ def _logistic_pair(x: Array, xp: Any) -> tuple[Array, Array]:
     inverse = xp.exp(-xp.clip(x, -furthest, furthest))
     chance = 1.0 / (1.0 + inverse)
     return chance, inverse * chance
+
+
+class _Chance(NamedTuple):
+    """P and 1 - P, and the derivatives of P."""
+
+    first: Floats
+    second: Floats
+    slope: tuple[Floats, Floats, Floats]
+    twice: dict[tuple[int, int], Floats]
+
+
+def _first_probability(sums: Sequence[Floats], twice: bool = True) -> _Chance:
+    s, not_s = _logistic_pair(sums[DIFFERENCE], np)
+    e1, not_e1 = _logistic_pair(sums[FIRST], np)
+    e2, not_e2 = _logistic_pair(sums[SECOND], np)
+    both, of_first, of_second = s * not_s, e1 * not_e1, e2 * not_e2
+    slope = both * (e1 * e2 - not_e1 * not_e2), of_first * s, -of_second * not_s
+    found = {}
+    if twice:
+        found = {
+            (DIFFERENCE, DIFFERENCE): (not_s - s) * slope[DIFFERENCE],
+            (FIRST, FIRST): (not_e1 - e1) * slope[FIRST],
+            (SECOND, SECOND): (not_e2 - e2) * slope[SECOND],
+            (DIFFERENCE, FIRST): both * of_first,
+            (DIFFERENCE, SECOND): both * of_second,
+        }
+    return _Chance(e1 * s + not_e2 * not_s, not_e1 * s + e2 * not_s, slope, found)
+
+
+class _Tie(NamedTuple):
+    """log r and log(1 - r), and h."""
+
+    log_tie: Floats
+    log_none: Floats
+    half: Floats
+
+
+def _tie_parts(sums: Sequence[Floats]) -> _Tie:
+    half = 0.5 * np.abs(sums[DIFFERENCE])
+    surplus = sums[TIE] - (half + np.log1p(np.exp(-2.0 * half)))
+    common = np.log1p(np.exp(-np.abs(surplus)))
+    return _Tie(
+        np.minimum(surplus, 0.0) - common,
+        -np.maximum(surplus, 0.0) - common,
+        0.5 * np.tanh(0.5 * sums[DIFFERENCE]),
+    )
+
+
+def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
+    """Log likelihood of each cell, shape (..., cells).
+
+    Parameters
+    ----------
+    sums : sequence of array, shape (..., cells)
+        The difference, the log-odds of both coins and, where there are ties, log nu: arrays that broadcast.
+    counts : array, shape (1 or 2, 2, cells)
+        As of :func:`.two_coin_gradient.log_likelihood`.
+
+    Examples
+    --------
+    >>> zero = np.zeros(1)
+    >>> log_likelihoods([zero, zero, zero], np.array([[[2.0], [1.0]]])).round(4).tolist()
+    [-2.0794]
+    """
+    (for_first, for_second), *ties = counts
+    s, not_s = _logistic_pair(sums[DIFFERENCE], np)
+    e1, not_e1 = _logistic_pair(sums[FIRST], np)
+    e2, not_e2 = _logistic_pair(sums[SECOND], np)
+    if ((for_first == 0) | (for_second == 0)).all():  # of a single vote each, half of the logarithms
+        won = for_first > 0
+        chance = np.where(won, e1, not_e1) * s + np.where(won, not_e2, e2) * not_s
+        value = np.log(chance) * (for_first + for_second)
+    else:
+        value = np.log(e1 * s + not_e2 * not_s) * for_first + np.log(not_e1 * s + e2 * not_s) * for_second
+    if ties:
+        ((tied, untied),) = ties
+        parts = _tie_parts(sums)
+        value = value + parts.log_tie * tied + parts.log_none * untied
+    return np.asarray(value)
+
+
+def log_likelihood_slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
+    """Slopes of the log likelihood of each cell by each sum; arguments as of :func:`log_likelihoods`."""
+    chance = _first_probability(sums, twice=False)
+    (for_first, for_second), *ties = counts
+    pull = for_first / chance.first - for_second / chance.second
+    slope = [pull * each for each in chance.slope]
+    if ties:
+        ((tied, untied),) = ties
+        parts = _tie_parts(sums)
+        surplus = tied * np.exp(parts.log_none) - untied * np.exp(parts.log_tie)
+        slope[DIFFERENCE] = slope[DIFFERENCE] - parts.half * surplus
+        slope.append(surplus)
+    return slope
+
+
+def value_and_derivatives(sums: Sequence[Floats], counts: Floats) -> Curved:
+    """Log likelihood of each cell with slopes and second derivatives; arguments as of :func:`log_likelihoods`."""
+    chance = _first_probability(sums)
+    (for_first, for_second), *ties = counts
+    value = np.log(chance.first) * for_first + np.log(chance.second) * for_second
+    pull = for_first / chance.first - for_second / chance.second
+    slope = [pull * each for each in chance.slope]
+    # one chance at a time: the square of a small one is no number
+    ahead = [np.sqrt(for_first) * each / chance.first for each in chance.slope]
+    behind = [np.sqrt(for_second) * each / chance.second for each in chance.slope]
+    second = {
+        (u, v): (pull * chance.twice[u, v] if (u, v) in chance.twice else 0.0)
+        - ahead[u] * ahead[v]
+        - behind[u] * behind[v]
+        for u in range(TIE)
+        for v in range(u, TIE)
+    }
+    if ties:
+        ((tied, untied),) = ties
+        parts = _tie_parts(sums)
+        tie, none = np.exp(parts.log_tie), np.exp(parts.log_none)
+        surplus, spread = tied * none - untied * tie, (tied + untied) * tie * none
+        value = value + parts.log_tie * tied + parts.log_none * untied
+        slope[DIFFERENCE] = slope[DIFFERENCE] - parts.half * surplus
+        slope.append(surplus)
+        second[TIE, TIE] = -spread
+        second[DIFFERENCE, TIE] = parts.half * spread
+        second[DIFFERENCE, DIFFERENCE] = (
+            second[DIFFERENCE, DIFFERENCE] - parts.half**2 * spread - (0.25 - parts.half**2) * surplus
+        )
+    return Curved(value, slope, second)
+
+
+def expected_information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int], Floats]:
+    """Expected information of each cell's answers by pairs u <= v of sums; arguments as of :func:`log_likelihoods`."""
+    chance = _first_probability(sums, twice=False)
+    (for_first, for_second), *ties = counts
+    root = np.sqrt((for_first + for_second) / (chance.first * chance.second))
+    scaled = [root * each for each in chance.slope]
+    found = {(u, v): scaled[u] * scaled[v] for u in range(TIE) for v in range(u, TIE)}
+    if ties:
+        parts = _tie_parts(sums)
+        spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
+        found[TIE, TIE] = spread
+        found[DIFFERENCE, TIE] = -parts.half * spread
+        found[DIFFERENCE, DIFFERENCE] = found[DIFFERENCE, DIFFERENCE] + parts.half**2 * spread
+    return found
+
+
+def information_gradient(sums: Sequence[Floats], counts: Floats, covariance: Floats) -> Floats:
+    """Half the gradient, by the sums, of sum_uv C_uv W_uv, W the information of each cell.
+
+    Shape (sums, cells); C is ``covariance``, shape (cells, sums, sums).
+    """
+    chance = _first_probability(sums)
+    (for_first, for_second), *ties = counts
+    product = chance.first * chance.second
+    weight = (for_first + for_second) / product
+    along = [np.sum([covariance[:, u, v] * chance.slope[v] for v in range(TIE)], axis=0) for u in range(TIE)]
+    square = np.sum([along[u] * chance.slope[u] for u in range(TIE)], axis=0)
+    found = []
+    for k in range(TIE):
+        pairs = [(u, (min(u, k), max(u, k))) for u in range(TIE)]
+        turned = np.sum([along[u] * chance.twice[at] for u, at in pairs if at in chance.twice], axis=0)
+        less = 0.5 * square * ((chance.second - chance.first) / product) * chance.slope[k]
+        found.append(weight * (turned - less))
+    if ties:
+        parts = _tie_parts(sums)
+        spread = ties[0].sum(axis=0) * np.exp(parts.log_tie + parts.log_none)
+        of_d, of_both, of_tie = (
+            covariance[:, u, v] for u, v in ((DIFFERENCE, DIFFERENCE), (DIFFERENCE, TIE), (TIE, TIE))
+        )
+        less = -np.expm1(parts.log_tie) - np.exp(parts.log_tie)
+        whole = 0.5 * spread * less * (of_tie - 2.0 * parts.half * of_both + parts.half**2 * of_d)
+        found[DIFFERENCE] = (
+            found[DIFFERENCE]
+            - parts.half * whole
+            + spread * (0.25 - parts.half**2) * (parts.half * of_d - of_both)
+        )
+        found.append(whole)
+    return np.stack(found)

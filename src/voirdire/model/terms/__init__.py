@@ -1,37 +1,45 @@
 """The mathematics, one idea per file; model files name terms by their ``kind``."""
 
-from voirdire.model.terms.classes import ByItem, LatentValue, Shares
 from voirdire.model.terms.confusion import (
     Alike,
+    ByItem,
     Confusion,
     JudgeConfusion,
+    LatentValue,
     OneCoinLabel,
     PooledConfusion,
     SeparateConfusion,
+    Shares,
 )
 from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import (
     Discrimination,
     DiscriminationPosition,
+    Linked,
+    LinkedDiscrimination,
+    LinkedPosition,
     PooledDiscrimination,
     PooledDiscriminationPosition,
 )
 from voirdire.model.terms.family_labels import FamilyConfusion
-from voirdire.model.terms.fixed import Fixed
-from voirdire.model.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
-from voirdire.model.terms.one_coin import OneCoin, PooledOneCoin
-from voirdire.model.terms.one_coin_by_criterion import OneCoinByCriterion
-from voirdire.model.terms.person import NormalPerson, Person
+from voirdire.model.terms.one_coin import Fixed, OneCoin, OneCoinByCriterion, PooledOneCoin
+from voirdire.model.terms.person import (
+    NoisyPerson,
+    NormalPerson,
+    Person,
+    PersonAsJudge,
+    ScoringPeople,
+    ScoringPerson,
+)
 from voirdire.model.terms.raters import (
     AlikeRaters,
+    JudgeItem,
     RaterDiscrimination,
     RaterNoise,
     RaterNoiseByCriterion,
     Raters,
 )
 from voirdire.model.terms.reliability import Reliability
-from voirdire.model.terms.repeats import JudgeItem
-from voirdire.model.terms.scoring_person import NoisyPerson, PersonAsJudge, ScoringPeople, ScoringPerson
 from voirdire.model.terms.severity import Severity, SeverityByCriterion
 from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
 from voirdire.model.terms.strength import (

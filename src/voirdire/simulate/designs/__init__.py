@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from voirdire.settings import build_setting
 from voirdire.simulate.designs.base import Design, Order
-from voirdire.simulate.designs.drawn import AllPairs, SharePairs
-from voirdire.simulate.designs.in_contexts import InContexts
+from voirdire.simulate.designs.drawn import AllPairs, InContexts, RoundRobin, SharePairs
 from voirdire.simulate.designs.named import GivenPairs, Referenced
-from voirdire.simulate.designs.round_robin import RoundRobin
 
 __all__ = [
     "DESIGNS",

@@ -1,4 +1,9 @@
-"""All pairs, or a random share of them whose graph hangs together."""
+"""All pairs, or a random share of them whose graph hangs together.
+
+All pairs, dealt over contexts by a tournament's schedule.
+
+All pairs in every context, or a random share of them for each judge.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.errors import InputError
-from voirdire.settings import Flag, PositiveShare
+from voirdire.settings import Count, Flag, PositiveShare
 from voirdire.simulate.designs.base import Design, draw_own_share
 from voirdire.simulate.graph import all_pairs, component_labels, random_tree
 from voirdire.simulate.questions import IntArray
+
+
+@dataclass(frozen=True)
+class RoundRobin(Design):
+    """All pairs, dealt over contexts: each pair is compared in one context only.
+
+    The pairs are listed by the rounds of a round-robin tournament of the items in random order (in each
+    round every item plays once, but for one item where their number is odd) and dealt in consecutive
+    blocks, so that contexts have equally many pairs (give or take one) and within a context the items'
+    numbers of appearances differ by at most 2 (3 with an odd number of items). The tables get a
+    ``context`` column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> design = RoundRobin(contexts=3)
+    >>> design.compared_pairs(4, np.random.default_rng(0)).shape, design.pair_contexts(6).tolist()
+    ((6, 2), [0, 0, 1, 1, 2, 2])
+    """
+
+    kind: ClassVar[str] = "round-robin"
+    contexts: Count
+
+    def design_problems(self, items: int) -> list[str]:
+        """More contexts than pairs."""
+        pairs = items * (items - 1) // 2
+        if self.contexts <= pairs:
+            return []
+        return [f"{self.contexts} contexts for {pairs} pairs; give at most one context per pair"]
+
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+        """All pairs, round by round (circle method), the items relabelled at random."""
+        players = items + items % 2
+        circle = np.arange(players - 1)
+        rounds = []
+        for shift in range(players - 1):
+            turned = (circle + shift) % (players - 1)
+            opponents = np.concatenate([[players - 1], turned[:0:-1]])
+            rounds.append(np.stack([turned, opponents], axis=1)[: players // 2])
+        listed = np.concatenate(rounds)
+        listed = listed[(listed < items).all(axis=1)]
+        return np.sort(rng.permutation(items)[listed], axis=1)
+
+    def pair_contexts(self, pairs: int) -> IntArray | None:
+        """Consecutive blocks of nearly equal size."""
+        return np.arange(pairs) * self.contexts // pairs
+
+
+@dataclass(frozen=True)
+class InContexts(Design):
+    """Every item against every other in each of several contexts: X N (N - 1) / 2 comparisons.
+
+    Panels of systems over prompts are of this kind: the same items meet everywhere, and where items are worth more in
+    some contexts than in others (``context_sd`` of the Normal truth) judges see what they are worth there. The tables
+    get a ``context`` column.
+
+    Parameters
+    ----------
+    contexts : int
+        X.
+    share : float
+        Of the comparisons each judge answers this share, drawn for itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> design = InContexts(contexts=2)
+    >>> design.compared_pairs(3, np.random.default_rng(0)).tolist(), design.pair_contexts(6).tolist()
+    ([[0, 1], [0, 2], [1, 2], [0, 1], [0, 2], [1, 2]], [0, 0, 0, 1, 1, 1])
+    """
+
+    kind: ClassVar[str] = "in-contexts"
+    contexts: Count
+    share: PositiveShare = 1.0
+
+    def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+        """All, context by context, in order of index."""
+        return np.tile(all_pairs(items), (self.contexts, 1))
+
+    def pair_contexts(self, pairs: int) -> IntArray | None:
+        """Equal blocks."""
+        return np.repeat(np.arange(self.contexts), pairs // self.contexts)
+
+    def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+        """A judge's own share; all of them where it is 1."""
+        return None if self.share == 1.0 else draw_own_share(self.share, pairs, rng)
+
 
 #: Draws of a random share of pairs before a connected one is given up.
 DRAWS = 200

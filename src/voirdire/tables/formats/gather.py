@@ -1,4 +1,7 @@
-"""Files of tools and tables, read together into tables of answers."""
+"""Files of tools and tables, read together into tables of answers.
+
+Copies among files that are read together: other names or wrappings of the same answers.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.anchors import Anchors
-from voirdire.tables.formats.copies import Copies
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.label_rows import sets_of_rows
+from voirdire.tables.formats.label_cells import sets_of_rows
 from voirdire.tables.formats.ranking_pairs import votes_of_rankings
 from voirdire.tables.formats.registry import format_of
 from voirdire.tables.formats.row_choice import RowChoice
@@ -36,8 +38,49 @@ from voirdire.tables.formats.table_rows import COLUMNS, Rows
 from voirdire.tables.label_sets import ROWS
 from voirdire.tables.problems import nearest_name
 
-if TYPE_CHECKING:
-    pass
+
+class Copies:
+    """The rows of each of several files, kept as one number, to tell files that hold the same.
+
+    Examples
+    --------
+    >>> copies = Copies()
+    >>> for name in ("a.csv", "b.csv"):
+    ...     copies.add(("ann", "x", 1))
+    ...     copies.end(name)
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: file 'b.csv' holds the same answers as 'a.csv', which would count twice; give one of \
+them, or, where judges were asked again, a column run
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[int, int], str] = {}
+        self._rows = self._hash = 0
+
+    def add(self, row: Any) -> None:
+        """Take a row of the file that is being read."""
+        cells = (*row.row, *row.further.items()) if isinstance(row, Extended) else row
+        self._rows += 1
+        self._hash = hash((self._hash, *map(str, cells)))
+
+    def end(self, path: str) -> None:
+        """Finish a file.
+
+        Raises
+        ------
+        InputError
+            An earlier file has the same rows.
+        """
+        key = (self._rows, self._hash)
+        self._rows = self._hash = 0
+        if key[0] and key in self._seen:
+            raise InputError(
+                f"file {path!r} holds the same answers as {self._seen[key]!r}, which would count twice; give one of "
+                "them, or, where judges were asked again, a column run"
+            )
+        self._seen[key] = path
+
 
 _SHOWN = 3
 _MOST = 1_000  # rows that cannot be read, of which are told

@@ -9,8 +9,7 @@ import numpy as np
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.counts import Votes
-from voirdire.tables.graph import graph_components
-from voirdire.tables.pairs import pair_keys
+from voirdire.tables.graph import graph_components, pair_keys
 from voirdire.typing import Floats, Ints
 
 
@@ -21,7 +20,7 @@ class Comparisons:
     Attributes
     ----------
     keys : int array, shape (comparisons,)
-        See :func:`voirdire.tables.pairs.pair_keys`.
+        See :func:`voirdire.tables.graph.pair_keys`.
     criterion, one, other : int array, shape (comparisons,)
     counts : array, shape (judges, comparisons, 2, 3)
         By who was shown first (the one, the other): answers for the one, for the other, and ties.

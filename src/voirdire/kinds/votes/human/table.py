@@ -11,7 +11,7 @@ from voirdire.kinds.votes.contexts import by_context
 from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
 from voirdire.tables.forms import unguard_names
-from voirdire.tables.pairs import pair_keys
+from voirdire.tables.graph import pair_keys
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior
-from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.posterior import Mode, Posterior
 from voirdire.kinds.human import ALONE, BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
 from voirdire.kinds.votes.human import candidates, cut
 from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means
 from voirdire.kinds.votes.human.coins import CROWD_BT
 from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
-from voirdire.kinds.votes.human.left_out import (
+from voirdire.kinds.votes.human.cut import (
     cut_left_out,
     joint_left_out,
     people_prefer,

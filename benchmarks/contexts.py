@@ -24,7 +24,7 @@ def held_out(table: pd.DataFrame, model: str) -> dict[str, object]:
     votes = read_votes(table)
     fold = folds(votes, FOLDS)
     spec, kind = load_model(model), KINDS["votes"]
-    seen = [kind.held_out(spec, votes, fold == number, Request()) for number in range(FOLDS)]
+    seen = [kind.score_held_out(spec, votes, fold == number, Request()) for number in range(FOLDS)]
     log, right = (np.concatenate(parts) for parts in zip(*seen, strict=True))
     return {
         "what": "held-out votes",

@@ -16,7 +16,7 @@ import voirdire
 from voirdire.decide.betting import log_bet_evidence
 from voirdire.decide.gate import ITEMS
 from voirdire.decide.gate_pairs import Differences
-from voirdire.decide.gate_people import PLANNED, bound_distance, powered_difference
+from voirdire.decide.gate_people import PLANNED, bound_distance, prediction_powered_difference
 
 RELEASES = 100 if small() else 4000
 BY_VERB = 10 if small() else 400
@@ -171,7 +171,7 @@ def with_people(releases: int) -> tuple[float, float, float]:
             said = Differences(names, people[1] - people[0], (1.0, 5.0), ("ann",), "item", "mean score")
             for look in range(80, n + 1, 80):
                 known = said.in_order(np.arange(0, look, 4))
-                found = powered_difference(judged.in_order(np.arange(look)), known, ALPHA)
+                found = prediction_powered_difference(judged.in_order(np.arange(look)), known, ALPHA)
                 passed, failed = found.low > 0, found.high < 0
                 if passed or failed:
                     false += 0 if shift else np.array([passed, failed])

@@ -10,7 +10,7 @@ import pandas as pd
 from common import labelled, shared, show, small
 
 import voirdire
-from voirdire.fit.answer_weight import unnamed_families
+from voirdire.fit.answer_weight import detect_families
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.labels.families import found_families
 from voirdire.tables.labels import read_labels
@@ -35,7 +35,7 @@ def of_fit(table: pd.DataFrame) -> tuple[Pairs, Spread]:
     fit = voirdire.fit(table.drop(columns="context", errors="ignore"), method="laplace")
     sd = integrated_scores(fit.problem.density, fit.posterior.values).std(axis=1)
     low, middle, high = np.quantile(sd, [0.05, 0.5, 0.95])
-    alike = unnamed_families(fit.problem, fit.posterior.centre)
+    alike = detect_families(fit.problem, fit.posterior.centre)
     return together(alike), (float(middle), float(low), float(high))
 
 

@@ -35,7 +35,7 @@ PANELS = {  # accuracies of the one, of the others
 }
 WAYS = {
     "stacking": candidates.stacked_predictions,
-    "best judge": candidates.best_single,
+    "best judge": candidates.best_judge_prediction,
     "majority": candidates.majority_shares,
 }
 

@@ -17,7 +17,7 @@ from ridge import by_cross_validation
 from scipy.special import expit
 
 import voirdire
-from voirdire.fit.answer_weight import unnamed_families
+from voirdire.fit.answer_weight import detect_families
 from voirdire.fit.human import compare_methods
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
@@ -68,7 +68,7 @@ def one_draw(
     values = problem.density.values(mode.x[None], np)
     p = {
         "majority": candidates.majority_shares(evidence)[0],
-        "best judge": candidates.best_single(evidence)[0],
+        "best judge": candidates.best_judge_prediction(evidence)[0],
         "cut, independent": candidates.naive_bayes(evidence)[0],
         "cut, by family": candidates.naive_bayes_by_family(evidence)[0],
         "stacking": candidates.stacked_predictions(evidence)[0],
@@ -100,7 +100,7 @@ def main() -> None:
     model = load_model("crowd-bt-position")
     alone = encode_votes(model, votes)
     mode = find_mode(alone).x
-    families = unnamed_families(alone, mode)
+    families = detect_families(alone, mode)
     left = vote_residuals(alone, Posterior(alone.density, mode, None))
     answer_weight = family_answer_weight(alone, families, left)
     rows = []

@@ -318,7 +318,7 @@ def test_of_many_items_the_best_are_shown_and_the_others_counted() -> None:
 
 def test_checks_are_shown_worst_first() -> None:
     found = [Check("a", "ok", 1.0, "fine"), Check("b", "fail", 2.0, "bad"), Check("c", "warn", 3.0, "so so")]
-    lines = text_of(show.check_table([check.as_dict() for check in found])).splitlines()
+    lines = text_of(show.model_checks_table([check.as_dict() for check in found])).splitlines()
     assert [line.split()[:2] for line in lines[3:]] == [["fail", "b"], ["warn", "c"], ["ok", "a"]]
 
 

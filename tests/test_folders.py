@@ -20,14 +20,14 @@ from voirdire.cli.demo_panel import Demo
 from voirdire.cli.demo_panel import demo_layout as demo_layout
 from voirdire.fit.store import load
 from voirdire.folders import check_resumed_folder, new_folder, write_file
-from voirdire.layouts import Layout, json_with, read_json, text_with
+from voirdire.layouts import Layout, read_json, recognise_json, recognise_text
 from voirdire.report.sources import save_rows
 from voirdire_studies.runner import JOURNAL
 from voirdire_studies.runner import LAYOUT as STUDY
 
 VOTES = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
 LABELS = pd.DataFrame({"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyyynnny")})
-NOTE = Layout("a note", {"note": text_with("note "), "more": json_with("made")})
+NOTE = Layout("a note", {"note": recognise_text("note "), "more": recognise_json("made")})
 
 CALLS = (
     *((os, name) for name in ("replace", "rename", "mkdir", "rmdir", "unlink", "chmod", "fsync")),
@@ -281,7 +281,7 @@ def test_json_that_is_no_object_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(ValueError):  # noqa: PT011 (each has words of its own)
         read_json(tmp_path / "run.json")
-    assert not json_with("a")(tmp_path / "run.json")
+    assert not recognise_json("a")(tmp_path / "run.json")
     assert json.dumps(read_json_of(tmp_path, {"a": "😀"})) == json.dumps({"a": "😀"})
 
 

@@ -43,9 +43,9 @@ pd.DataFrame(choices)
 # And what if we want to know which of the first two is better? `voirdire plan --apart top` says how many more prompts, or judges, that takes:
 
 # %%
-from voirdire.planning.apart import plan_apart
+from voirdire.planning.apart import plan_to_distinguish
 
-plan = plan_apart(pilot, "top")
+plan = plan_to_distinguish(pilot, "top")
 print(plan)
 
 # %% [markdown]

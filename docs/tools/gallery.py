@@ -29,7 +29,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from voirdire.datasets.cache import is_cached
-from voirdire.datasets.copies import copies, find_files
+from voirdire.datasets.copies import find_files, find_part_files
 from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir
@@ -138,12 +138,12 @@ def build(script: Script, folder: Path, tables: Path | None = None) -> bool:
     with tempfile.TemporaryDirectory() as place:
         cache, here = None, True
         for name in script.needs:
-            if is_cached(name, REGISTRY[name].files) or copies(name, cache_dir() / name):
+            if is_cached(name, REGISTRY[name].files) or find_part_files(name, cache_dir() / name):
                 continue
             cache = Path(place)
-            for copy in copies(name, tables or cache).values():
+            for copy in find_part_files(name, tables or cache).values():
                 _put(copy, cache / name / copy.name)
-            if copies(name, cache / name):
+            if find_part_files(name, cache / name):
                 continue
             try:
                 paths = find_files(name, REGISTRY[name].files, tables or Path(place))

@@ -65,7 +65,7 @@ def connect_cluster(cluster: object) -> Iterator[Any]:
 
 
 @cache
-def keep_memory() -> None:
+def reuse_freed_memory() -> None:
     """Let a worker use again what arrays have left, as any process of Linux does.
 
     By default a worker of Dask gives back every 64 kB that are free (``MALLOC_TRIM_THRESHOLD_``), and gets new pages

@@ -1,7 +1,7 @@
 """What is being written, so that nothing half written is left where a signal ends the process.
 
 A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders
-are made here, steps that must not be cut in two are wrapped in :func:`undivided_step`, and whoever ends the process
+are made here, steps that must not be cut in two are wrapped in :func:`atomic_step`, and whoever ends the process
 calls :func:`discard_drafts` before.
 """
 
@@ -22,7 +22,7 @@ _inside: list[int] = []  # the threads that are in a step
 
 
 @contextmanager
-def undivided_step() -> Iterator[None]:
+def atomic_step() -> Iterator[None]:
     """A short step that is not cut in two: :func:`discard_drafts` waits for its end."""
     with _step:
         _inside.append(threading.get_ident())
@@ -32,8 +32,8 @@ def undivided_step() -> Iterator[None]:
             _inside.pop()
 
 
-def in_step() -> bool:
-    """Whether the calling thread is in an :func:`undivided_step` step."""
+def in_atomic_step() -> bool:
+    """Whether the calling thread is in an :func:`atomic_step` step."""
     return threading.get_ident() in _inside
 
 
@@ -48,7 +48,7 @@ def new_folder(target: Path) -> Path:
     ...     draft.name.startswith(".run."), os.listdir(folder)
     (True, [])
     """
-    with undivided_step():
+    with atomic_step():
         draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", dir=target.parent))
         _drafts.add(draft)
     return draft

@@ -56,9 +56,9 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     Examples
     --------
     >>> import tempfile
-    >>> from voirdire.layouts import text_with
+    >>> from voirdire.layouts import recognise_text
     >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with new_folder(parent + "/run", Layout("a note", {"note": text_with("done")})) as place:
+    ...     with new_folder(parent + "/run", Layout("a note", {"note": recognise_text("done")})) as place:
     ...         _ = (place / "note").write_text("done")
     ...     Path(parent, "run", "note").read_text()
     'done'
@@ -72,7 +72,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
         place = draft / "new"  # the draft is private, the folder in it is not
         place.mkdir()
         yield place
-        with drafts.undivided_step():
+        with drafts.atomic_step():
             _put_in_place(
                 place, target, lambda old: _refuse_foreign(folder, old, layout, overwrite=overwrite)
             )
@@ -144,8 +144,8 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
 
     Examples
     --------
-    >>> from voirdire.layouts import json_with, text_with
-    >>> batches = Layout("a study", {"batches.jsonl": text_with("{"), "run.json": json_with("study")})
+    >>> from voirdire.layouts import recognise_json, recognise_text
+    >>> batches = Layout("a study", {"batches.jsonl": recognise_text("{"), "run.json": recognise_json("study")})
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     check_resumed_folder(folder, batches, "batches.jsonl")
@@ -166,7 +166,7 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
 
 
 @contextmanager
-def hold_folder(folder: str | Path) -> Iterator[None]:
+def lock_folder(folder: str | Path) -> Iterator[None]:
     """Hold a folder until the end of the block or of the process, however it ends.
 
     Raises
@@ -177,7 +177,7 @@ def hold_folder(folder: str | Path) -> Iterator[None]:
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, hold_folder(folder), hold_folder(folder):
+    >>> with tempfile.TemporaryDirectory() as folder, lock_folder(folder), lock_folder(folder):
     ...     pass
     Traceback (most recent call last):
     ...

@@ -30,7 +30,7 @@ class Layout:
 
     Examples
     --------
-    >>> note = Layout("a note", {"run.json": json_with("note")})
+    >>> note = Layout("a note", {"run.json": recognise_json("note")})
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "run.json").write_text('{"study": "rq1"}')
@@ -91,7 +91,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
-def json_with(*keys: str, **values: Collection[object]) -> Recognise:
+def recognise_json(*keys: str, **values: Collection[object]) -> Recognise:
     """Recognise a JSON object that has some keys, and one of some values under others.
 
     Examples
@@ -100,7 +100,7 @@ def json_with(*keys: str, **values: Collection[object]) -> Recognise:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "run.json")
     ...     _ = path.write_text('{"kind": "agree", "format": 1}')
-    ...     json_with("format", kind=("agree",))(path), json_with("study")(path)
+    ...     recognise_json("format", kind=("agree",))(path), recognise_json("study")(path)
     (True, False)
     """
 
@@ -114,7 +114,7 @@ def json_with(*keys: str, **values: Collection[object]) -> Recognise:
     return is_ours
 
 
-def text_with(start: str, mark: str = "") -> Recognise:
+def recognise_text(start: str, mark: str = "") -> Recognise:
     """Recognise a file by how it begins, and by a mark in its first 2,000 bytes."""
 
     def is_ours(path: Path) -> bool:

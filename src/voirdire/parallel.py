@@ -15,7 +15,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
-from voirdire.cluster import connect_cluster, keep_memory
+from voirdire.cluster import connect_cluster, reuse_freed_memory
 
 Unit = TypeVar("Unit")
 Found = TypeVar("Found")
@@ -61,7 +61,7 @@ def run_parallel(
 
     # of joblib's own processes; those of another backend are its own to end
     ours = isinstance(get_active_backend()[0], LokyBackend)
-    own = {"initializer": _stay_with, "initargs": (os.getpid(),)} if ours else {}
+    own = {"initializer": _exit_with_parent, "initargs": (os.getpid(),)} if ours else {}
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **own)
     yield from pool(delayed(_run_unit)(run, unit) for unit in work)
 
@@ -106,7 +106,7 @@ def _pass_through(run: Any) -> Any:
 
 
 def _call_in_worker(run: Callable[[Unit], Found], unit: Unit) -> Found:
-    keep_memory()
+    reuse_freed_memory()
     return run(unit)
 
 
@@ -114,7 +114,7 @@ def _run_unit(run: Callable[[Unit], Found], unit: Unit) -> tuple[Unit, Found]:
     return unit, run(unit)
 
 
-def _stay_with(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """End this process when its parent has ended, however that was; Ctrl-C is the parent's to take."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

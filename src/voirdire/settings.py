@@ -60,29 +60,29 @@ def suggest_words(word: object, known: Iterable[str]) -> str:
     return f"{nearest_word(word, known)[2:-1]} Known: {', '.join(known)}".lstrip()
 
 
-def unknown_word(what: str, word: object, known: Iterable[str]) -> str:
+def unknown_name_message(what: str, word: object, known: Iterable[str]) -> str:
     """The sentence about a name that is none of the known ones.
 
     Examples
     --------
-    >>> unknown_word("model", "mapel", ["maple", "crowd-bt"])
+    >>> unknown_name_message("model", "mapel", ["maple", "crowd-bt"])
     "unknown model 'mapel' (did you mean 'maple'?); known: maple, crowd-bt"
     """
-    return f"unknown {what} {word!r}{_or_known(word, list(known))}"
+    return f"unknown {what} {word!r}{_known_words_hint(word, list(known))}"
 
 
-def unknown_value(what: str, word: object, known: Iterable[str]) -> str:
+def unknown_value_message(what: str, word: object, known: Iterable[str]) -> str:
     """The same sentence about the word that a file has for something.
 
     Examples
     --------
-    >>> unknown_value("[ties] kind", "davidsen", ["davidson"])
+    >>> unknown_value_message("[ties] kind", "davidsen", ["davidson"])
     "[ties] kind 'davidsen' is unknown (did you mean 'davidson'?); known: davidson"
     """
-    return f"{what} {word!r} is unknown{_or_known(word, list(known))}"
+    return f"{what} {word!r} is unknown{_known_words_hint(word, list(known))}"
 
 
-def _or_known(word: object, known: list[str]) -> str:
+def _known_words_hint(word: object, known: list[str]) -> str:
     return f"{nearest_word(word, known)}; known: {', '.join(known) or 'none'}"
 
 
@@ -235,7 +235,7 @@ def find_faults(
             yield key, fault
 
 
-def one_of_words(known: Collection[str], says: str = "{key} = {value!r} is none of {words}") -> Rule:
+def choice_rule(known: Collection[str], says: str = "{key} = {value!r} is none of {words}") -> Rule:
     """The rule that a value is one of the known words."""
     return Rule(", ".join(known), lambda v: isinstance(v, str) and v in known, says)
 
@@ -243,34 +243,38 @@ def one_of_words(known: Collection[str], says: str = "{key} = {value!r} is none 
 _KNOWN: dict[type[Any], dict[str, Rule]] = {}
 
 
-def rules_of(cls: type[Any]) -> dict[str, Rule]:
+def field_rules(cls: type[Any]) -> dict[str, Rule]:
     """The rules of a dataclass's fields; kept, since reading annotations costs more than checking them."""
     if cls not in _KNOWN:
         hints = get_type_hints(cls, include_extras=True)
         _KNOWN[cls] = {
-            field.name: rule_of(hints[field.name]) for field in dataclasses.fields(cls) if field.init
+            field.name: rule_from_annotation(hints[field.name])
+            for field in dataclasses.fields(cls)
+            if field.init
         }
     return _KNOWN[cls]
 
 
-def rule_of(hint: Any) -> Rule:
+def rule_from_annotation(hint: Any) -> Rule:
     """The rule that an annotation stands for.
 
     Examples
     --------
-    >>> rule_of(tuple[int, ...]).words, rule_of(float | None).words
+    >>> rule_from_annotation(tuple[int, ...]).words, rule_from_annotation(float | None).words
     ('a list, each a whole number', 'a number, or leave it out')
     """
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return next((extra for extra in hint.__metadata__ if isinstance(extra, Rule)), rule_of(parts[0]))
+        return next(
+            (extra for extra in hint.__metadata__ if isinstance(extra, Rule)), rule_from_annotation(parts[0])
+        )
     if origin is Literal:
         return Rule(
             "one of " + ", ".join(map(repr, parts)),
             lambda v: any(type(v) is type(part) and v == part for part in parts),
         )
     if origin in (Union, types.UnionType):
-        inner = [rule_of(part) for part in parts if part is not type(None)]
+        inner = [rule_from_annotation(part) for part in parts if part is not type(None)]
         if len(inner) != 1:
             return ANY
         rule = inner[0]
@@ -281,14 +285,14 @@ def rule_of(hint: Any) -> Rule:
             kept=None,
         )
     if origin is tuple:
-        each = rule_of(parts[0])
+        each = rule_from_annotation(parts[0])
         return Rule(
             f"a list, each {each.words}",
             lambda v: LIST.holds(v) and all(each.holds(part) for part in v),
             kept=lambda v: tuple(each.keep(part) for part in v),
         )
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        each = rule_of(parts[1])
+        each = rule_from_annotation(parts[1])
         return Rule(
             f"a table, each value {each.words}",
             lambda v: TABLE.holds(v) and all(each.holds(part) for part in v.values()),
@@ -313,8 +317,8 @@ class Checked:
     noun: ClassVar[str] = "setting"
 
     def __post_init__(self) -> None:
-        fields = {name: getattr(self, name) for name in rules_of(type(self))}
-        found = [fault for _, fault in find_faults(fields, rules_of(type(self)))] or list(
+        fields = {name: getattr(self, name) for name in field_rules(type(self))}
+        found = [fault for _, fault in find_faults(fields, field_rules(type(self)))] or list(
             self.find_conflicts()
         )
         if found:
@@ -368,7 +372,7 @@ def build_setting(kinds: Mapping[str, type[CheckedT]], spec: object, place: str)
         wrong = f"unknown kind {kind!r}" if "kind" in spec else "'kind' is missing"
         raise InputError(f"{place}: {wrong}; {suggest_words(kind or '', kinds)}")
     cls = kinds[kind]
-    fields = dict.fromkeys(rules_of(cls), ANY)  # values are checked where the object is made
+    fields = dict.fromkeys(field_rules(cls), ANY)  # values are checked where the object is made
     needed = [
         field.name
         for field in dataclasses.fields(cls)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.tables.detect import read_table
 
@@ -53,9 +53,11 @@ def tables(shared: Path) -> dict[str, Ratings]:
         ("topicalchat", "topicalchat_scores"),
         ("dices350", "dices350_labels"),
     ):
-        for ratings in match_answers(read_table(shared / "data" / f"{file}.csv")):
+        for ratings in ratings_by_criterion(read_table(shared / "data" / f"{file}.csv")):
             found[name if ratings.criterion is None else f"{name} {ratings.criterion}"] = ratings
-    found["llmfao"] = match_answers(read_table(shared / "data" / "llmfao_votes.csv"), orientation="name")[0]
+    found["llmfao"] = ratings_by_criterion(
+        read_table(shared / "data" / "llmfao_votes.csv"), orientation="name"
+    )[0]
     return found
 
 

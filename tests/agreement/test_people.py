@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire import InputError
-from voirdire.agreement.correlation.people import beside_people
+from voirdire.agreement.correlation.people import combine_score_tables
 from voirdire.cli import app
 from voirdire.notices import listen_for_notes
 from voirdire.tables.chosen import select_rows
@@ -114,21 +114,21 @@ def test_people_need_an_item_and_a_score_alone(debate: Path, humans: Path) -> No
             "score": range(16),
         }
     )
-    table, people = beside_people([many], humans)
+    table, people = combine_score_tables([many], humans)
     assert people == ["human"]
     ours = table[table["judge"] == "human"]
     assert sorted(set(zip(ours["criterion"], ours["context"], strict=True)))[0] == ("tone", "c0")
     assert len(ours) == 16
     with listen_for_notes(lambda _: None):
-        table, _ = beside_people([many, debate], humans)
+        table, _ = combine_score_tables([many, debate], humans)
     assert set(table.loc[table["judge"] == "debate", "criterion"]) == {"tone", "truth"}
     assert not table["context"].isna().any()
     with pytest.raises(InputError, match="people score none of the metrics' items"):
-        beside_people([many], pd.DataFrame({"item": ["z"], "score": [1]}))
+        combine_score_tables([many], pd.DataFrame({"item": ["z"], "score": [1]}))
     with pytest.raises(InputError, match="'m' is one of people and one of the metrics"):
-        beside_people([many], pd.DataFrame({"judge": "m", "item": ["i0"], "score": [1]}))
+        combine_score_tables([many], pd.DataFrame({"judge": "m", "item": ["i0"], "score": [1]}))
     with pytest.raises(InputError, match="people's criteria are 'style', the metrics' 'tone', 'truth'"):
-        beside_people([many], pd.DataFrame({"item": ["i0"], "score": [1], "criterion": "style"}))
+        combine_score_tables([many], pd.DataFrame({"item": ["i0"], "score": [1], "criterion": "style"}))
 
 
 def test_phases_and_columns_that_are_not_there_are_named(debate: Path) -> None:
@@ -165,7 +165,7 @@ def test_people_and_metrics_name_items_by_context_and_system_alike(named: tuple[
     people = table.assign(judge="ann", context=table["context"].astype(str))
     alone = pd.concat([metrics, people.assign(context=table["context"])]).drop(columns="item")
     expected = voirdire.metaeval(alone, "ann", level="context", resamples=99)
-    both, names = beside_people(
+    both, names = combine_score_tables(
         [metrics if "metrics" in named else metrics.drop(columns="item")],
         people if "people" in named else people.drop(columns="item"),
     )
@@ -186,4 +186,4 @@ def test_scores_without_items_are_refused() -> None:
         ),
     ):
         with pytest.raises(InputError, match=said):
-            beside_people([tables], people)
+            combine_score_tables([tables], people)

@@ -259,7 +259,7 @@ def test_a_step_is_finished_and_drafts_are_removed(tmp_path: Path) -> None:
         f"""
 draft = drafts.new_folder(Path({str(tmp_path)!r}, "a"))
 (draft / "half").write_text("half")
-with drafts.undivided_step():
+with drafts.atomic_step():
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(0.3)
     Path({str(tmp_path)!r}, "whole").write_text("whole")

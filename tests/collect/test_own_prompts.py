@@ -14,7 +14,7 @@ from voirdire import InputError
 from voirdire.cli import app
 from voirdire.collect.plan import make_plan
 from voirdire.collect.rehearsal import rehearse_run
-from voirdire.collect.rendering import HERE, Prompts, needed_slots
+from voirdire.collect.rendering import HERE, Prompts, required_variables
 from voirdire.collect.shown import prompts_planned, protocol_templates
 
 PANEL = {
@@ -89,7 +89,7 @@ def test_the_command_shows_every_step(tmp_path: Path) -> None:
     ],
 )
 def test_a_template_needs_the_material_that_it_always_quotes(template: str, slots: set[str]) -> None:
-    assert needed_slots(f"{template}.j2", Prompts()._text) >= slots
+    assert required_variables(f"{template}.j2", Prompts()._text) >= slots
 
 
 def own(folder: Path, name: str, user: str) -> Path:

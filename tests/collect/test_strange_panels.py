@@ -22,7 +22,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.cli.collect import _confirm_host
 from voirdire.collect import collect
-from voirdire.collect.allowed import BUILT_IN, allowed_pairs, key_problems
+from voirdire.collect.allowed import BUILT_IN, key_problems, parse_key_hosts
 from voirdire.collect.panel import read_panel
 from voirdire.collect.plan import find_protocol, metadata, protocol_names
 from voirdire.collect.protocol import Judge
@@ -60,7 +60,7 @@ def test_a_key_goes_only_where_it_is_meant_to_go() -> None:
     assert "llm.example.org (unencrypted)" in key_problems([judge("http://llm.example.org/v1")])[0]
     for wrong in ("LAB_KEY", "LAB_KEY=", "=h", "LAB KEY=h", "LAB_KEY=https://h/v1", "sk-0123456789abcdef=h"):
         with pytest.raises(InputError, match="is not NAME=HOST") as caught:
-            allowed_pairs([wrong])
+            parse_key_hosts([wrong])
         assert "sk-" not in str(caught.value)
 
 

@@ -16,7 +16,7 @@ from voirdire.cli import app
 from voirdire.decide.decision import people_preference
 from voirdire.decide.prospects import people_needed
 from voirdire.kinds.preference import Preference
-from voirdire.planning.apart import plan_apart
+from voirdire.planning.apart import plan_to_distinguish
 
 ITEMS = 5
 
@@ -185,7 +185,7 @@ def test_systems_differ_from_context_to_context(model: str | None) -> None:
     else:
         how = {"model": model}
     fit = fitted(table, **how)
-    found = fit.kind.spread_in_contexts(fit.problem, fit.posterior, ("s0", "s2"))
+    found = fit.kind.context_difference_variance(fit.problem, fit.posterior, ("s0", "s2"))
     assert found > 0.0
     if model is not None:
         assert found == pytest.approx(float((away[:, 0] - away[:, 2]).var(ddof=1)), rel=0.15)
@@ -193,7 +193,7 @@ def test_systems_differ_from_context_to_context(model: str | None) -> None:
 
 def test_a_plan_about_people_asks_people(tmp_path: Path) -> None:
     fit = fitted(panel(1))
-    rows = plan_apart(fit).rows
+    rows = plan_to_distinguish(fit).rows
     assert [row["more"] for row in rows[:-1]] == [None] * (len(rows) - 1)
     assert [row["probability"] for row in rows[:-1]] == [0.0] * (len(rows) - 1)
     assert (rows[-1]["of"], rows[-1]["more"] > 1) == ("answers of people about the two", True)

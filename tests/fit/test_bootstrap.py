@@ -50,7 +50,7 @@ def test_refits_are_the_searched_modes_of_their_counts(size: int, apart: bool) -
     drawn = refit._resample_weights(problem.data["votes"], 30, np.random.default_rng(0))
     assert (drawn.sum(axis=1) == size).all()
     np.testing.assert_allclose(
-        refit._bradley_terry(problem, mode, drawn), searched(problem, drawn), atol=2e-5
+        refit._bradley_terry_modes(problem, mode, drawn), searched(problem, drawn), atol=2e-5
     )
 
 
@@ -73,7 +73,7 @@ def test_refits_far_from_the_table_are_searched_instead() -> None:
         problem.density, problem.data["votes"], problem.density.values(mode, np)["strength"].ravel(), drawn
     )[1]
     assert arrived.tolist() == [True, False, True]
-    found = refit._bradley_terry(problem, mode, drawn)
+    found = refit._bradley_terry_modes(problem, mode, drawn)
     np.testing.assert_allclose(found, searched(problem, drawn), atol=2e-5)
     np.testing.assert_allclose(found[[0, 2]], [mode] * 2, atol=2e-5)
 
@@ -94,10 +94,12 @@ def test_refits_of_more_than_one_block_are_those_of_single_ones(monkeypatch: pyt
 )
 def test_other_models_and_weighed_votes_are_searched(model: str, changes: dict[str, Any]) -> None:
     plain = posed(table(40))
-    assert refit._is_plain(plain)
-    assert not refit._is_plain(encode_votes(load_model(model), read_votes(table(40)), **changes))
+    assert refit._is_plain_bradley_terry(plain)
+    assert not refit._is_plain_bradley_terry(
+        encode_votes(load_model(model), read_votes(table(40)), **changes)
+    )
     tied = table(40).assign(winner=["tie", "first"] * 20)
-    assert not refit._is_plain(posed(tied))
+    assert not refit._is_plain_bradley_terry(posed(tied))
 
 
 def test_the_spread_of_one_strength_is_that_of_its_share() -> None:

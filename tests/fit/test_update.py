@@ -12,7 +12,7 @@ import pytest
 from voirdire import fit, load
 from voirdire.errors import InputError
 from voirdire.simulate import TwoCoin, simulate_votes
-from voirdire.tables.counts import without_order
+from voirdire.tables.counts import drop_order_and_contexts
 from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
 
@@ -152,8 +152,8 @@ def test_counted_votes_join_with_others(votes: pd.DataFrame) -> None:
     expected = read_votes(votes)
     for both in (
         joined_table(one, other),
-        joined_table(without_order(one), other),
-        joined_table(without_order(one), without_order(other)),
+        joined_table(drop_order_and_contexts(one), other),
+        joined_table(drop_order_and_contexts(one), drop_order_and_contexts(other)),
     ):
         for name in ("judge", "criterion", "first", "second", "counts"):
             np.testing.assert_array_equal(getattr(both, name), getattr(expected, name))

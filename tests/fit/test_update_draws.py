@@ -131,7 +131,7 @@ def test_draws_without_new_answers_stay_where_they_are() -> None:
     some = problem.density.fold_orientations(draws[:, ::5].reshape(-1, draws.shape[2]), problem.data)[0]
     carried = carry_draws(problem, some, problem, np.random.default_rng(0))
     assert carried is not None
-    assert carried.share_new == 0.0
+    assert carried.new_answer_share == 0.0
     # strengths of sum zero have a mean of their own again, which the prior alone tells
     back = carried.new.flat(carried.x, carried.hyper)
     np.testing.assert_allclose(back, some, atol=1e-9)
@@ -147,7 +147,7 @@ def test_values_of_new_judges_are_draws_of_their_prior() -> None:
     _, old = old_fit()
     kind, rng = old.kind, np.random.default_rng(0)
     new = pd.DataFrame({"judge": ["z"], "first": ["i01"], "second": ["new"], "winner": ["first"]})
-    posed = kind.with_data(old.problem, table=kind.join(old.problem, new))
+    posed = kind.problem_with_table(old.problem, table=kind.join(old.problem, new))
     draws = old.posterior.draws
     assert draws is not None
     flat = old.problem.density.fold_orientations(draws.reshape(-1, draws.shape[2]), old.problem.data)[0]

@@ -17,7 +17,7 @@ from voirdire.infer.device import choice
 from voirdire.infer.device.coordinates import arrays_of
 from voirdire.infer.device.executor import Device
 from voirdire.infer.nested.hamiltonian import Place, follow_path
-from voirdire.infer.nested.rescaling import draw_steps, make_steps
+from voirdire.infer.nested.rescaling import apply_steps, draw_steps
 
 KINDS = ["learned-crowd-bt-position", SHARP, "scores", CONTINUOUS, "rankings", MANY, TOLD, DIVIDED]
 
@@ -66,7 +66,7 @@ def test_steps_of_spreads_are_those_of_the_processor(kind: str) -> None:
     found = device(kind).executor(where).rescale_chains(z, np.random.default_rng(5), 12, exchanging=True)
     x, hyper = where.to_values(z)
     steps = draw_steps(where, len(z), 12, np.random.default_rng(5))
-    ended = make_steps(where, steps, x.copy(), hyper.copy(), where.log_density(x, hyper))
+    ended = apply_steps(where, steps, x.copy(), hyper.copy(), where.log_density(x, hyper))
     gone = (ended[1] != hyper).any(axis=1)
     wanted = z.copy()
     wanted[gone] = where.from_values(ended[0][gone], ended[1][gone])

@@ -159,14 +159,14 @@ def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def test_mass_from_draws_of_the_symmetric_posterior() -> None:
     ratio, turned = ratios(MIDPOINTS)  # density 2 eta + 2 (1 - eta): uniform
     assert turned.mean() == pytest.approx(0.5)
-    assert mirror.mass_from_symmetric(ratio) == pytest.approx(0.25, abs=1e-6)
+    assert mirror.mirror_mass_from_symmetric(ratio) == pytest.approx(0.25, abs=1e-6)
 
 
 def test_mass_from_draws_of_one_orientation() -> None:
     upper = np.sqrt(0.25 + 0.75 * MIDPOINTS)  # quantiles of Beta(2, 1) above one half
     ratio, turned = ratios(upper)
     assert not turned.any()
-    assert mirror.mass_from_oriented(ratio) == pytest.approx(0.25, abs=1e-6)
+    assert mirror.mirror_mass_from_oriented(ratio) == pytest.approx(0.25, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
     ratio, turned = ratios(np.concatenate([upper] * in_upper + [lower] * (40 - in_upper)))
     assert turned.mean() == pytest.approx(1 - in_upper / 40)
     # below one half 1 / ratio is heavy-tailed, so that the grid converges slowly there
-    assert mirror.mass_from_unweighed(ratio, turned) == pytest.approx(
+    assert mirror.mirror_mass_from_unweighted(ratio, turned) == pytest.approx(
         0.25, abs=2e-3 if in_upper == 0 else 1e-6
     )
 

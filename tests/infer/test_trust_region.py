@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.trust_region import minimise_trust_region, with_directions
+from voirdire.infer.trust_region import correct_preconditioner, minimise_trust_region
 from voirdire.model.density import Curvature
 from voirdire.typing import Floats
 
@@ -74,8 +74,8 @@ def test_directions_make_up_for_a_preconditioner_that_takes_them_for_steep() -> 
     flat /= np.linalg.norm(flat)
     second = np.eye(30) - (1.0 - 1e-4) * np.outer(flat, flat)
     plain = Curvature(lambda v: second @ v, lambda v: v)
-    better = with_directions(plain, flat[None])
+    better = correct_preconditioner(plain, flat[None])
     assert flat @ better.divide(flat) == pytest.approx(1.0 + 1e4)
-    assert with_directions(plain, np.empty((0, 30))) is plain
+    assert correct_preconditioner(plain, np.empty((0, 30))) is plain
     v = rng.normal(size=30)
     np.testing.assert_allclose(better.product(v), second @ v)

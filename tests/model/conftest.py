@@ -18,7 +18,7 @@ from voirdire.kinds.scores.problem import encode_scores
 from voirdire.kinds.votes.problem import encode_votes
 from voirdire.kinds.votes.terms import with_terms
 from voirdire.model.specs import load_model, model_names
-from voirdire.tables.covariates import columns_of
+from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.labels import read_labels
 from voirdire.tables.rankings import read_rankings
 from voirdire.tables.scores import read_scores
@@ -68,7 +68,7 @@ class Case:
                         table[f"{name}_{side}"] = np.random.default_rng(seed).integers(1, 5, len(table))
                         seed += 20
         given = read_votes(self.on_criteria) if self.model.criteria == "separate" else None
-        votes = read_votes(self.votes, keep=columns_of(["length", "lists"]))
+        votes = read_votes(self.votes, keep=covariate_columns(["length", "lists"]))
         asked = Request(covariates="length,lists" if self.covariates else None)
         votes, model, _ = with_terms(votes, self.model, asked)
         self.problem = encode_votes(model, votes, given)

@@ -107,7 +107,7 @@ def posed(data: str, table: str) -> list[Any]:
         if model.data == data:
             with suppress(InputError):  # a model that has no section for what the table has
                 found.append(KINDS[data].encode_table(model, read, request)[0])
-    return [problem for problem in found if problem.density.is_nested]
+    return [problem for problem in found if problem.density.uses_marginal_likelihood]
 
 
 @pytest.mark.parametrize(("data", "table"), CASES)

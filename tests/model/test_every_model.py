@@ -30,7 +30,7 @@ from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.contexts import by_context, cell_contexts, split_by_terms
 from voirdire.kinds.votes.terms import with_terms
 from voirdire.model.specs import load_model, specification_folder
-from voirdire.tables.covariates import columns_of
+from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.votes import VoteRows, read_votes
 
 # PyTensor's wheels come without BLAS and say so; no model here multiplies matrices.
@@ -652,7 +652,7 @@ def test_the_likelihood_is_the_files_equation_row_by_row(case: Any) -> None:
 
 def test_fields_of_latent_values_have_the_likelihood_of_the_density(case: Any) -> None:
     """Of models whose spreads are found by their marginal likelihood: written out as sums of latent values."""
-    if not case.density.is_nested:
+    if not case.density.uses_marginal_likelihood:
         return
     model = case.density.latent_model(case.problem.data)
     for x in case.points:
@@ -946,7 +946,7 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
         "criteria": case.problem.votes.criteria,
         "items": case.problem.items,
     }
-    votes = read_votes(case.new_votes, **known, keep=columns_of(COVARIATES))
+    votes = read_votes(case.new_votes, **known, keep=covariate_columns(COVARIATES))
     if case.covariates:
         votes, model, _ = with_terms(votes, case.model, Request(covariates=COVARIATES))
         votes = split_by_terms(

@@ -136,10 +136,14 @@ def test_the_mirror_keeps_the_likelihood_and_is_its_own_inverse(case: Any) -> No
         twin = density.mirror_values(x, np)
         np.testing.assert_allclose(density.mirror_values(twin, np), x, atol=1e-13)
         # human answers keep their direction
-        ours, theirs = (float(density.log_panel(case.values(y), case.problem.data, np)) for y in (x, twin))
+        ours, theirs = (
+            float(density.log_panel_likelihood(case.values(y), case.problem.data, np)) for y in (x, twin)
+        )
         assert theirs == pytest.approx(ours, rel=1e-12)
-        if density.people_parts(case.values(x), case.problem.data, np) and np.any(x):
-            one, other = (density.log_people(case.values(y), case.problem.data, np) for y in (x, twin))
+        if density.people_log_probabilities(case.values(x), case.problem.data, np) and np.any(x):
+            one, other = (
+                density.log_people_likelihood(case.values(y), case.problem.data, np) for y in (x, twin)
+            )
             assert abs(one - other) > 0.01
         expected = turned(case.values(x))
         for name, value in case.values(twin).items():

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.planning.bearing import _draw_answers, ranking_robustness, read_added
+from voirdire.planning.bearing import _draw_answers, parse_added_judges, ranking_robustness
 from voirdire.tables.votes import read_votes
 
 
@@ -55,7 +55,7 @@ def test_an_added_judge_answers_what_one_of_the_panel_was_asked() -> None:
     truth = (np.zeros((1, 5)), np.zeros(5))
     sizes = set()
     for number in range(8):
-        asked = _draw_answers(votes, truth, read_added("position-second:8"), number, [0])
+        asked = _draw_answers(votes, truth, parse_added_judges("position-second:8"), number, [0])
         sizes.add(len(asked))
         assert (asked["winner"] == "second").all()
         assert (asked["first"] < asked["second"]).all()
@@ -86,7 +86,7 @@ def test_criteria_are_kept() -> None:
 )
 def test_what_cannot_be_added_says_why(text: str, says: str) -> None:
     with pytest.raises(InputError) as caught:
-        read_added(text)
+        parse_added_judges(text)
     assert caught.value.problems == (f"add {text!r}: {says}",)
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.planning.apart import plan_apart
+from voirdire.planning.apart import plan_to_distinguish
 
 NAMES = np.array(list("wxyz"))
 HOW: dict[str, Any] = {"model": "bradley-terry", "method": "laplace", "priors": {"strength.sd": 0.8}}
@@ -33,7 +33,7 @@ def kept(seed: int, margin: float | None = None, sd: float = 0.8) -> bool | None
     rng = np.random.default_rng(seed)
     worth = rng.normal(0, sd, 4)
     pilot = votes(worth, 150, rng)
-    plan = plan_apart(voirdire.fit(pilot, **HOW), margin=margin)
+    plan = plan_to_distinguish(voirdire.fit(pilot, **HOW), margin=margin)
     if plan.distinguishable or plan.within or plan.rows[0]["more"] is None:
         return None
     decision = voirdire.fit(pd.concat([pilot, votes(worth, plan.rows[0]["more"], rng)]), **HOW).decide()
@@ -61,9 +61,9 @@ def test_what_is_promised_with_a_margin_is_reached_also_of_items_that_are_nearly
 def test_far_items_need_less_than_near_ones_and_known_ones_nothing() -> None:
     fit = voirdire.fit(votes(np.array([1.2, 1.1, 0.7, -2.0]), 300, np.random.default_rng(0)), **HOW)
     order = fit.decide().items
-    near, far = plan_apart(fit), plan_apart(fit, (order[0], order[2]))
+    near, far = plan_to_distinguish(fit), plan_to_distinguish(fit, (order[0], order[2]))
     assert near.items == order[:2]
-    known = plan_apart(fit, f"{order[0]},{order[3]}")
+    known = plan_to_distinguish(fit, f"{order[0]},{order[3]}")
     assert known.distinguishable
     assert "distinguishable already" in str(known)
     many, few = (one.rows[0]["more"] for one in (near, far))
@@ -77,19 +77,19 @@ def test_nothing_will_is_said() -> None:
     fit = voirdire.fit(
         pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]), model="bradley-terry"
     )
-    found = plan_apart(fit)
+    found = plan_to_distinguish(fit)
     assert all(row["more"] is None for row in found.rows)
     assert "Nothing within 100 times" in str(found)
-    settled = [plan_apart(fit, margin=margin) for margin in (0.05, 0.1)]
+    settled = [plan_to_distinguish(fit, margin=margin) for margin in (0.05, 0.1)]
     narrow, wide = (one.rows[0]["more"] for one in settled)
     assert 0 < wide < narrow
     assert "distinguishable, or surely within 0.1, with probability 0.8 after" in str(settled[1])
-    near = plan_apart(fit, margin=2.0)
+    near = plan_to_distinguish(fit, margin=2.0)
     assert (near.within, near.rows) == (True, [])
     assert str(near).endswith("are within 2 of each other already.")
     for wrong in (0.0, -1.0, float("inf"), float("nan")):
         with pytest.raises(InputError, match="not above 0 and finite"):
-            plan_apart(fit, margin=wrong)
+            plan_to_distinguish(fit, margin=wrong)
 
 
 def test_in_the_same_contexts_more_votes_do_not_help_for_ever() -> None:
@@ -97,7 +97,7 @@ def test_in_the_same_contexts_more_votes_do_not_help_for_ever() -> None:
     table = pd.concat(
         [votes(rng.normal([0.5, 0.2, 0, -0.7], 1.0), 200, rng).assign(context=f"p{x}") for x in range(8)]
     )
-    found = plan_apart(voirdire.fit(table, method="laplace"))
+    found = plan_to_distinguish(voirdire.fit(table, method="laplace"))
     of = {row["of"].split(",")[0]: row for row in found.rows}
     assert of["votes in the same contexts"]["more"] is None
     assert of["votes in the same contexts"]["probability"] < of["contexts"]["probability"]
@@ -152,4 +152,4 @@ def test_the_command_line(tmp_path: Path) -> None:
 def test_unknown_items_are_refused() -> None:
     fit = voirdire.fit(votes(np.zeros(3), 60, np.random.default_rng(0)), **HOW)
     with pytest.raises(InputError, match="'q' is none of the 3 items"):
-        plan_apart(fit, ("w", "q"))
+        plan_to_distinguish(fit, ("w", "q"))

@@ -14,11 +14,11 @@ from voirdire.errors import InputError
 from voirdire.model.problem import Check
 from voirdire.report.compare import compare_fits
 from voirdire.report.compare_page import compare_page
-from voirdire.report.figures.beside import rows_beside
+from voirdire.report.figures.beside import rows_comparing_runs
 from voirdire.report.fit_page import fit_page
 from voirdire.report.page import Figure
 from voirdire.report.rows_page import rows_page
-from voirdire.report.sections.judges import standing_sentence
+from voirdire.report.sections.judges import better_than_chance_sentence
 from voirdire.report.sources import read_run, save_rows
 from voirdire.report.table import Table
 from voirdire.report.verb import render_page
@@ -91,7 +91,7 @@ def test_runs_that_rank_alike_are_all_seen() -> None:
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()
-    rows_beside(["u"], ["one", "two"], np.ones((1, 2)), None, "rank").draw(ax, slice(None))
+    rows_comparing_runs(["u"], ["one", "two"], np.ones((1, 2)), None, "rank").draw(ax, slice(None))
     sizes = [line.get_markersize() for line in ax.lines]
     plt.close(ax.figure)
     assert sizes[0] - sizes[1] > 2
@@ -124,9 +124,9 @@ def test_a_judge_who_is_swayed_by_position_is_said_to_be() -> None:
         "position_bias_high": 0.08,
     }
     swayed = good | {"position_bias_low": 0.3, "position_bias_high": 0.44}
-    assert standing_sentence([good, swayed]) == "2 better than chance, 1 swayed by position"
-    assert standing_sentence([good, swayed], whole=True) == (
+    assert better_than_chance_sentence([good, swayed]) == "2 better than chance, 1 swayed by position"
+    assert better_than_chance_sentence([good, swayed], whole=True) == (
         "2 of 2 judges are better than chance; one judge is swayed by the order in which items are shown "
         "(position bias above 0.1)."
     )
-    assert standing_sentence([good, good]) == "2 better than chance"
+    assert better_than_chance_sentence([good, good]) == "2 better than chance"

@@ -19,7 +19,7 @@ from voirdire.report.figures.heat import draw_matrix, similarity_order
 from voirdire.report.figures.rows import draw_parts
 from voirdire.report.figures.style import empty_figure, to_svg
 from voirdire.report.pair_agreement import Observed, observed_over_expected
-from voirdire.report.ppc import calibration_bins, draws_of_cells, replicated_shares, wilson_interval
+from voirdire.report.ppc import calibration_bins, cell_probability_draws, replicated_shares, wilson_interval
 
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
@@ -189,7 +189,7 @@ def test_agreement_is_that_of_every_pair_of_votes(mode: Fit) -> None:
     found = observed_over_expected(mode)
     votes = mode.problem.votes
     cell = votes.row_cell
-    chance = draws_of_cells(mode, 1)[0][cell]
+    chance = cell_probability_draws(mode, 1)[0][cell]
     first, second = votes.first[cell], votes.second[cell]
     turned = first > second
     outcome = np.where(turned & (votes.row_outcome < 2), 1 - votes.row_outcome, votes.row_outcome)

@@ -12,12 +12,12 @@ import pytest
 
 from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds.labels.answers import left_out as labels_left_out
+from voirdire.kinds.labels.answers import leave_one_out_probabilities as labels_left_out
 from voirdire.kinds.labels.influence import label_units
 from voirdire.kinds.registry import KINDS
-from voirdire.kinds.scores.answers import left_out as scores_left_out
+from voirdire.kinds.scores.answers import leave_one_out_probabilities as scores_left_out
 from voirdire.kinds.scores.chances import score_probabilities
-from voirdire.report.figure_blocks import calibration_blocks, predictive_shares
+from voirdire.report.figure_blocks import calibration_blocks, predictive_check_blocks
 from voirdire.report.figures import predictive
 from voirdire.report.page import Figure, Text
 from voirdire.report.ppc import REPLICATES, calibration_bins, replicated_shares
@@ -107,10 +107,10 @@ def test_a_judge_with_limits_of_its_own_stands_out_and_is_explained() -> None:
     assert missed.is_outside[judge].all()
     assert (missed.observed > missed.high)[judge, [0, 4]].all()
     assert not predictive.predicted_shares(right).is_outside.any()
-    (drawn,) = predictive_shares(wrong)
+    (drawn,) = predictive_check_blocks(wrong)
     assert isinstance(drawn, Figure)
     assert "the model misses something about these judges." in drawn.caption
-    (drawn,) = predictive_shares(right)
+    (drawn,) = predictive_check_blocks(right)
     assert isinstance(drawn, Figure)
     assert "0 of 15 shares lie outside" in drawn.caption
     assert "misses" not in drawn.caption
@@ -266,7 +266,7 @@ def test_models_without_such_probabilities_say_so(scored: Fit, labelled: Fit) ->
         for kind in ("ppc", "calibration"):
             with pytest.raises(InputError, match=f"model {name} gives no probability of single"):
                 found.plot(kind)
-        (said,) = predictive_shares(found)
+        (said,) = predictive_check_blocks(found)
         assert isinstance(said, Text)
     assert plt.get_fignums() == before
 
@@ -305,7 +305,9 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
         assert ax.get_xlabel() == KINDS[of].page_words.probability
         plt.close(ax.figure)
     drawn = [
-        block for block in (*calibration_blocks(both), *predictive_shares(both)) if isinstance(block, Figure)
+        block
+        for block in (*calibration_blocks(both), *predictive_check_blocks(both))
+        if isinstance(block, Figure)
     ]
     assert [block.title for block in drawn] == [
         "Are the probabilities of votes right?",

@@ -16,7 +16,7 @@ from voirdire.agreement.experts.phases import phase_change
 from voirdire.agreement.experts.runs import run_deviation
 from voirdire.cli import app
 from voirdire.report.sources import Rows, read_run, save_rows
-from voirdire.report.verb import page_of, render_page, report
+from voirdire.report.verb import render_page, report, report_page
 from voirdire_studies.study import load_study
 
 
@@ -30,7 +30,7 @@ def saved(mode: Fit, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_page_answers_in_the_order_that_matters(small: Fit) -> None:
-    page = page_of(small)
+    page = report_page(small)
     assert [section.title for section in page.sections] == [
         "What is best?",
         "Can I trust it?",
@@ -44,7 +44,7 @@ def test_the_page_answers_in_the_order_that_matters(small: Fit) -> None:
 
 
 def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
-    page = page_of(labelled)
+    page = report_page(labelled)
     assert [section.name for section in page.sections] == [
         "classes",
         "trust",
@@ -73,7 +73,7 @@ def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
 
 
 def test_the_page_of_scores_has_severity_and_groups(scored: Fit) -> None:
-    page = page_of(scored)
+    page = report_page(scored)
     names = [section.name for section in page.sections]
     assert names == ["best", "trust", "judges", "criteria", "groups", "people", "made"]
     text = render_page(page, "md")
@@ -96,7 +96,7 @@ def test_what_is_new_in_a_result_appears_by_itself(small: Fit, monkeypatch: pyte
         {"check": "new", "level": "fail", "value": 1.0, "message": "Look here."},
     ]
     monkeypatch.setattr(Fit, "as_dict", lambda self, leave_out=(): result)
-    text = render_page(page_of(small), "md")
+    text = render_page(report_page(small), "md")
     assert "| first | second | p first | note |" in text
     assert "| judge | family | votes |" in text
     assert text.index("- **failed** `new`: Look here.") < text.index("`convergence`")
@@ -129,7 +129,7 @@ def test_the_default_file_stands_in_the_current_folder(
 
 
 def test_a_report_is_the_same_each_time(mode: Fit) -> None:
-    one, two = (render_page(page_of(mode), "html") for _ in range(2))
+    one, two = (render_page(report_page(mode), "html") for _ in range(2))
     assert one == two
 
 
@@ -248,7 +248,7 @@ def test_steadiness_over_runs_and_phases(tmp_path: Path) -> None:
     assert "| steady | **0.0" in text
     change = phase_change(table[table["run"] == 0], "before", "after", resamples=50)
     folder = save_rows(change, tmp_path / "phases", "agree", {})
-    page = page_of(folder)
+    page = report_page(folder)
     assert any(getattr(block, "name", "").startswith("phases-") for block in page.sections[0].blocks)
     assert render_page(page, "html").count("<svg") >= 2
 
@@ -263,14 +263,14 @@ def test_a_study_of_ones_own_says_what_it_asked(study: Path, tmp_path: Path) -> 
     mine = {"study": "mine", "title": "Mine?", "aim": "To see.", "source": "me", "seed": 1, "replicates": 20}
     (tmp_path / "results.csv").write_bytes((study / "results.csv").read_bytes())
     (tmp_path / "run.json").write_text(json.dumps(mine | {"versions": {}}))
-    page = page_of(tmp_path)
+    page = report_page(tmp_path)
     assert (page.title, page.subtitle) == ("Mine?", "Simulation study mine.")
     assert [block.text for block in page.sections[0].blocks[:1]] == ["To see."]  # type: ignore[union-attr]
     # what the shipped study found is said of a run with its seed and replicates, and of no shorter one
     found = load_study("rq3").settings["finding"]
-    assert found in render_page(page_of(study), "md").replace("\\", "")
+    assert found in render_page(report_page(study), "md").replace("\\", "")
     (tmp_path / "run.json").write_text(json.dumps(mine | {"study": "rq3", "replicates": 1, "versions": {}}))
-    assert found not in render_page(page_of(tmp_path), "md").replace("\\", "")
+    assert found not in render_page(report_page(tmp_path), "md").replace("\\", "")
 
 
 def test_a_calibration_study(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_a_calibration_study(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(
         json.dumps({"study": "mine", "seed": 1, "replicates": 9, "versions": {}})
     )
-    text = render_page(page_of(tmp_path), "html")
+    text = render_page(report_page(tmp_path), "html")
     assert "2 of 2 models and methods pass." in text
     assert "Coverage of 90% intervals, laplace" in text
 

@@ -24,7 +24,7 @@ def test_exactly_one_tool_takes_a_file_whatever_its_name(tool_files: Files, tmp_
             path = tmp_path / "file"
             path.write_text(text, encoding="utf-8")
             with open_source(path) as source:
-                heads = [source.head] + ([source.head.as_record()] if source.head.lone else [])
+                heads = [source.head] + ([source.head.as_single_record_list()] if source.head.lone else [])
                 takers = {one.name for one in registry.TOOLS for head in heads if one.detect(head)}
             assert takers == {tool}, (tool, text)
 
@@ -35,7 +35,7 @@ def test_no_new_tool_takes_the_files_of_the_others(shared: Path) -> None:
         for path in sorted((shared / "formats" / folder).glob("*/*.*")):
             if path.name != "case.json" and path.suffix in (".csv", ".tsv", ".jsonl", ".json"):
                 with open_source(path) as source:
-                    assert registry.tool_of(source.head) is None, path
+                    assert registry.tool_from_first_record(source.head) is None, path
 
 
 @pytest.mark.slow

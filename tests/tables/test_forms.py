@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from voirdire.cli import app
 from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.tables.forms import guard_cell, unguard_names
+from voirdire.tables.forms import escape_formula_cell, unescape_names
 from voirdire.tables.votes import read_votes
 
 NAMES = st.text(alphabet="=+-@\t'ab1.", max_size=6)
@@ -20,16 +20,16 @@ NAMES = st.text(alphabet="=+-@\t'ab1.", max_size=6)
 
 @given(st.sets(NAMES, min_size=1, max_size=6))
 def test_a_guarded_name_is_no_formula_and_comes_back(names: set[str]) -> None:
-    written = [guard_cell(name, names) for name in names]
+    written = [escape_formula_cell(name, names) for name in names]
     for cell in written:
         if cell[:1] in ("=", "@", "\t") or cell[:1] in ("+", "-"):
             float(cell)  # a number is none
     assert len(set(written)) == len(names)
-    assert unguard_names(written, names) == tuple(names)
+    assert unescape_names(written, names) == tuple(names)
 
 
 def test_a_name_that_is_written_both_ways_stays_as_it_is() -> None:
-    assert unguard_names(["'=a", "=a"], {"=a"}) == ("'=a", "=a")
+    assert unescape_names(["'=a", "=a"], {"=a"}) == ("'=a", "=a")
 
 
 def test_a_panel_with_both_names_is_read_back_exactly(tmp_path: Path) -> None:

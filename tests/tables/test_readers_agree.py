@@ -19,7 +19,7 @@ import pytest
 from voirdire import InputError
 from voirdire.notices import listen_for_notes
 from voirdire.tables import grouped
-from voirdire.tables.counts import CountedVotes, Votes, without_order
+from voirdire.tables.counts import CountedVotes, Votes, drop_order_and_contexts
 from voirdire.tables.detect import read_table
 from voirdire.tables.votes import read_votes
 
@@ -300,7 +300,7 @@ def test_a_relation_is_counted_as_it_is_read() -> None:
             "SELECT date '2026-01-31' AS judge, 1.50::DECIMAL(9, 2) AS first, true AS second, 'first' AS winner, "
             "0.1::FLOAT AS criterion FROM range(3)"
         )
-        large, small = read_votes(relation, rows=False), without_order(read_votes(relation))
+        large, small = read_votes(relation, rows=False), drop_order_and_contexts(read_votes(relation))
     assert isinstance(large, CountedVotes)
     assert large.judges == small.judges == ("2026-01-31",)
     assert large.items == small.items == ("1.50", "True")

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from voirdire import InputError
 from voirdire.tables.counts import Votes, count_votes
-from voirdire.tables.encode import name_of
+from voirdire.tables.encode import cell_to_name
 from voirdire.tables.votes import read_votes
 
 FIELDS = [
@@ -55,7 +55,7 @@ letters = st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"), include_
 names = (
     st.text(letters, min_size=1, max_size=6)
     .map(lambda text: unicodedata.normalize("NFC", text))
-    .filter(lambda text: name_of(text) == text and text not in WORDS)
+    .filter(lambda text: cell_to_name(text) == text and text not in WORDS)
 )
 ids = st.integers(-(2**40), 2**40)
 
@@ -283,7 +283,7 @@ def test_whole_numbers_read_alike_from_text_integers_and_floats() -> None:
     ],
 )
 def test_names_of_values(value: object, name: str) -> None:
-    assert name_of(value) == name
+    assert cell_to_name(value) == name
 
 
 def test_the_numbers_one_and_true_stay_apart() -> None:

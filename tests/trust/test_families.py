@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.fit.answer_weight import unnamed_families
+from voirdire.fit.answer_weight import detect_families
 from voirdire.trust.families import divide_into_families
 
 JUDGES = 7
@@ -115,7 +115,7 @@ def test_families_of_real_judges_are_those_of_their_models(shared: Path) -> None
     """58 prompts of six language models, whose names say which model it is; 239 pairs in both orders."""
     fit = voirdire.fit(shared / "data" / "llmbar_votes.csv", method="map")
     found: dict[str, set[str]] = {}
-    for judge, family in unnamed_families(fit.problem, fit.posterior.centre).items():
+    for judge, family in detect_families(fit.problem, fit.posterior.centre).items():
         found.setdefault(family, set()).add(judge)
     several = [family for family in found.values() if len(family) > 1]
     assert len(several) >= 6

@@ -17,7 +17,7 @@ from voirdire.kinds.votes.trust import item_moments, vote_residuals
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
 from voirdire.trust.checks import check_dependent_judges
 from voirdire.trust.dependence import most_alike, pairwise_dependence
-from voirdire.trust.influence import _data_without_judge, top_changers
+from voirdire.trust.influence import _data_without_judge, judges_changing_first
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import family_answer_weight
 
@@ -123,7 +123,7 @@ def test_a_family_of_copies_counts_about_once() -> None:
     family = {"a": "one", **{f"copy-{n}": "one" for n in range(3)}}
     found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families={})
     groups = {**family, "b": "b", "c": "c"}
-    counted_once = kind_of(found.problem).with_data(
+    counted_once = kind_of(found.problem).problem_with_table(
         found.problem,
         answer_weight=np.array([1.0 / 4 if name in family else 1.0 for name in found.problem.judges]),
     )
@@ -175,7 +175,7 @@ def test_influence_finds_the_judge_on_whom_the_first_place_hangs() -> None:
     table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
     found = voirdire.fit(table, model="crowd-bt", families={})  # the nine answer alike, but are no copies
     assert found.ranking()["item"][0] == "x"
-    assert top_changers(found.problem, found.posterior) == [("odd", "y")]
+    assert judges_changing_first(found.problem, found.posterior) == [("odd", "y")]
     mode = find_modes(
         found.problem.density, [_data_without_judge(found.problem, found.problem.judges.index("odd"))]
     )[0]

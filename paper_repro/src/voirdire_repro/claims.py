@@ -14,7 +14,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.model.specs import specification_folder
-from voirdire.settings import TABLES, TEXT, find_faults, read_toml, unknown_word
+from voirdire.settings import TABLES, TEXT, find_faults, read_toml, unknown_name_message
 from voirdire_repro.faults import HEAD, NEEDED, Lines, faults_of
 from voirdire_repro.tables import Cell, Table, read_table
 
@@ -107,7 +107,7 @@ def load_system(system: str | Path) -> System:
         names = system_names()
         name = system.lower().replace("-", "_")
         if name not in names:
-            raise InputError(unknown_word("paper", system, names))
+            raise InputError(unknown_name_message("paper", system, names))
         folder = specification_folder("paper_repro") / name
     problems: list[str] = []
     tables = _read_tables(folder, problems)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from voirdire.settings import TABLE, TEXT, Rule, find_faults, is_number, nearest_word, unknown_value
+from voirdire.settings import TABLE, TEXT, Rule, find_faults, is_number, nearest_word, unknown_value_message
 from voirdire_repro.checks import CHECKS, problems_of
 from voirdire_repro.tables import Table
 from voirdire_repro.tolerance import FORMS
@@ -87,7 +87,7 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
         add_fault(key, text)
     kind = entry.get("kind")
     if isinstance(kind, str) and kind not in KINDS:
-        add_fault("kind", unknown_value("kind", kind, KINDS))
+        add_fault("kind", unknown_value_message("kind", kind, KINDS))
     if ("cells" in entry) == ("published" in entry):
         add_fault(
             "cells", "give the published figure as 'cells' of a table or as 'published', one of the two"

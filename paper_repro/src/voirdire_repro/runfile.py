@@ -17,7 +17,7 @@ from voirdire.settings import (
     find_faults,
     nearest_word,
     read_toml,
-    unknown_value,
+    unknown_value_message,
 )
 from voirdire_repro.claims import System
 from voirdire_repro.fill import STATISTICS
@@ -73,12 +73,12 @@ def _spec_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
         return
     loaders = (*LOADERS, "columns")
     if spec["data"] not in loaders:
-        yield unknown_value("data", spec["data"], loaders)
+        yield unknown_value_message("data", spec["data"], loaders)
     if spec["data"] == "columns" and "columns" not in spec:
         yield "'columns' is missing: the file's column for id, text, and each of people's scores"
     kind = spec["statistic"].get("kind")
     if kind not in STATISTICS:
-        yield unknown_value("statistic", kind, STATISTICS)
+        yield unknown_value_message("statistic", kind, STATISTICS)
     if not spec["differs"] or not all(isinstance(one, str) and one.strip() for one in spec["differs"]):
         yield "'differs' must be sentences: in what the run is not as the paper has it"
     names = [part.get("name") for part in spec["parts"]]

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.folders import check_resumed_folder, write_file
-from voirdire.layouts import Layout, json_with, text_with
+from voirdire.layouts import Layout, recognise_json, recognise_text
 from voirdire_repro.claims import System
 from voirdire_repro.fill import STATISTICS, Filled
 from voirdire_repro.fill.filled import BY_PAPER
@@ -118,13 +118,13 @@ def run(
 def _run_layout(job: Job) -> Layout:
     """Content of a run's folder: the folder of what was collected says that it is one."""
     tables = {
-        f"{name}{end}.csv": text_with(",".join(table.columns))
+        f"{name}{end}.csv": recognise_text(",".join(table.columns))
         for name, table in job.system.tables.items()
         for end in ("", BY_PAPER)
     }
-    texts, smoke = text_with("claim,value"), json_with("what", "items")
+    texts, smoke = recognise_text("claim,value"), recognise_json("what", "items")
     own = {"collected": Path.is_dir, TEXTS: texts, "smoke.json": smoke}
-    own |= {CURVES: text_with("claim,tried,value"), "curves.png": Path.is_file}
+    own |= {CURVES: recognise_text("claim,tried,value"), "curves.png": Path.is_file}
     return Layout("a run", {**tables, **own})
 
 

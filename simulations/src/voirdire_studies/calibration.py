@@ -212,7 +212,9 @@ def aggregate(study: Study, replicates: Any) -> Any:
             "passed": bool(inside and all(row["passed"] for row in each)),
             "bad_rhat": None if method == "laplace" else float((per_table["rhat"] > RHAT).mean()),
             "divergences": float(per_table["divergences"].sum()) if method == "nuts" else None,
-            "bad_k": _bad_k(per_table) if method == "laplace" and not density.is_nested else None,
+            "bad_k": _bad_k(per_table)
+            if method == "laplace" and not density.uses_marginal_likelihood
+            else None,
         }
         rows += [pooled, *each]
     return pd.DataFrame(rows)

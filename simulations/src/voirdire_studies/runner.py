@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import check_resumed_folder, hold_folder, write_file
-from voirdire.layouts import Layout, json_with, text_with
+from voirdire.folders import check_resumed_folder, lock_folder, write_file
+from voirdire.layouts import Layout, recognise_json, recognise_text
 from voirdire.parallel import run_parallel
 from voirdire_studies.study import Study, load_study
 
@@ -31,10 +31,10 @@ FIRST = "first.csv"
 LAYOUT = Layout(
     "a study",
     {
-        JOURNAL: text_with('{"study": ', '"sha256": '),
-        "results.csv": text_with("", "mcse"),
-        FIRST: text_with("", "replicate"),
-        "run.json": json_with("study", "seed", "replicates", "versions"),
+        JOURNAL: recognise_text('{"study": ', '"sha256": '),
+        "results.csv": recognise_text("", "mcse"),
+        FIRST: recognise_text("", "replicate"),
+        "run.json": recognise_json("study", "seed", "replicates", "versions"),
     },
 )
 
@@ -114,7 +114,7 @@ def run_study(
     if out is None:
         return _run_units(checked, jobs, client, None, progress)
     journal = _Journal(checked, Path(out))
-    with hold_folder(out):
+    with lock_folder(out):
         return _run_units(checked, jobs, client, journal, progress)
 
 

@@ -82,7 +82,7 @@ class ScorePanel:
             has_criteria=True,
         )
         learns = self.model.weights is not None and self.model.weights.kind == "votes"
-        votes = self._on_criteria() if learns else None
+        votes = self._criterion_vote_outcome() if learns else None
         return self._pose_problem(self.model, table, votes)
 
     @property
@@ -108,9 +108,11 @@ class ScorePanel:
             # what a judge makes of an item is drawn in any case: committed studies hold what came after it
             rng.normal(size=self.judges * self.criteria * self.items)
         scores = draw_scores(self.blank, values, rng)
-        return scores, self._on_criteria(values, rng) if self.density.voted else None
+        return scores, self._criterion_vote_outcome(values, rng) if self.density.voted else None
 
-    def _on_criteria(self, values: Values | None = None, rng: np.random.Generator | None = None) -> Votes:
+    def _criterion_vote_outcome(
+        self, values: Values | None = None, rng: np.random.Generator | None = None
+    ) -> Votes:
         """A vote of every judge on every pair of criteria, for the first where nothing is known."""
         pairs = np.array(list(combinations(range(self.criteria), 2)), dtype=np.int64).reshape(-1, 2)
         judge, pair = (part.ravel() for part in np.indices((self.judges, len(pairs))))

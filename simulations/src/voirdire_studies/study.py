@@ -18,7 +18,7 @@ from voirdire.settings import (
     find_faults,
     is_whole,
     read_toml,
-    unknown_word,
+    unknown_name_message,
 )
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
@@ -199,7 +199,7 @@ def load_study(study: str | Path) -> Study:
     names = study_names()
     name = str(study)
     if name not in names:
-        raise InputError(unknown_word("study", name, names))
+        raise InputError(unknown_name_message("study", name, names))
     return _read_study(specification_folder("simulations") / name / "study.toml")
 
 

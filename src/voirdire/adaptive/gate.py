@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.adaptive.rounds import Course, Request, Rounds, choose_rounds
 from voirdire.collect.asking import NOT_ASKED
-from voirdire.collect.cost import token_price, tokens_read, tokens_written
+from voirdire.collect.cost import count_text_tokens, estimate_answer_tokens, token_price
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting
 from voirdire.collect.protocols.pairing import PairOptions
@@ -107,7 +107,7 @@ class UntilKnown:
         rows = await self.protocol.run(setting, gate.answer_once)
         names = list(gate.questions)
         if not names or gate.halted:
-            return _without_others(rows)
+            return _drop_unchosen_rows(rows)
         questions, weighed = self._question_table(setting, gate.questions), _criteria_votes(rows)
         work = choose_rounds(questions, self.request, self.course, weighed)
         chosen: Ints | None = next(work)
@@ -118,8 +118,8 @@ class UntilKnown:
                 break
             winners = _vote_winners(rows)
             # a fit takes seconds, in which whoever stops the run is to be heard
-            chosen = await asyncio.to_thread(_send_winners, work, [winners.get(names[row]) for row in chosen])
-        return _without_others(rows)
+            chosen = await asyncio.to_thread(_next_round, work, [winners.get(names[row]) for row in chosen])
+        return _drop_unchosen_rows(rows)
 
     def _question_table(self, setting: Setting, questions: dict[_Name, Question]) -> pd.DataFrame:
         """All comparisons that may be asked, with what each is expected to cost (1 where any has no price)."""
@@ -131,8 +131,8 @@ class UntilKnown:
         }
         for (judge, key), question in questions.items():
             prompt = self.prompts.render(question.template, question.variables)
-            read = tokens_read(prompt.system + prompt.user)
-            wrote = tokens_written(question.schema, judges[judge].max_tokens)
+            read = count_text_tokens(prompt.system + prompt.user)
+            wrote = estimate_answer_tokens(question.schema, judges[judge].max_tokens)
             row = (
                 judge,
                 key[1],
@@ -151,7 +151,7 @@ class UntilKnown:
         return pd.DataFrame(table)
 
 
-def _send_winners(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
+def _next_round(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
     """The next round, None at the end."""
     try:
         return work.send(winners)
@@ -177,5 +177,5 @@ def _criteria_votes(rows: list[Row]) -> pd.DataFrame | None:
     return pd.DataFrame(found).drop(columns="run") if found else None
 
 
-def _without_others(rows: list[Row]) -> list[Row]:
+def _drop_unchosen_rows(rows: list[Row]) -> list[Row]:
     return [row for row in rows if row.table != "missing" or row.values["reason"] != NOT_CHOSEN]

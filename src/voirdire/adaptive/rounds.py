@@ -154,7 +154,7 @@ def choose_rounds(
     order = design_order(questions, "random" if request.design == "random" else "cyclic", request.seed)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    group = _group_of(questions, course.groups)
+    group = _question_groups(questions, course.groups)
     left = np.ones(len(questions), bool)
     winner = np.full(len(questions), None, dtype=object)
     chosen, before = starting_questions(questions, order), np.ones(len(course.groups), bool)
@@ -172,7 +172,7 @@ def choose_rounds(
         # one round in which it holds may be luck; in the last there is nothing left to ask
         open_, before = (now | before if left.any() else now).tolist(), now
         course.rounds.append(
-            _course_row(len(course.rounds) + 1, questions, left, answered, course.known, open_)
+            _round_record(len(course.rounds) + 1, questions, left, answered, course.known, open_)
         )
         if not any(open_):
             course.reached = True
@@ -210,7 +210,7 @@ def _next_round(found: Fit, questions: pd.DataFrame, rows: Ints, request: Reques
     return np.asarray(rows[seen][chosen.attrs["rows"]])
 
 
-def _course_row(
+def _round_record(
     number: int,
     questions: pd.DataFrame,
     left: Any,
@@ -236,12 +236,12 @@ def _course_row(
     }
 
 
-def _group_of(questions: pd.DataFrame, groups: Sequence[Sequence[str]]) -> Ints:
+def _question_groups(questions: pd.DataFrame, groups: Sequence[Sequence[str]]) -> Ints:
     code = {item: number for number, group in enumerate(groups) for item in group}
     return np.array([code[item] for item in questions["first"]], np.int64)
 
 
-def as_dicts(course: Course) -> list[dict[str, Any]]:
+def group_summaries(course: Course) -> list[dict[str, Any]]:
     """List what is known of each group in the end, as plain tables."""
     return [
         {"items": len(group), **asdict(one)} for group, one in zip(course.groups, course.known, strict=False)

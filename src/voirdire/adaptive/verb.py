@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from voirdire.adaptive.gate import UntilKnown
 from voirdire.adaptive.known import QUANTITIES
-from voirdire.adaptive.rounds import Course, Request, as_dicts, check_request
+from voirdire.adaptive.rounds import Course, Request, check_request, group_summaries
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Protocol
 from voirdire.collect.run import PICTURE, ROUNDS, Collected, collect
@@ -28,13 +28,13 @@ _TITLES = {
 }
 
 
-def draw_course(course: Course, request: Request) -> str:
+def plot_progress(course: Course, request: Request) -> str:
     """An SVG file: for each quantity that the request bounds, or all where it bounds none.
 
     Examples
     --------
     >>> rows = [{"asked": 8, "cost": 8.0, "p_best": 0.4, "loss": 0.5, "width": 3.0, "accuracy": 0.8}]
-    >>> draw_course(Course(rounds=rows), Request()).startswith("<svg")
+    >>> plot_progress(Course(rounds=rows), Request()).startswith("<svg")
     True
     """
     bounds = {one.quantity: one.bound for one in request.until}
@@ -97,7 +97,7 @@ class Until:
             "design": self.request.design,
             "reached": self.course.reached,
             "verdict": self.verdict,
-            "known": as_dicts(self.course),
+            "known": group_summaries(self.course),
             "rounds": self.course.rounds,
         }
 
@@ -177,7 +177,7 @@ def collect_until(
 
         try:
             write_file(found.folder / ROUNDS, pd.DataFrame(course.rounds).to_csv(index=False))
-            write_file(found.folder / PICTURE, draw_course(course, request))
+            write_file(found.folder / PICTURE, plot_progress(course, request))
         except OSError as error:
             raise InputError(f"output folder {out}: cannot be written ({error.strerror or error})") from error
     return Until(found, request, course)

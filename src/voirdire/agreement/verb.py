@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.match import Orientation, Repeats, match_answers
+from voirdire.agreement.coefficients.match import Orientation, Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.panel import LevelCounts
-from voirdire.agreement.coefficients.preferences import DEGREES, HELD, criterion_preferences, single_votes
+from voirdire.agreement.coefficients.preferences import DEGREES, HELD, criterion_preferences, ratings_per_vote
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import plan_tasks
@@ -24,7 +24,7 @@ from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError
-from voirdire.tables.covariates import columns_of
+from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import convert_to_library, library_of
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 _ENOUGH = 20
 
 
-def copies_note(ratings: Ratings) -> str:
+def identical_judges_note(ratings: Ratings) -> str:
     """Name judges of a panel who gave the same answer to every one of 20 or more common items; empty if there are none.
 
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-    >>> copies_note(ratings_from_matrix([["x", "x", "y"], ["y", "y", "y"]] * 10, judges=["a", "b", "c"]))
+    >>> identical_judges_note(ratings_from_matrix([["x", "x", "y"], ["y", "y", "y"]] * 10, judges=["a", "b", "c"]))
     "'a' and 'b' gave the same answer to all 20 items they share: copies of one judge pass for agreement"
     """
     answers = LevelCounts(ratings).answers
@@ -93,8 +93,8 @@ def agreement(
     levels : sequence, optional
         All answers there may be, lowest first: gives words an order, and makes levels count that nobody used.
     repeats, orientation
-        As in `voirdire.agreement.coefficients.match.match_answers`. Win rates count single votes where no ``repeats``
-        is given, a judge voted on a pair several times in the same order, and there is no column ``context``.
+        As in `voirdire.agreement.coefficients.match.ratings_by_criterion`. Win rates count single votes where no
+        ``repeats`` is given, a judge voted on a pair several times in the same order, and there is no column ``context``.
     humans : path, dataframe, Votes, Scores or Labels, optional
         Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
         humans, and win rates and mean scores by humans, are then estimated for all units; see
@@ -146,9 +146,11 @@ def agreement(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
     how = Resampling.of(settings, UNITS, INTERVALS)
-    answers = read_table(table, levels=levels, rankings=True, keep=() if hold is None else columns_of(hold))
-    matched = match_answers(answers, repeats=repeats, levels=levels, orientation=orientation)
-    votes = single_votes(answers) if repeats is None else None
+    answers = read_table(
+        table, levels=levels, rankings=True, keep=() if hold is None else covariate_columns(hold)
+    )
+    matched = ratings_by_criterion(answers, repeats=repeats, levels=levels, orientation=orientation)
+    votes = ratings_per_vote(answers) if repeats is None else None
     if hold is not None and measures is None:
         measures = ("win_rate_ties_half", HELD)
     asked = {measures} if isinstance(measures, str) else {*(measures or ())}
@@ -161,7 +163,7 @@ def agreement(
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
-        copies = {judges: copies_note(panel) for judges, panel in panels.items()}
+        copies = {judges: identical_judges_note(panel) for judges, panel in panels.items()}
         noted = [
             replace(
                 task,
@@ -175,7 +177,7 @@ def agreement(
             )
             for task in tasks
         ]
-        whole = [task for task in noted if how.unit in ("item", "context") or _of_panel(task)]
+        whole = [task for task in noted if how.unit in ("item", "context") or _is_panel_task(task)]
         ready = dict(zip(map(id, whole), result_rows(whole, how, ratings.contexts), strict=True))
         rows += [ready.get(id(task)) or task.row(_point_estimate(task)) for task in noted]
     frame = result_frame(rows)
@@ -200,7 +202,7 @@ def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
     return compares and not measures.isdisjoint((HELD, DEGREES))
 
 
-def _of_panel(task: Task) -> bool:
+def _is_panel_task(task: Task) -> bool:
     """True where it is about a panel whose judges can be resampled."""
     return isinstance(task.statistic, TwoWayStatistic) and len(task.judges) > 2
 

@@ -49,7 +49,7 @@ class Fitting:
                 encoding="utf-8",
                 start_new_session=True,  # Ctrl-C is the server's
             )
-        self._tell(json.dumps(order))
+        self._send_line(json.dumps(order))
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -72,14 +72,14 @@ class Fitting:
             self.end()
         else:
             self.stopping = True
-            self._tell("stop")
+            self._send_line("stop")
 
     def end(self) -> None:
         """End it at once."""
         self._process.kill()
         self._reader.join(5)
 
-    def _tell(self, line: str) -> None:
+    def _send_line(self, line: str) -> None:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(line + "\n")

@@ -14,9 +14,9 @@ from voirdire.app.pages import message_page, page_asset, window_page
 from voirdire.app.people import asking_page
 from voirdire.app.session import BUSY, Fitted, Session, Sessions
 from voirdire.app.uploads import TABLE, TEXTS, TooLargeError, receive_file, shown_name
-from voirdire.collect.ask.page import page_policy as asking_policy
+from voirdire.collect.ask.page import security_policy as asking_policy
 from voirdire.errors import InputError
-from voirdire.report.html import page_policy as report_policy
+from voirdire.report.html import security_policy as report_policy
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -153,7 +153,7 @@ def _form_route(act: Callable[[Session, dict[str, str]], None]) -> Callable[...,
             await _in_thread(act, session, dict(fields))
         except ValueError as error:  # InputError is one; so are a body that is no text and too many fields
             problems = error.problems if isinstance(error, InputError) else ("the form cannot be read",)
-            session.problems = tuple(map(session.name_as_sent, problems))
+            session.problems = tuple(map(session.restore_file_name, problems))
         return RedirectResponse(_session_root(request), 303)
 
     return take_form

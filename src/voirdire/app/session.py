@@ -83,7 +83,7 @@ class Session:
                 return ended
             self._fitting = None
             if ended.outcome is None:
-                self.problems = tuple(map(self.name_as_sent, ended.problems))
+                self.problems = tuple(map(self.restore_file_name, ended.problems))
             else:
                 self.fitted = Fitted(ended.out, ended.outcome, len(self.answers))
             return None
@@ -105,7 +105,7 @@ class Session:
             try:
                 self._examine_table(self.choices)
             except InputError as error:
-                problems = tuple(map(self.name_as_sent, error.problems))
+                problems = tuple(map(self.restore_file_name, error.problems))
                 self._table, self.name = None, ""
                 raise InputError(problems) from None
 
@@ -153,8 +153,8 @@ class Session:
         """
         with self.lock:
             self._check_idle()
-            if self.findings is None or self.lack:
-                raise InputError(self.lack or "choose a file first")
+            if self.findings is None or self.reason_not_fittable:
+                raise InputError(self.reason_not_fittable or "choose a file first")
             self._count += 1
             out = self.folder / f"fit-{self._count}"
             out.mkdir(mode=0o700)
@@ -209,23 +209,23 @@ class Session:
         return {column.read_as: column.name for column in columns if column.read_as}
 
     @property
-    def lack(self) -> str:
+    def reason_not_fittable(self) -> str:
         """Why the file cannot be fitted as it is read; empty where it can."""
         if self.findings is None:
             return ""
         if self.findings.error is not None:
             return "the file cannot be read as it is"
         lack = self.findings.lacks.get("fit")
-        return f"a fit needs {self.name_as_sent(lack)}" if lack else ""
+        return f"a fit needs {self.restore_file_name(lack)}" if lack else ""
 
     @property
     def command(self) -> str:
         """The command lines that do the same; empty before there is a file that can be fitted."""
-        if self.findings is None or self.lack:
+        if self.findings is None or self.reason_not_fittable:
             return ""
         return self.choices.command(self.findings.command, bool(self.answers))
 
-    def name_as_sent(self, text: str) -> str:
+    def restore_file_name(self, text: str) -> str:
         """A sentence about the file as its sender calls it."""
         if self._table is None:
             return text
@@ -256,8 +256,8 @@ class Session:
         self.findings = replace(
             found,
             file=self.name,
-            stands_out=tuple(map(self.name_as_sent, found.stands_out)),
-            error=None if found.error is None else self.name_as_sent(found.error),
+            stands_out=tuple(map(self.restore_file_name, found.stands_out)),
+            error=None if found.error is None else self.restore_file_name(found.error),
             command=found.command.replace(written, quote(self.name), 1),
         )
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from voirdire import drafts
 from voirdire.errors import InputError
-from voirdire.folders import hold_folder
+from voirdire.folders import lock_folder
 
 NAME = "voirdire-app"
 _TRIES = 5
@@ -40,7 +40,7 @@ def private_folder() -> Iterator[Path]:
     for _ in range(_TRIES):
         folder = drafts.new_folder(Path(tempfile.gettempdir(), NAME))
         try:
-            with hold_folder(folder):
+            with lock_folder(folder):
                 if folder.is_dir():  # else another start took it for left over before it was held
                     yield folder
                     return
@@ -63,7 +63,7 @@ def remove_left_over() -> None:
             found = folder.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
                 continue
-            with hold_folder(folder):
+            with lock_folder(folder):
                 shutil.rmtree(folder, ignore_errors=True)
         except (OSError, InputError):
             continue  # held by a process that runs, or just gone

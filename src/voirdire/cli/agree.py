@@ -25,8 +25,8 @@ from voirdire.agreement import gate as pass_rates
 from voirdire.agreement.verb import agreement
 from voirdire.cli import console
 from voirdire.cli.options import Cluster
-from voirdire.cli.reading import TableOptions, reads_tables, split_commas
-from voirdire.cli.results import call_verb, check_out, keep_rows, print_rows
+from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.results import call_verb, check_output_path, print_rows, save_result_rows
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -83,7 +83,7 @@ class Repeats(StrEnum):
     error = "error"
 
 
-@reads_tables()
+@add_table_options()
 def agree(
     table: Annotated[
         Path,
@@ -255,7 +255,7 @@ def agree(
     At most one of the questions below is asked at a time; without one, all judges are compared.
     """
 
-    check_out(out, overwrite)
+    check_output_path(out, overwrite)
     experts, compare, reference, hold = map(split_commas, (experts, compare, reference, hold))
     asked: dict[str, Any] = {
         "--experts": experts,
@@ -269,7 +269,7 @@ def agree(
         asked["--experts"] = experts
     asked |= {"--phases": phases, "--humans": humans}
     asked |= {"--between": between} if between else {"--gate": gate}
-    question = one_of(asked)
+    question = single_given_option(asked)
     for name, given, of in (
         ("--leave-one-out", leave_one_out, "--experts"),
         ("--reference", reference, "--swap"),
@@ -321,10 +321,10 @@ def agree(
             "against": against,
             "humans": None if humans is None else humans.name,
         }
-        keep_rows(found, out, "agree", settings, overwrite, json)
+        save_result_rows(found, out, "agree", settings, overwrite, json)
 
 
-def one_of(asked: dict[str, Any]) -> str:
+def single_given_option(asked: dict[str, Any]) -> str:
     """The option that is given; empty without one, and a usage error where there are two."""
     given = [name for name, value in asked.items() if value]
     if len(given) > 1:

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.collect.ask.page import write_page as write
 
 
-@reads_tables()
+@add_table_options()
 def ask(
     questions: Annotated[
         Path,

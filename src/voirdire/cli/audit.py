@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables, split_commas
+from voirdire.cli.reading import TableOptions, add_table_options, split_commas
 from voirdire.cli.report import Format
 from voirdire.decide.audit import audit as cards
 from voirdire.folders import write_file
@@ -17,7 +17,7 @@ from voirdire.report.verb import check_format, check_output, render_page
 from voirdire.settings import PROB
 
 
-@reads_tables()
+@add_table_options()
 def audit(
     table: Annotated[
         Path,

@@ -24,7 +24,7 @@ from voirdire.cli.options import (
     WithoutOwnFamily,
     chain_seconds,
 )
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.cli.report import Format
 from voirdire.decide.prospects import read_prices
 from voirdire.fit.verb import fit
@@ -34,7 +34,7 @@ from voirdire.report.verb import check_format, check_output, render_page
 from voirdire.settings import PROB
 
 
-@reads_tables()
+@add_table_options()
 def board(
     table: Annotated[
         list[Path],
@@ -168,7 +168,7 @@ def _show_board(found: dict[str, Any], fitted: Any) -> None:
     ]
     parts += [show.rate_table(found["reference"], found["prob"])]
     parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"])]
-    for part in [*parts, show.check_table(found["checks"])]:
+    for part in [*parts, show.model_checks_table(found["checks"])]:
         if part is not None:
             out.print()
             out.print(part)

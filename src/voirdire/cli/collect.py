@@ -153,7 +153,7 @@ def collect(
     if found.stopped:
         console.print_note(f"{found.stopped}; the same command goes on from here")
     console.print_saved(out, json)
-    if found.in_vain:
+    if found.nothing_answered:
         raise InputError(f"no question was answered; {out / 'missing.csv'} says why")
 
 

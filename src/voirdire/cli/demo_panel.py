@@ -19,7 +19,7 @@ from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit
 from voirdire.folders import new_folder
 from voirdire.kinds.fit import Fit
-from voirdire.layouts import Layout, Recognise, text_with
+from voirdire.layouts import Layout, Recognise, recognise_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +101,7 @@ class Demo:
             As :func:`voirdire.folders.new_folder`.
         """
         with new_folder(folder, demo_layout(), overwrite=overwrite) as place:
-            for name, text in _table_texts(self.votes, self.people, self.texts).items():
+            for name, text in _csv_by_file_name(self.votes, self.people, self.texts).items():
                 (place / name).write_text(text, encoding="utf-8", newline="\n")
             self.helped.save(place / "fit")
             self.helped.report(place / REPORT)
@@ -139,12 +139,14 @@ def demo_layout() -> Layout:
     >>> demo_layout().what
     'the demo'
     """
-    tables = {name: _exact_content(text.encode()) for name, text in _table_texts(*_demo_tables()).items()}
-    page = text_with("<!doctype html>", 'content="voirdire ')
+    tables = {
+        name: _content_matcher(text.encode()) for name, text in _csv_by_file_name(*_demo_tables()).items()
+    }
+    page = recognise_text("<!doctype html>", 'content="voirdire ')
     return Layout("the demo", {**tables, "fit": LAYOUT, REPORT: page})
 
 
-def _exact_content(data: bytes) -> Recognise:
+def _content_matcher(data: bytes) -> Recognise:
     return lambda path: path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
 
 
@@ -155,6 +157,6 @@ def _demo_tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     return data.table, data.gold, data.items
 
 
-def _table_texts(*tables: pd.DataFrame) -> dict[str, str]:
+def _csv_by_file_name(*tables: pd.DataFrame) -> dict[str, str]:
     names = ("votes.csv", "people.csv", "texts.csv")
     return {name: table.to_csv(index=False) for name, table in zip(names, tables, strict=True)}

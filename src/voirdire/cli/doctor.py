@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.errors import InputError
-from voirdire.tables.doctor import examine_file, write_reading
+from voirdire.tables.doctor import examine_file, write_reading_options
 
 if TYPE_CHECKING:
     from voirdire.tables.doctor import Findings
 
 
-@reads_tables()
+@add_table_options()
 def doctor(
     files: Annotated[
         list[Path],
@@ -46,7 +46,7 @@ def doctor(
             found.append(examine_file(file, reading.how))
         except InputError as error:
             wrong += error.problems
-    kept = write_reading(files[0], reading.how) if keep and not wrong else None
+    kept = write_reading_options(files[0], reading.how) if keep and not wrong else None
     if json:
         console.print_json({"files": [one.as_dict() for one in found]})
     else:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
@@ -18,7 +18,7 @@ from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people
 
 
-@reads_tables()
+@add_table_options()
 def escalate(
     table: Annotated[
         Path,

@@ -25,14 +25,14 @@ from voirdire.cli.options import (
     WithoutOwnFamily,
     chain_seconds,
 )
-from voirdire.cli.reading import TableOptions, reads_tables, split_commas
+from voirdire.cli.reading import TableOptions, add_table_options, split_commas
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import to_records
 from voirdire.report.doubts import doubt_sentence
-from voirdire.report.sections.best import answer_sentence
+from voirdire.report.sections.best import winner_sentence
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -76,7 +76,7 @@ class Device(StrEnum):
     jax = "jax"
 
 
-@reads_tables()
+@add_table_options()
 def fit(
     table: Annotated[
         list[Path],
@@ -278,7 +278,7 @@ def show_fit(result: Fit) -> None:
             Text(console.printable_text(result.decision.sentence() + doubt_sentence(result)), style="bold")
         )
     elif result.kind.has_unlinked_pairs(result.problem) and not found.get("pairs"):
-        out.print(Text(answer_sentence(result, found["items"]), style="bold"))
+        out.print(Text(winner_sentence(result, found["items"]), style="bold"))
     out.print(console.printable_text(fit_headline(result)))
     for note in result.notes:
         out.print(console.printable_text(note))
@@ -292,8 +292,8 @@ def show_fit(result: Fit) -> None:
     judges = shown.judge_table(found["judges"], result.prob, heads=heads, drop=untold)
     if result.anchored is not None:
         for part in (
-            shown.pair_table(found.get("pairs", [])),
-            shown.anchor_methods(found["anchors"]["methods"]),
+            shown.unconnected_pairs_table(found.get("pairs", [])),
+            shown.anchor_method_table(found["anchors"]["methods"]),
             shown.people_table(found.get("people", [])),
         ):
             if part is not None:
@@ -307,7 +307,11 @@ def show_fit(result: Fit) -> None:
             rows, result.prob, unit, "Systems, best first", decision.ranks, "system"
         )
     if "shares" in found:
-        parts = [shown.share_table(found["shares"], result.prob), shown.class_table(found["items"]), judges]
+        parts = [
+            shown.class_share_table(found["shares"], result.prob),
+            shown.class_table(found["items"]),
+            judges,
+        ]
     else:
         # of pairs that nothing links there is no ranking worth reading
         ranks = {} if decision is None or about_systems else decision.ranks
@@ -319,7 +323,7 @@ def show_fit(result: Fit) -> None:
         ]
     parts += [shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob)]
     parts += [shown.term_table(found.get("terms"), result.prob)]
-    for part in [systems, *parts, shown.check_table(found["checks"])]:
+    for part in [systems, *parts, shown.model_checks_table(found["checks"])]:
         if part is not None:
             out.print()
             out.print(part)

@@ -10,7 +10,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.outputs import check_files, write_outputs
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.decide.gate import gate as verdict_on
 from voirdire.decide.gate import verdict_sentence
 from voirdire.report.gate_page import gate_badge, gate_markdown
@@ -27,7 +27,7 @@ class Order(StrEnum):
     random = "random"
 
 
-@reads_tables()
+@add_table_options()
 def gate(
     new: Annotated[
         Path,

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.tables.formats.folder import import_files
 
 
-@reads_tables("positive", "levels", "people")
+@add_table_options("positive", "levels", "people")
 def import_(
     files: Annotated[
         list[Path],

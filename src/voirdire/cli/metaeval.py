@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.agreement import compare_metrics, human_ceiling
-from voirdire.agreement.correlation.people import beside_people
+from voirdire.agreement.correlation.people import combine_score_tables
 from voirdire.agreement.correlation.verb import metaeval as correlate
 from voirdire.cli import console
-from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
+from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, single_given_option
 from voirdire.cli.options import Cluster
-from voirdire.cli.reading import TableOptions, reads_tables, split_commas
-from voirdire.cli.results import call_verb, check_out, keep_rows, print_metrics, print_rows
+from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.results import call_verb, check_output_path, print_metrics, print_rows, save_result_rows
 from voirdire.fit.store import load
 from voirdire.report.metric_table import write_metric_table
 from voirdire.settings import PROB
@@ -51,7 +51,7 @@ class Average(StrEnum):
     fisher = "fisher"
 
 
-@reads_tables("kind", "positive", "levels")
+@add_table_options("kind", "positive", "levels")
 def metaeval(
     table: Annotated[
         list[Path],
@@ -165,8 +165,8 @@ def metaeval(
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
 
-    check_out(out, overwrite)
-    question = one_of({"--compare": compare, "--ceiling": ceiling})
+    check_output_path(out, overwrite)
+    question = single_given_option({"--compare": compare, "--ceiling": ceiling})
     if table_ and (json or question):
         raise typer.BadParameter(f"--table is not for {'--json' if json else question}")
     if table_file is not None and question:
@@ -177,7 +177,7 @@ def metaeval(
     human = split_commas(human) or list(reading.how.people)
     run = len(table) == 1 and run_folder(table[0]) is not None
     if humans is not None or len(table) > 1 or where or run:
-        scores, named = beside_people(tables, plain.people(humans), phase=phase, where=where)
+        scores, named = combine_score_tables(tables, plain.people(humans), phase=phase, where=where)
         human, phase = human or named, None
     if not human:
         raise typer.BadParameter("say who are people: --human NAME, a judge of the table, or --humans FILE")
@@ -221,7 +221,7 @@ def metaeval(
         }
         asked |= {"question": question or None, "unit": unit, "phase": phase, "interval": interval}
         asked |= {"resamples": resamples, "prob": prob, "seed": seed}
-        keep_rows(found, out, "metaeval", asked, overwrite, json)
+        save_result_rows(found, out, "metaeval", asked, overwrite, json)
 
 
 def _read_metric(path: Path, reading: TableOptions, humans: Path | None) -> Any:

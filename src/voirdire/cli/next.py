@@ -13,14 +13,14 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.options import Anchors, Terms
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.rankings.fit import RankingsFit
-from voirdire.tables.forms import guard_cell
+from voirdire.tables.forms import escape_formula_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 COLUMNS = ("judge", "criterion", "context")
 
 
-def send_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, json: bool) -> None:
+def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None, json: bool) -> None:
     """Choose rankings to ask for, write them as a table to fill in, and show them."""
     found = result.next_rankings(**how)
     who = how.get("who", "judge")
@@ -68,7 +68,7 @@ def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.Data
     form = found[[*columns, "items"]].assign(run=[f"next-{place}" for place in found["place"]])
     form = form.explode("items", ignore_index=True).rename(columns={"items": "item"})
     if who == "person":
-        form["item"] = [guard_cell(name, {*result.problem.items}) for name in form["item"]]
+        form["item"] = [escape_formula_cell(name, {*result.problem.items}) for name in form["item"]]
     return form.assign(rank="")
 
 
@@ -115,7 +115,7 @@ class About(StrEnum):
     best = "best"
 
 
-@reads_tables()
+@add_table_options()
 def next(
     votes: Annotated[
         list[Path],
@@ -228,7 +228,7 @@ def next(
     if isinstance(result, RankingsFit):
         if repeats is not None:
             raise typer.BadParameter("--repeats is for comparisons; leave it out")
-        send_rankings(result, how if size is None else how | {"size": size}, out, json)
+        propose_rankings(result, how if size is None else how | {"size": size}, out, json)
         return
     if size is not None:
         raise typer.BadParameter("--size is for rankings; leave it out")
@@ -252,7 +252,7 @@ def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame
     ]
     form = found[["first", "second", *columns]].copy()
     if who is Who.person:
-        form = form.map(lambda name: guard_cell(name, known) if isinstance(name, str) else name)
+        form = form.map(lambda name: escape_formula_cell(name, known) if isinstance(name, str) else name)
     form.insert(2, "winner", "")
     return form.assign(information=found["information"], gain=found["gain"])
 

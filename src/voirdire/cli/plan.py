@@ -10,17 +10,17 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.options import About, AboutWhat, Anchors, Cluster
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.cli.simulate import readable_table
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.planning.apart import POWER, plan_apart
+from voirdire.planning.apart import POWER, plan_to_distinguish
 from voirdire.planning.rankings import plan_rankings
 from voirdire.planning.votes import plan as run
 from voirdire.tables.numbers import read_number
 
 
-@reads_tables()
+@add_table_options()
 def plan(
     table: Annotated[
         list[Path] | None,
@@ -182,7 +182,7 @@ def _plan_from_pilot(
             positive=reading.how.positive,
             about=None if about is None else about.value,
         )
-        found = plan_apart(fitted, apart, margin=margin)
+        found = plan_to_distinguish(fitted, apart, margin=margin)
     if json:
         told = {"items": list(found.items), "distinguishable": found.distinguishable, "rows": found.rows}
         told |= {"margin": found.margin, "within": found.within}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import write_file
@@ -31,7 +31,7 @@ class Subject(StrEnum):
     panel = "panel"
 
 
-@reads_tables()
+@add_table_options()
 def predict(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", readable=False, help="A fit that fit or update saved with --out.")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.collect import shown
 from voirdire.decide.telling import telling
 
@@ -17,7 +17,7 @@ from voirdire.decide.telling import telling
 FIRST = 5
 
 
-@reads_tables()
+@add_table_options()
 def prompts(
     what: Annotated[
         str | None,

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables, split_commas
+from voirdire.cli.reading import TableOptions, add_table_options, split_commas
 from voirdire.decide.rate import rate as share_of_good
 from voirdire.settings import PROB
 
 
-@reads_tables()
+@add_table_options()
 def rate(
     table: Annotated[
         Path, typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: labels or scores.")

@@ -247,7 +247,7 @@ def _file_columns(path: Path) -> tuple[str, ...]:
         return source.columns() if source.head.shape in ("records", "table") else ()
 
 
-def reads_tables(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def add_table_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add the options of how tables are read to a verb, which gets them as ``reading``, of `TableOptions`.
 
     Parameters

@@ -11,7 +11,7 @@ import typer
 from voirdire.agreement import may_replace
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, reads_tables, split_commas
+from voirdire.cli.reading import TableOptions, add_table_options, split_commas
 from voirdire.settings import PROB
 
 
@@ -23,7 +23,7 @@ class Agreement(StrEnum):
     distance = "distance"
 
 
-@reads_tables()
+@add_table_options()
 def replace(
     table: Annotated[
         Path,

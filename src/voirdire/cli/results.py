@@ -113,7 +113,7 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
         shown = [("difference", shown[0][1]), shown[1]]
         if "p_ahead" in found:
             shown += [("ahead", lambda row: "" if row["p_ahead"] is None else f"{100 * row['p_ahead']:.3g}%")]
-        shown += [(name.removesuffix("_adjusted"), partial(_p_value, of=name)) for name in adjusted]
+        shown += [(name.removesuffix("_adjusted"), partial(_p_value_text, of=name)) for name in adjusted]
     if "paired" in found:
         shown += [("paired", lambda row: "yes" if row["paired"] else "no")]
     _show_rows(rows, title, [*shown, ("n", lambda row: f"{row['n']:,}")], partner)
@@ -173,7 +173,7 @@ def _show_rows(
         out.print(Text(console.printable_text(f"{number}: {note}")))
 
 
-def check_out(out: Path | None, overwrite: bool) -> None:
+def check_output_path(out: Path | None, overwrite: bool) -> None:
     """Raise where rows could not be saved, before any work is done."""
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
@@ -181,7 +181,7 @@ def check_out(out: Path | None, overwrite: bool) -> None:
         raise typer.BadParameter("--overwrite is for --out")
 
 
-def keep_rows(
+def save_result_rows(
     found: pd.DataFrame, out: Path, kind: str, asked: dict[str, Any], overwrite: bool, json: bool
 ) -> None:
     """Save rows, as :func:`voirdire.report.sources.save_rows`, and say where; of comparisons the differences."""
@@ -207,7 +207,7 @@ def _number_text(value: float | None) -> str:
     return "undefined" if value is None else f"{value:z.3f}"
 
 
-def _p_value(row: dict[str, Any], of: str) -> str:
+def _p_value_text(row: dict[str, Any], of: str) -> str:
     return "" if row[of] is None else f"{row[of]:.3g}"
 
 

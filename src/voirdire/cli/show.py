@@ -12,7 +12,7 @@ from rich.text import Text
 
 from voirdire.cli.console import printable_text
 from voirdire.report.sections.best import RANKS_NOTE
-from voirdire.report.table import subject_heads
+from voirdire.report.table import target_panel_headings
 
 Row = Mapping[str, Any]
 
@@ -39,7 +39,7 @@ def rate_table(found: Mapping[str, Any] | None, prob: float) -> RenderableType |
     for row in found["rates"][:LIMIT]:
         ends = "" if row["low"] is None else _interval_text(row["low"], row["high"])
         _add_row(table, [row["item"], number_text(row["value"]), ends, f"{row['n']:,}"])
-    return _with_rest(table, len(found["rates"]) - LIMIT, "items")
+    return _add_omitted_count(table, len(found["rates"]) - LIMIT, "items")
 
 
 def ranking_table(
@@ -91,7 +91,7 @@ def ranking_table(
                 cells += [str(low) if low == high else f"{low} to {high}"]
             cells += [f"{row['p_best']:.0%}"]
         _add_row(table, cells)
-    ranked = _with_rest(table, len(rows) - LIMIT, f"{called}s")
+    ranked = _add_omitted_count(table, len(rows) - LIMIT, f"{called}s")
     return Group(ranked, Text(RANKS_NOTE)) if sure and ranks else ranked
 
 
@@ -135,7 +135,7 @@ def term_table(rows: Sequence[Row] | None, prob: float) -> RenderableType | None
             table,
             [row["term"], row["level"], number_text(row["value"]), _interval_text(row["low"], row["high"])],
         )
-    return _with_rest(table, len(rows) - LIMIT, "values")
+    return _add_omitted_count(table, len(rows) - LIMIT, "values")
 
 
 def judge_table(
@@ -208,16 +208,16 @@ def class_table(rows: Sequence[Row]) -> RenderableType:
     with_criteria = "criterion" in rows[0]
     for name in ("item", *(["criterion"] if with_criteria else []), "label"):
         table.add_column(name, overflow="fold")
-    chances = subject_heads(rows[0], "probability")
+    chances = target_panel_headings(rows[0], "probability")
     for name in chances.values():
         table.add_column(name, justify="right")
     for row in sorted(rows, key=lambda row: row["probability"])[:LIMIT]:
         cells = [row["item"], *([row["criterion"]] if with_criteria else []), row["label"]]
         _add_row(table, [*cells, *("known" if row["known"] else number_text(row[key]) for key in chances)])
-    return _with_rest(table, len(rows) - LIMIT, "rows" if with_criteria else "items")
+    return _add_omitted_count(table, len(rows) - LIMIT, "rows" if with_criteria else "items")
 
 
-def share_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
+def class_share_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
     """Classes by share; None where the model has none."""
     if not rows:
         return None
@@ -230,7 +230,7 @@ def share_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
     for row in rows[:LIMIT]:
         cells = [*([row["criterion"]] if with_criteria else []), row["class"]]
         _add_row(table, [*cells, _with_interval(row["share"], row["low"], row["high"])])
-    return _with_rest(table, len(rows) - LIMIT, "classes")
+    return _add_omitted_count(table, len(rows) - LIMIT, "classes")
 
 
 def criterion_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
@@ -244,10 +244,10 @@ def criterion_table(rows: Sequence[Row], prob: float) -> RenderableType | None:
     ordered = sorted(rows, key=lambda row: -row["weight"])
     for row in ordered[:LIMIT]:
         _add_row(table, [row["criterion"], _with_interval(row["weight"], row["low"], row["high"])])
-    return _with_rest(table, len(rows) - LIMIT, "criteria")
+    return _add_omitted_count(table, len(rows) - LIMIT, "criteria")
 
 
-def check_table(rows: Sequence[Row]) -> Table:
+def model_checks_table(rows: Sequence[Row]) -> Table:
     """Checks, worst first."""
     table = titled_table("Checks")
     table.add_column("level")
@@ -301,13 +301,13 @@ def _add_row(table: Table, cells: Sequence[str]) -> None:
     table.add_row(*(Text(printable_text(cell)) for cell in cells))
 
 
-def _with_rest(table: Table, rest: int, what: str) -> RenderableType:
+def _add_omitted_count(table: Table, rest: int, what: str) -> RenderableType:
     if rest <= 0:
         return table
     return Group(table, Text(f"and {rest} more {what}: --json and --out hold them all"))
 
 
-def pair_table(rows: Sequence[Row]) -> RenderableType | None:
+def unconnected_pairs_table(rows: Sequence[Row]) -> RenderableType | None:
     """Unconnected pairs, the least certain first; None where there are none."""
     if not rows:
         return None
@@ -317,7 +317,7 @@ def pair_table(rows: Sequence[Row]) -> RenderableType | None:
     table.add_column("first is better", justify="right")
     for row in sorted(rows, key=lambda row: abs(row["p_first"] - 0.5))[:LIMIT]:
         _add_row(table, [row["first"], row["second"], f"{row['p_first']:.0%}"])
-    return _with_rest(table, len(rows) - LIMIT, "pairs")
+    return _add_omitted_count(table, len(rows) - LIMIT, "pairs")
 
 
 def people_table(rows: Sequence[Row]) -> Table | None:
@@ -337,7 +337,7 @@ def people_table(rows: Sequence[Row]) -> Table | None:
     return table
 
 
-def anchor_methods(rows: Sequence[Row]) -> Table | None:
+def anchor_method_table(rows: Sequence[Row]) -> Table | None:
     """Table of how well each way to use anchors predicts those left out; None where nothing was compared."""
     if not rows:
         return None

@@ -107,7 +107,7 @@ def _watch_signals(reader: socket.socket) -> None:
 
 def _hold_thread(number: int, _frame: object) -> None:
     """Hold the main thread while the watching thread clears up, but not in a step that it waits for."""
-    if not drafts.in_step():
+    if not drafts.in_atomic_step():
         time.sleep(_GRACE)
         _end_process(number)
 

@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import complete, console, signals
 from voirdire.cli.options import Cluster, load_companion
-from voirdire.cli.reading import TableOptions, reads_tables, split_commas
+from voirdire.cli.reading import TableOptions, add_table_options, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.planning.bearing import LEAST, ranking_robustness
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@reads_tables()
+@add_table_options()
 def simulate(
     study: Annotated[
         str | None,
@@ -107,7 +107,7 @@ def simulate(
                 console.stdout_console().print(f"{one.name}: {one.title}")
         return
     with (
-        signals.print_note_at_stop(_kept_note(out)),
+        signals.print_note_at_stop(_saved_batches_note(out)),
         console.progress_bar(f"Study {console.printable_text(study)}") as progress,
     ):
         checked = studies.load_study(study)
@@ -167,7 +167,7 @@ def _show_robustness(
         console.print_saved(out, json)
 
 
-def _kept_note(out: Path | None) -> str:
+def _saved_batches_note(out: Path | None) -> str:
     if out is None:
         return "its batches are lost; with --out DIR they are kept"
     return f"finished batches are kept in {console.printable_text(str(out))}; the same command goes on from there"

@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.fit import FAILED_CHECK, show_fit
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.fit.store import LAYOUT, load
 from voirdire.fit.update import update as run
 from voirdire.folders import check_new_folder, write_file
@@ -17,7 +17,7 @@ from voirdire.report.board_page import board_page
 from voirdire.report.verb import check_format, check_output, render_page
 
 
-@reads_tables("levels")
+@add_table_options("levels")
 def update(
     fitted: Annotated[
         Path,

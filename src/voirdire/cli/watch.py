@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.outputs import check_files, write_outputs
-from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.decide.watch import change_sentence, watch_headline
 from voirdire.decide.watch import watch as look
 from voirdire.report.verb import render_page
@@ -20,7 +20,7 @@ from voirdire.settings import PROB
 CODES = {"no change": 0, "changed": 4, "not enough": 5}
 
 
-@reads_tables()
+@add_table_options()
 def watch(
     table: Annotated[
         Path,

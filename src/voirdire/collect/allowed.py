@@ -114,7 +114,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def allowed_pairs(given: Iterable[str]) -> set[tuple[str, str]]:
+def parse_key_hosts(given: Iterable[str]) -> set[tuple[str, str]]:
     """``NAME=HOST`` as pairs.
 
     Raises
@@ -124,7 +124,7 @@ def allowed_pairs(given: Iterable[str]) -> set[tuple[str, str]]:
 
     Examples
     --------
-    >>> allowed_pairs(["LAB_KEY=llm.example.org"])
+    >>> parse_key_hosts(["LAB_KEY=llm.example.org"])
     {('LAB_KEY', 'llm.example.org')}
     """
     pairs = set()
@@ -161,14 +161,14 @@ def key_problems(
     judge 'a': the key in OPENAI_API_KEY would go to llm.example.org, which nobody has allowed; if you trust that host \
 with it, say --allow-key OPENAI_API_KEY=llm.example.org
     """
-    allowed = allowed_pairs(given)
+    allowed = parse_key_hosts(given)
     problems = []
     for judge in judges:
         name, url = judge.api_key_env, urlsplit(judge.base_url or "")
         host = url.hostname or ""
         if not name or is_loopback(host) or (BUILT_IN.get(name) == host and url.scheme == "https"):
             continue
-        if (name, host) in allowed or (name, host) in _read_remembered():
+        if (name, host) in allowed or (name, host) in _read_allowed_hosts():
             continue
         shown = host if url.scheme == "https" else f"{host} (unencrypted)"
         allowed.add((name, host))  # asked and said once
@@ -200,7 +200,7 @@ def settings_dir() -> Path:
     return user_config_path("voirdire", appauthor=False, roaming=True)
 
 
-def _read_remembered() -> set[tuple[str, str]]:
+def _read_allowed_hosts() -> set[tuple[str, str]]:
     try:
         lines = (settings_dir() / "allowed-keys").read_text(encoding="utf-8").splitlines()
     except (OSError, RuntimeError, UnicodeDecodeError):

@@ -125,7 +125,7 @@ def without_thoughts(text: str) -> str:
     return text[thought.end() if thought else 0 :].strip()
 
 
-def _refuse_constant(name: str) -> Any:
+def _reject_nonfinite_number(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
@@ -144,7 +144,7 @@ def _finite_number(digits: str) -> float:
 
 #: Reads JSON and refuses what no answer has: NaN, infinite numbers, integers that no float holds.
 DECODER = json.JSONDecoder(
-    parse_constant=_refuse_constant, parse_int=_bounded_integer, parse_float=_finite_number
+    parse_constant=_reject_nonfinite_number, parse_int=_bounded_integer, parse_float=_finite_number
 )
 
 

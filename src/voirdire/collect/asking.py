@@ -186,7 +186,7 @@ class Asking:
                 self._journal.keep(*name, self._digest(name, self._request(question, judge)), answer, [])
                 return answer
             if self._connecting is None:
-                self._connecting = asyncio.create_task(self._reach())
+                self._connecting = asyncio.create_task(self._connect_servers())
             await asyncio.shield(self._connecting)
             request = self._request(question, judge)
             digest = self._digest(name, request)
@@ -196,7 +196,7 @@ class Asking:
         self.progress.asked += 1
         return answer
 
-    async def _reach(self) -> None:
+    async def _connect_servers(self) -> None:
         assert self._connect is not None
         found = await self._connect()
         self._clients = list(dict.fromkeys(client for client, _ in found.values()))

@@ -242,7 +242,7 @@ class Batches:
             tries += 1
             if not trouble.passing or tries >= self._budget.limits.request_tries:
                 self._rows.drop_batch(name)
-                raise self._end_run(trouble, "no batch can be begun")
+                raise self._fatal_error(trouble, "no batch can be begun")
             self._rows.note_uploaded(name, None)
             await self._wait_to_retry(tries, trouble)
 
@@ -259,7 +259,7 @@ class Batches:
                 await asyncio.sleep(4 * self._budget.limits.backoff)
                 found = await self._retry_call(lambda: self._find_listed(name, file))
         except NoReply as error:
-            raise self._end_run(error, "whether a batch was begun cannot be told") from None
+            raise self._fatal_error(error, "whether a batch was begun cannot be told") from None
         return found
 
     async def _find_listed(self, name: str, file: str) -> str | None:
@@ -280,7 +280,7 @@ class Batches:
             outcomes = await self._batch_outcomes(state, customs)
         except NoReply as error:
             if error.passing or error.status in (401, 403):
-                raise self._end_run(error, f"batch {batch} cannot be fetched") from None
+                raise self._fatal_error(error, f"batch {batch} cannot be fetched") from None
             state = Batch(batch, "gone")
             reason = f"its batch {batch} cannot be fetched ({error.reason})"
             outcomes = {custom: {"status": None, "reason": reason, "passing": False} for custom in customs}
@@ -347,7 +347,7 @@ class Batches:
         wait = self._budget.limits.backoff * 2.0 ** (tries - 1) if trouble.after is None else trouble.after
         await asyncio.sleep(min(wait, _LATE))
 
-    def _end_run(self, trouble: NoReply, what: str) -> Exception:
+    def _fatal_error(self, trouble: NoReply, what: str) -> Exception:
         """Fault that ends the run: one that time may mend, or one that it will not."""
         place = f"judge {self._judge.name!r} at {self._client.address}: {what} ({trouble.reason})"
         self._budget.stopped = self._budget.stopped or place

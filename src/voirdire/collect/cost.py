@@ -14,7 +14,7 @@ from voirdire.collect.replies import Reply
 BATCH_SHARE = 0.5
 
 
-def tokens_read(text: str) -> int:
+def count_text_tokens(text: str) -> int:
     """About how many tokens a text has.
 
     Four ASCII characters are one token, three digits two, two letters of other alphabets one; a character of three
@@ -22,7 +22,7 @@ def tokens_read(text: str) -> int:
 
     Examples
     --------
-    >>> tokens_read("x" * 400), tokens_read("2024"), tokens_read("理由を述べる")
+    >>> count_text_tokens("x" * 400), count_text_tokens("2024"), count_text_tokens("理由を述べる")
     (100, 3, 7)
     """
     plain = text.encode("ascii", "ignore")
@@ -32,12 +32,12 @@ def tokens_read(text: str) -> int:
     return ceil((len(plain) - digits) / 4 + digits * 2 / 3 + other / 2 + 0.6 * wide)
 
 
-def tokens_written(schema: Mapping[str, Any] | None, most: int | None = None) -> int:
+def estimate_answer_tokens(schema: Mapping[str, Any] | None, most: int | None = None) -> int:
     """About how many tokens an answer has: 4 per field and 3 per choice, 80 per free text, 250 without a schema.
 
     Examples
     --------
-    >>> tokens_written({"type": "object", "properties": {"winner": {"enum": [1, 2]}}})
+    >>> estimate_answer_tokens({"type": "object", "properties": {"winner": {"enum": [1, 2]}}})
     9
     """
     found = 250 if schema is None else _schema_tokens(schema)
@@ -114,8 +114,8 @@ def expected_cost(judge: Judge, request: Request) -> float:
     >>> expected_cost(Judge("a", "m", price_in=4.0, price_out=4.0), Request("m", "", "x" * 400))
     0.0014
     """
-    read = tokens_read(request.system + request.user)
-    return token_price(judge, read, tokens_written(request.schema, judge.max_tokens))
+    read = count_text_tokens(request.system + request.user)
+    return token_price(judge, read, estimate_answer_tokens(request.schema, judge.max_tokens))
 
 
 def reply_cost(judge: Judge, request: Request, reply: Reply) -> float:
@@ -126,6 +126,6 @@ def reply_cost(judge: Judge, request: Request, reply: Reply) -> float:
     >>> reply_cost(Judge("a", "m", price_in=4.0), Request("m", "", "x" * 400), Reply("yes", "stop"))
     0.0004
     """
-    read = tokens_read(request.system + request.user) if reply.tokens_in is None else reply.tokens_in
-    wrote = tokens_read(reply.text) if reply.tokens_out is None else reply.tokens_out
+    read = count_text_tokens(request.system + request.user) if reply.tokens_in is None else reply.tokens_in
+    wrote = count_text_tokens(reply.text) if reply.tokens_out is None else reply.tokens_out
     return token_price(judge, read, wrote)

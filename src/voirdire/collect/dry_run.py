@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from voirdire.collect.cost import made_up_answer, token_price, tokens_read, tokens_written
+from voirdire.collect.cost import count_text_tokens, estimate_answer_tokens, made_up_answer, token_price
 from voirdire.collect.plan import make_plan
 from voirdire.collect.protocol import Answer, Question
 from voirdire.collect.rehearsal import run_in_loop
@@ -48,8 +48,8 @@ def estimate(
     """Estimate the questions, tokens and cost of :func:`voirdire.collect.collect`; nothing is asked.
 
     Questions are counted by the protocol, least and most. Tokens read are those of the prompts of a run whose answers
-    are made up, as long as a model's may be (see :func:`voirdire.collect.cost.tokens_read`), times the most questions
-    there can be; tokens written are guessed from the schemas. Repetitions are not counted.
+    are made up, as long as a model's may be (see :func:`voirdire.collect.cost.count_text_tokens`), times the most
+    questions there can be; tokens written are guessed from the schemas. Repetitions are not counted.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def estimate(
 
     async def record_question(question: Question) -> Answer:
         prompt = plan.prompts.render(question.template, question.variables)
-        asked.append((question.judge, tokens_read(prompt.system + prompt.user), question.schema))
+        asked.append((question.judge, count_text_tokens(prompt.system + prompt.user), question.schema))
         return Answer(made_up_answer(question.schema, numbers))
 
     run_in_loop(plan.protocol.run(plan.setting, record_question))
@@ -73,7 +73,7 @@ def estimate(
         own = [one for one in asked if one[0] == judge.name] or asked
         size = max(len(own), 1)
         read = sum(tokens for _, tokens, _ in own) / size
-        wrote = sum(tokens_written(schema, judge.max_tokens) for _, _, schema in own) / size
+        wrote = sum(estimate_answer_tokens(schema, judge.max_tokens) for _, _, schema in own) / size
         most = calls.most[judge.name]
         rows.append(
             {

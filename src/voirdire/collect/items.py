@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from voirdire.collect.protocol import Item
-from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.encode import Refused, cell_to_name
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 
@@ -68,7 +68,7 @@ def _read_ids(values: Sequence[object], problems: Problems) -> list[str]:
     places: dict[str, list[int]] = {}
     ids = []
     for row, value in enumerate(values, start=1):
-        named = name_of(value)
+        named = cell_to_name(value)
         if isinstance(named, Refused):
             problems.rows([row], f"id {named.reason}")
             named = ""
@@ -101,7 +101,7 @@ def _cell_text(value: object) -> str | None:
     """A cell as text; "" where it is empty, None where it is of no kind that is text."""
     if isinstance(value, str):
         return value
-    named = name_of(value)
+    named = cell_to_name(value)
     if isinstance(named, Refused):
         return "" if named.reason == "is empty" else None
     return named

@@ -134,7 +134,7 @@ class Journal:
         self._hide = hide or Redactor()
         self._lock = _lock_folder(folder) if write else None
         try:
-            with self._used("cannot be used"):
+            with self._report_damage("cannot be used"):
                 self._open_file()
         except BaseException:
             self.close()
@@ -169,18 +169,20 @@ class Journal:
     @contextmanager
     def used(self) -> Iterator[sqlite3.Connection]:
         """The file, to be read; what is wrong with it is said in one message."""
-        with self._used():
+        with self._report_damage():
             yield self._db
 
     @contextmanager
     def write_transaction(self) -> Iterator[sqlite3.Connection]:
         """The file, to be written: all of it or nothing."""
-        with self._used(), self._db:
+        with self._report_damage(), self._db:
             self._db.execute("begin immediate")
             yield self._db
 
     @contextmanager
-    def _used(self, what: str = "is damaged, or its folder has been moved or filled up") -> Iterator[None]:
+    def _report_damage(
+        self, what: str = "is damaged, or its folder has been moved or filled up"
+    ) -> Iterator[None]:
         """Say in one message what is wrong with the file, or with what it holds."""
         try:
             yield
@@ -201,7 +203,7 @@ class Journal:
 
     def setting(self) -> dict[str, str]:
         """Settings that the run was started with, by part."""
-        with self._used():
+        with self._report_damage():
             return dict(self._db.execute("select part, value from setting"))
 
     def begin(self, setting: Mapping[str, str]) -> list[str]:
@@ -222,7 +224,7 @@ class Journal:
         InputError
             The journal is damaged, or holds something that it never wrote.
         """
-        with self._used():
+        with self._report_damage():
             row = self._db.execute(
                 "select hash, answer, missing, logprobs from answers where judge = ? and key = ?",
                 (judge, key_text(key)),
@@ -269,9 +271,9 @@ class Journal:
                     judge,
                     name,
                     digest,
-                    None if answer.content is None else self._json(answer.content),
+                    None if answer.content is None else self._redacted_json(answer.content),
                     None if answer.missing is None else self._hide.text(answer.missing),
-                    self._json(answer.logprobs) if answer.logprobs else None,
+                    self._redacted_json(answer.logprobs) if answer.logprobs else None,
                     len(requests),
                     sum(one.tokens_in or 0 for one in requests),
                     sum(one.tokens_out or 0 for one in requests),
@@ -288,7 +290,7 @@ class Journal:
         InputError
             The journal is damaged.
         """
-        with self._used():
+        with self._report_damage():
             rows = self._db.execute(
                 "select p.judge, p.key, p.prompt, a.answer from prompts p left join answers a "
                 "on a.judge = p.judge and a.key = p.key order by p.judge, p.key"
@@ -299,9 +301,9 @@ class Journal:
 
     def packed(self, value: Any) -> bytes:
         """A value as JSON without keys, compressed."""
-        return zlib.compress(self._json(value).encode("utf-8", "surrogatepass"))
+        return zlib.compress(self._redacted_json(value).encode("utf-8", "surrogatepass"))
 
-    def _json(self, value: Any) -> str:
+    def _redacted_json(self, value: Any) -> str:
         return json.dumps(self._hide.value(value))
 
     def _insert_request(self, judge: str, name: str, number: int, request: Sent) -> None:
@@ -323,13 +325,13 @@ class Journal:
 
     def forget_missing(self) -> int:
         """Forget the questions without an answer, so that they are asked again; their requests stay noted."""
-        with self._used():
+        with self._report_damage():
             return self._db.execute("delete from answers where missing is not null").rowcount
 
     def totals_by_judge(self) -> dict[str, dict[str, float]]:
         """Per judge: requests sent, questions answered and missing, tokens, cost."""
         found: dict[str, dict[str, float]] = {}
-        with self._used():
+        with self._report_damage():
             answers = self._db.execute(
                 "select judge, count(missing), count(*) from answers group by judge"
             ).fetchall()

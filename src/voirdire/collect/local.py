@@ -174,7 +174,7 @@ def model_file(name: str) -> Path:
         The SHA-256 differs, or the file cannot be written.
     """
     entry = MODELS[name]
-    parts = [_part_file(part, entry.install) for part in entry.parts]
+    parts = [_package_file(part, entry.install) for part in entry.parts]
     if len(parts) == 1:
         path = parts[0]
     else:
@@ -202,7 +202,7 @@ def model_file(name: str) -> Path:
     return path
 
 
-def _part_file(part: str, install: str) -> Path:
+def _package_file(part: str, install: str) -> Path:
     """A file of a package that need not be importable here."""
     module, _, rest = part.partition("/")
     found = importlib.util.find_spec(module)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from voirdire.settings import find_faults, nearest_word, rules_of
+from voirdire.settings import field_rules, find_faults, nearest_word
 
 _LARGEST = 8 * 1024 * 1024
 
@@ -46,7 +46,7 @@ def build_options(
     >>> build_options(Options, {"repeat": 3})[1]
     ["unknown option 'repeat'; did you mean 'repeats'?"]
     """
-    rules = rules_of(cls)
+    rules = field_rules(cls)
     given = dict(table)
     for name, text in (settings or {}).items():
         given[name] = _parse_setting(text, get_type_hints(cls)[name]) if name in rules else text

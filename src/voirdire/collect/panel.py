@@ -50,7 +50,7 @@ from voirdire.settings import (
     find_faults,
     read_toml,
 )
-from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.encode import Refused, cell_to_name
 
 #: Models that need no server: they begin with one of these.
 LOCAL = "local:"
@@ -166,7 +166,7 @@ def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("", {"protocol": content.get("protocol")}, False),
     ]
     for number, judge in enumerate(judges if isinstance(judges, list) else [judges], 1):
-        parts.append((_judge_place(judge, number), judge, True))
+        parts.append((_judge_label(judge, number), judge, True))
     told = "put it into an environment variable and name that in api_key_env"
     return [
         (f"{who}a key is written into the file ({place or 'here'}); {told}", text)
@@ -175,7 +175,7 @@ def _panel_leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _judge_place(judge: Any, number: int) -> str:
+def _judge_label(judge: Any, number: int) -> str:
     given = judge.get("name") if isinstance(judge, Mapping) else None
     return f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
 
@@ -194,11 +194,11 @@ def _valid_fields(
 
 
 def _read_judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
-    place, before = _judge_place(entry, number), len(problems)
+    place, before = _judge_label(entry, number), len(problems)
     # what seems to be a key has been told, and is not shown
     told = {key: value for key, value in entry.items() if key in _JUDGE or not any(find_leaks({key: value}))}
     found = _valid_fields(told, _JUDGE, place, problems, ("name", "model"))
-    named = name_of(found.get("name", "x"))
+    named = cell_to_name(found.get("name", "x"))
     if isinstance(named, Refused):
         problems.append(f"{place}name {named.reason}")
     model = found.get("model", "")

@@ -92,10 +92,10 @@ def decode_all(raw: bytes, least: int) -> Iterator[bytes]:
     for start in range(4 if 3 * len(letters) >= 4 * least else 0):
         part = letters[start:]
         yield binascii.a2b_base64(part + b"A" * (-len(part) % 4))
-    digits = _remove_signs(raw, b"0x", b"0X").translate(None, _NO_HEX)
+    digits = _remove_substrings(raw, b"0x", b"0X").translate(None, _NO_HEX)
     for start in range(2 if len(digits) >= 2 * least else 0):
         yield binascii.unhexlify(digits[start : len(digits) - (len(digits) - start) % 2])
-    octal = _remove_signs(raw, b"0o").translate(None, _NO_OCTAL)
+    octal = _remove_substrings(raw, b"0o").translate(None, _NO_OCTAL)
     for start in range(3 if len(octal) >= 3 * least else 0):
         yield _from_octal(octal[start : len(octal) - (len(octal) - start) % 3])
 
@@ -114,7 +114,7 @@ def printable_stretches(raw: bytes, least: int) -> bytes:
     return b"\0".join(re.findall(rb"[\t-\r -~]{%d,}" % least, raw))
 
 
-def _remove_signs(raw: bytes, *signs: bytes) -> bytes:
+def _remove_substrings(raw: bytes, *signs: bytes) -> bytes:
     for sign in signs:
         if sign in raw:  # much faster than finding nothing to replace
             raw = raw.replace(sign, b"")
@@ -200,7 +200,7 @@ class Redactor:
         taken = 0
         while self.holds(text):
             parts, end = [], 0
-            for first, last in self._places(text):
+            for first, last in self._key_positions(text):
                 if first >= end:
                     parts += [text[end:first], SHOWN]
                     taken += 1
@@ -237,7 +237,7 @@ class Redactor:
         joined = raw.translate(None, _BLANK)
         views = unescape_rounds(raw)
         without_space = views if joined == raw else unescape_rounds(joined)
-        if any(map(self._seen, dict.fromkeys([*views, *without_space[1:]]))):
+        if any(map(self._contains_plain_key, dict.fromkeys([*views, *without_space[1:]]))):
             return True
         if not levels:
             return False
@@ -248,7 +248,7 @@ class Redactor:
                     return True
         return False
 
-    def _seen(self, view: bytes) -> bool:
+    def _contains_plain_key(self, view: bytes) -> bool:
         """True where a key stands there as it is, turned round, broken by white space, or as decimal or octal codes."""
         joined = view.translate(None, _BLANK)
         if any(one in view or one in joined for one in self._sought):
@@ -256,17 +256,17 @@ class Redactor:
         digits = view.translate(None, _NO_DIGITS)
         return any(one in digits for one in self._codes)
 
-    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+    def _key_positions(self, text: str) -> Iterator[tuple[int, int]]:
         """Where keys are in a text that holds some, from left to right: the first place and the one after the last."""
         step, found = _WINDOW * self._reach, False
         for start in range(0, len(text), step):
-            for place in self._places_in(text, start, min(start + step + self._reach, len(text))):
+            for place in self._key_positions_within(text, start, min(start + step + self._reach, len(text))):
                 found = True
                 yield place
         if not found:  # it is longer than any window
-            yield from self._places_in(text, 0, len(text))
+            yield from self._key_positions_within(text, 0, len(text))
 
-    def _places_in(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    def _key_positions_within(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Those of a part of it, each by halving what it may begin and end with."""
         while self.holds(text[first:last]):
             before, end = first, last

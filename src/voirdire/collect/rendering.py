@@ -53,13 +53,13 @@ def included_templates(name: str, source: Source) -> set[str]:
     return seen - {name}
 
 
-def shown_slots(name: str, source: Source) -> set[str]:
+def mentioned_variables(name: str, source: Source) -> set[str]:
     """Variables that a template or one that it includes mentions.
 
     Examples
     --------
     >>> texts = {"a.j2": '{% include "b.j2" %}', "b.j2": "{% for one in said %}{{ one.text }}{% endfor %}"}
-    >>> shown_slots("a.j2", texts.get)
+    >>> mentioned_variables("a.j2", texts.get)
     {'said'}
     """
     found: set[str] = set()
@@ -70,7 +70,7 @@ def shown_slots(name: str, source: Source) -> set[str]:
     return found
 
 
-def needed_slots(name: str, source: Source) -> set[str]:
+def required_variables(name: str, source: Source) -> set[str]:
     """Variables that a template puts between marks whatever the case: the material that it is about.
 
     What stands within an ``if`` is not needed, nor are names and numbers outside marks.
@@ -78,7 +78,7 @@ def needed_slots(name: str, source: Source) -> set[str]:
     Examples
     --------
     >>> text = "{% if task %}{{ task | quoted }}{% endif %}{% for one in said %}{{ one.text | quoted }}{% endfor %}"
-    >>> needed_slots("a.j2", {"a.j2": text}.get)
+    >>> required_variables("a.j2", {"a.j2": text}.get)
     {'said'}
     """
     text = source(name)
@@ -220,13 +220,13 @@ class Prompts:
                 try:
                     self._environment.begin()
                     self._environment.compile(read_template(folder, name))
-                    lacking = self._lacking_slots(folder, name) if name in others else []
+                    lacking = self._missing_template_parts(folder, name) if name in others else []
                     found += [f"prompts {folder}: {name} {fault}" for fault in lacking]
                 except Exception as error:
                     found.append(f"prompts {folder}: {name} is no template: {error}")
         return found
 
-    def _lacking_slots(self, folder: Path, name: str) -> list[str]:
+    def _missing_template_parts(self, folder: Path, name: str) -> list[str]:
         """Blocks and slots that the replaced template has and the one of a user's folder lacks."""
 
         behind = Prompts([one for one in self.folders if one not in (folder, HERE)])._text
@@ -236,7 +236,7 @@ class Prompts:
             for block in _BLOCKS
             if block in block_names(replaced) - block_names(self._template_source(name))
         ]
-        lacking = needed_slots(name, behind) - shown_slots(name, self._text)
+        lacking = required_variables(name, behind) - mentioned_variables(name, self._text)
         return found + [
             f"does not show {slot!r}; write {{{{ {slot} }}}} or, of a text by others, {{{{ {slot} | quoted }}}}"
             for slot in sorted(lacking)

@@ -23,7 +23,7 @@ from voirdire.collect.redact import Redactor
 from voirdire.collect.rehearsal import run_in_loop
 from voirdire.errors import InputError
 from voirdire.folders import check_resumed_folder
-from voirdire.layouts import Layout, json_with, text_with
+from voirdire.layouts import Layout, recognise_json, recognise_text
 
 _SLOTS = 2
 #: What is known after each round of a run that asks until enough is known.
@@ -31,9 +31,9 @@ ROUNDS, PICTURE = "rounds.csv", "rounds.svg"
 #: What a run writes; the journal looks at its own file.
 LAYOUT = Layout(
     "a run",
-    {FILE: Path.is_file, "run.json": json_with("voirdire", "protocol", "judges")}
-    | {ROUNDS: text_with("round,"), PICTURE: text_with("<svg")}
-    | {f"{table}.csv": text_with("judge,") for table in TABLES},
+    {FILE: Path.is_file, "run.json": recognise_json("voirdire", "protocol", "judges")}
+    | {ROUNDS: recognise_text("round,"), PICTURE: recognise_text("<svg")}
+    | {f"{table}.csv": recognise_text("judge,") for table in TABLES},
 )
 
 
@@ -68,7 +68,7 @@ class Collected:
         return sum(float(row[column]) for row in self.judges)
 
     @property
-    def in_vain(self) -> bool:
+    def nothing_answered(self) -> bool:
         """True where questions were put and none is answered."""
         return not self.total("answered") and not any(
             rows for name, rows in self.tables.items() if name != "missing"

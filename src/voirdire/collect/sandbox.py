@@ -153,8 +153,13 @@ class Sandbox(SandboxedEnvironment):
         self.begin()
         self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace")}
         known = {name: FILTERS[name] for name in _FILTERS} | filters
-        self.filters = {name: self._bounded(name, function) for name, function in known.items()}
-        own = {"_steps": self._steps, "_shown": self._shown, "_joined": self._joined, "_sized": self._sized}
+        self.filters = {name: self._limit_filter(name, function) for name, function in known.items()}
+        own = {
+            "_steps": self._count_iterations,
+            "_shown": self._output_text,
+            "_joined": self._joined,
+            "_sized": self._check_value_size,
+        }
         self.filters |= own
 
     def begin(self) -> None:
@@ -170,7 +175,7 @@ class Sandbox(SandboxedEnvironment):
         if self._steps_left < 0:
             raise SecurityError(f"takes more than {STEPS} steps; shorten its loops")
 
-    def _fits(self, size: int) -> None:
+    def _check_size(self, size: int) -> None:
         if size > SIZE:
             raise SecurityError(f"makes a value of more than {SIZE} characters; shorten it")
 
@@ -184,25 +189,25 @@ class Sandbox(SandboxedEnvironment):
                 left += one.values()
             elif isinstance(one, list | tuple | set | frozenset | range | MappingView):
                 entries: Any = one
-                self._fits(len(entries))
+                self._check_size(len(entries))
                 left += entries
             long = len(one) if isinstance(one, str | bytes) else 0
             total += long + 1
             self._count_steps(1 + long // 1000)
-            self._fits(total)
+            self._check_size(total)
         return total
 
-    def _sized(self, value: Any) -> Any:
+    def _check_value_size(self, value: Any) -> Any:
         self._size(value)
         return value
 
-    def _steps(self, values: Iterable[Any]) -> Iterator[Any]:
+    def _count_iterations(self, values: Iterable[Any]) -> Iterator[Any]:
         for value in values:
             self._count_steps()
             yield value
 
     @pass_context
-    def _shown(self, _context: Any, value: Any) -> str:
+    def _output_text(self, _context: Any, value: Any) -> str:
         if not isinstance(value, str | int | float | list | tuple | dict | type(None) | Undefined):
             raise SecurityError(f"shows a {type(value).__name__}; show texts and numbers")
         self._size(value)
@@ -216,23 +221,26 @@ class Sandbox(SandboxedEnvironment):
         self._size(values)
         return "".join(map(str, values))
 
-    def _bounded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _limit_filter(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         skipped = 1 if hasattr(function, "jinja_pass_arg") else 0
 
         @functools.wraps(function)
         def bounded_filter(*args: Any, **kwargs: Any) -> Any:
-            own = [list(self._steps(one)) if isinstance(one, Iterator) else one for one in args[skipped:]]
+            own = [
+                list(self._count_iterations(one)) if isinstance(one, Iterator) else one
+                for one in args[skipped:]
+            ]
             args = (*args[:skipped], *own)
             value, *others = [*own, *kwargs.values()] or [None]
             sizes = [abs(one) if isinstance(one, int | float) else self._size(one) for one in others]
             whole = self._size(value)
             if name in _GROWING:
-                self._fits(int(min((whole + 1) * (1 + sum(sizes)), SIZE + 1)))
+                self._check_size(int(min((whole + 1) * (1 + sum(sizes)), SIZE + 1)))
             if name == "format" and _WIDE.search(str(value)):
                 raise SecurityError("fills up to a width of thousands; choose a smaller one")
             if name == "round" and any(size > _PRECISION for size in sizes):
                 raise SecurityError(f"rounds to more than {_PRECISION} digits; choose fewer")
-            return self._sized(function(*args, **kwargs))
+            return self._check_value_size(function(*args, **kwargs))
 
         return bounded_filter
 
@@ -246,9 +254,9 @@ class Sandbox(SandboxedEnvironment):
             raise SecurityError(f"takes a power above {_POWER}; choose a smaller one")
         if operator == "*" and not all(numbers):
             times = right if numbers[1] else left
-            self._fits(sizes[numbers.index(False)] * max(int(times), 0) if any(numbers) else 0)
+            self._check_size(sizes[numbers.index(False)] * max(int(times), 0) if any(numbers) else 0)
         if operator == "+":
-            self._fits(sum(sizes))
+            self._check_size(sum(sizes))
         found = super().call_binop(context, operator, left, right)
         if isinstance(found, int) and found.bit_length() > _BITS:
             raise SecurityError("makes a number beyond all bounds; choose smaller ones")
@@ -258,7 +266,7 @@ class Sandbox(SandboxedEnvironment):
         """One call of a macro, a method or a global."""
         self._count_steps()
         self._size([*args, *kwargs.values()])
-        return self._sized(super().call(context, called, *args, **kwargs))
+        return self._check_value_size(super().call(context, called, *args, **kwargs))
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """True where a template may have an attribute: of texts, numbers, lists and tables the methods named above."""

@@ -96,7 +96,7 @@ class Sender:
     ) -> tuple[Reply, Sent] | str:
         """Send a request until there is a reply; or say why there is none."""
         judge = self._judge
-        forms = self._forms(request)
+        forms = self._request_forms_to_try(request)
         refused: list[Form] = []
         tries = 0
         while True:
@@ -124,7 +124,7 @@ class Sender:
             else:
                 seconds = time.monotonic() - clock
                 cost = reply_cost(replace(judge, batch=batched), request, reply)
-                self._proven.setdefault(_request_form(request), form)
+                self._proven.setdefault(_requested_features(request), form)
                 self._unanswered = 0
                 self._replies, self._paid = self._replies + 1, self._paid + cost
                 self._budget.record_cost(reserved, 0.0 if counted else cost)
@@ -145,7 +145,7 @@ class Sender:
                     return f"no usable reply: {reason}"
                 # others may have found out meanwhile which form the server takes
                 refused = [*refused, form]
-                forms = [one for one in self._forms(request) if one not in refused]
+                forms = [one for one in self._request_forms_to_try(request) if one not in refused]
                 if not forms:
                     return f"refused by the server: {reason}"
                 continue
@@ -158,9 +158,9 @@ class Sender:
                 return f"no reply in {tries} requests; the last: {reason}"
             await self._back_off(key, tries, trouble.after)
 
-    def _forms(self, request: Request) -> list[Form]:
+    def _request_forms_to_try(self, request: Request) -> list[Form]:
         """Forms to try in turn until the server does not refuse them: first those that it has answered."""
-        schema, logprobs = wants = _request_form(request)
+        schema, logprobs = wants = _requested_features(request)
         alike = [
             form
             for (one, logs), form in self._proven.items()
@@ -217,7 +217,7 @@ def _forms_to_try(first: Form, schema: bool, logprobs: bool) -> list[Form]:
     return [Form(one, wanted) for wanted in ([True, False] if logprobs else [True]) for one in schemas]
 
 
-def _request_form(request: Request) -> tuple[str, bool]:
+def _requested_features(request: Request) -> tuple[str, bool]:
     schema = "" if request.schema is None else json.dumps(request.schema, sort_keys=True, default=dict)
     return schema, request.logprobs
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.datasets.cache import fetch_files, is_cached
-from voirdire.datasets.copies import PARTS, copies, find_files
+from voirdire.datasets.copies import PARTS, find_files, find_part_files
 from voirdire.datasets.registry import REGISTRY, Entry
 from voirdire.errors import InputError
 from voirdire.folders import cache_dir
@@ -116,7 +116,7 @@ def overview() -> pd.DataFrame:
             "what": entry.description,
             "size": rows_and_bytes(entry),
             "licence": entry.licence,
-            "cached": is_cached(name, entry.files) or bool(copies(name, cache_dir() / name)),
+            "cached": is_cached(name, entry.files) or bool(find_part_files(name, cache_dir() / name)),
         }
         for name, entry in sorted(REGISTRY.items())
     ]
@@ -161,7 +161,7 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise InputError(f"data set '{name}' is unknown: {hint}available are {', '.join(available())}")
     entry = REGISTRY[name]
-    held = copies(name, cache_dir() / name if folder is None else folder)
+    held = find_part_files(name, cache_dir() / name if folder is None else folder)
     if held:
         table, gold, items = (_read_copy(held[part]) if part in held else None for part in PARTS)
     else:

@@ -112,7 +112,7 @@ def registered_parts(name: str) -> dict[str, tuple[str, str]]:
     return {row["part"]: (row["columns"].replace(" ", ","), row["sha256"]) for row in rows}
 
 
-def copies(name: str, folder: str | Path) -> dict[str, Path]:
+def find_part_files(name: str, folder: str | Path) -> dict[str, Path]:
     """The CSV files in a folder that hold the parts of a data set, by what is in them; nothing, where one is missing.
 
     Parameters
@@ -129,7 +129,7 @@ def copies(name: str, folder: str | Path) -> dict[str, Path]:
 
     Examples
     --------
-    >>> copies("newsroom", "no/such/folder")
+    >>> find_part_files("newsroom", "no/such/folder")
     {}
     """
     wanted, found = registered_parts(name), {}

@@ -2,7 +2,7 @@
 
 Judges that take over each other's answers with probability s, and else answer by themselves, have mistakes whose
 correlation is s; the independence of a judge is 1 - s of the judge that is most like it: 1 of one that answers by
-itself, 0 of an exact copy and of the judge that it is a copy of. Between copies (:func:`.unnamed_families`) it is how
+itself, 0 of an exact copy and of the judge that it is a copy of. Between copies (:func:`.detect_families`) it is how
 far they differ over how far independent judges of their kind would,
 
     1 - s = D_jk / (e_j + e_k),   D the mean square of how far two judges are apart, 0 of copies,
@@ -24,10 +24,10 @@ import numpy as np
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit_answers import ENOUGH, Answers
 from voirdire.errors import InputError
-from voirdire.fit.answer_weight import unnamed_families
+from voirdire.fit.answer_weight import detect_families
 from voirdire.fit.verb import fit
-from voirdire.trust.dependence import residual_correlations, sizes_without
-from voirdire.trust.families import answers_alike, divide_into_families
+from voirdire.trust.dependence import leave_one_out_sizes, residual_correlations
+from voirdire.trust.families import answer_correlations, divide_into_families
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Bools, Floats
@@ -90,12 +90,12 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
     try:
         if by_people:
             mistakes = _mistake_residuals(answers, known)
-            groups = divide_into_families(*answers_alike(mistakes))
+            groups = divide_into_families(*answer_correlations(mistakes))
             first = np.arange(len(names))
             first[mistakes.judges] = [mistakes.judges[groups == group][0] for group in groups]
         else:
             fitted = fit(table.subset(once), method="map", families={})
-            family = unnamed_families(fitted.problem, fitted.posterior.centre)
+            family = detect_families(fitted.problem, fitted.posterior.centre)
             first = np.array([names.index(family.get(name, name)) for name in names])
         single = first == np.arange(len(names))  # of copies the first
         kept = once & single[answers.judge]
@@ -110,7 +110,7 @@ def judge_independence(table: Any, answers: Answers) -> Alike | None:
             judges = np.array([names.index(fitted.problem.judges[judge]) for judge in found.judges])
     except InputError:
         return None
-    size, rest = sizes_without(found)
+    size, rest = leave_one_out_sizes(found)
     sizes = np.full(len(names), size)
     sizes[judges] = rest
     copied = np.bincount(first, minlength=len(names)) > 1

@@ -35,8 +35,8 @@ from voirdire.decide.audit_effects import (
     Effect,
     is_clear,
     mean_effect,
-    variance_from_median,
-    variance_from_others_median,
+    variance_about_median,
+    variance_about_others_median,
 )
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
@@ -51,7 +51,7 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
 
     The position bias is half the difference between how often the item first by name wins when shown first and when
     shown second: noise moves answers towards either place alike, and it is 0. The share is that of two answers, one in
-    each order, that differ, of which noise is a part (:func:`change_beyond_repeats`).
+    each order, that differ, of which noise is a part (:func:`excess_order_change`).
     """
     if answers.side is None:
         return None, None
@@ -74,7 +74,7 @@ def order_effects(answers: Answers, judge: int) -> tuple[Effect | None, Effect |
     return mean_effect((values[0] - values[1]) / 2, each), changed
 
 
-def change_beyond_repeats(changed: Effect | None, again: Effect | None) -> Effect | None:
+def excess_order_change(changed: Effect | None, again: Effect | None) -> Effect | None:
     """Share of answers that change with the order, beyond that of those that change in the same order.
 
     None where nobody was asked again in the same order: noise changes answers, too, and nothing tells the two apart but
@@ -265,8 +265,8 @@ def _subtract_median(
         return list(found)
     middle, within, outside = (
         float(np.median(values)),
-        variance_from_median(count),
-        variance_from_others_median(count),
+        variance_about_median(count),
+        variance_about_others_median(count),
     )
     return [
         one

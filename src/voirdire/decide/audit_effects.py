@@ -5,7 +5,7 @@ less their means where there is an intercept), and its error is by units (a sand
 G - 1 degrees of freedom). Where judges are compared with each other, the mean of the others holds what those have of
 the same bias: of J judges, (J - 1) / J times the slope is the judge's bias less the mean of all, and from that the
 median of the judges is taken, so that one odd judge does not make all others look odd. Its error is that of one judge's
-answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`variance_from_median`). Judges with a clear
+answers, (J / (J - 1))^(-1/2) times the slope's, and of the median (:func:`variance_about_median`). Judges with a clear
 bias leave the reference, and the others are compared anew with those that stay; of a copy, which is never in it, the
 slope is its bias less the mean of them.
 """
@@ -126,21 +126,21 @@ def _effects_beside_reference(
         if one is None or people
         else Effect(
             shrink * one.value - middle,
-            float(np.sqrt(shrink * variance_from_median(count))) * one.error,
+            float(np.sqrt(shrink * variance_about_median(count))) * one.error,
             one.units,
             count,
         )
         if here
         else Effect(
             one.value - middle,
-            float(np.sqrt(shrink * variance_from_others_median(count))) * one.error,
+            float(np.sqrt(shrink * variance_about_others_median(count))) * one.error,
             one.units,
         )
         for one, people, here in zip(found, by_people, within, strict=True)
     ]
 
 
-def variance_from_median(count: int) -> float:
+def variance_about_median(count: int) -> float:
     """Variance of a normal value less the median of so many, it being one of them, in parts of its own.
 
     That of the median is about pi / (2 n + pi - 2), and its covariance with each 1 / n.
@@ -148,25 +148,25 @@ def variance_from_median(count: int) -> float:
     Examples
     --------
     >>> x = np.random.default_rng(0).normal(size=(200_000, 5))
-    >>> round(variance_from_median(5), 2), round(float((x[:, 0] - np.median(x, axis=1)).var()), 2)
+    >>> round(variance_about_median(5), 2), round(float((x[:, 0] - np.median(x, axis=1)).var()), 2)
     (0.88, 0.89)
     """
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0) - 2.0 / count
 
 
 @lru_cache(maxsize=16)
-def _simulate_from_median(count: int) -> Floats:
-    """Absolute normal values less the median of so many, sorted, over the root of :func:`variance_from_median`."""
+def _simulate_median_differences(count: int) -> Floats:
+    """Absolute normal values less the median of so many, sorted, over the root of :func:`variance_about_median`."""
     x = np.random.default_rng(0).normal(size=(TRIED // count + 1, count))
     away = np.abs(x - np.median(x, axis=1, keepdims=True)).ravel()
-    return np.asarray(np.sort(away) / np.sqrt(variance_from_median(count)))
+    return np.asarray(np.sort(away) / np.sqrt(variance_about_median(count)))
 
 
 def median_interval_ratio(count: int, prob: float) -> float:
     """Interval of a normal value less the median of so many, it being one of them, over one of a normal distribution.
 
     A value that is far off is not the median any more, and does not draw it: far values are more frequent than the
-    variance (:func:`variance_from_median`) says. By simulation.
+    variance (:func:`variance_about_median`) says. By simulation.
 
     Examples
     --------
@@ -175,17 +175,17 @@ def median_interval_ratio(count: int, prob: float) -> float:
     """
     from scipy.special import ndtri
 
-    away = _simulate_from_median(count)
+    away = _simulate_median_differences(count)
     return float(away[int(prob * len(away))] / ndtri((1 + prob) / 2))
 
 
-def variance_from_others_median(count: int) -> float:
+def variance_about_others_median(count: int) -> float:
     """Variance of a normal value less the median of so many others, in parts of its own; about, as in from_median.
 
     Examples
     --------
     >>> x = np.random.default_rng(0).normal(size=(200_000, 6))
-    >>> round(variance_from_others_median(5), 2), round(float((x[:, 0] - np.median(x[:, 1:], axis=1)).var()), 2)
+    >>> round(variance_about_others_median(5), 2), round(float((x[:, 0] - np.median(x[:, 1:], axis=1)).var()), 2)
     (1.28, 1.29)
     """
     return 1.0 + np.pi / (2.0 * count + np.pi - 2.0)

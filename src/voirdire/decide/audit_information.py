@@ -70,7 +70,9 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
             )
         )
     numbers = (
-        [] if answers.paired or _count_values(answers) < SCORED else _score_information(answers, judge, prob)
+        []
+        if answers.paired or _count_distinct_values(answers) < SCORED
+        else _score_information(answers, judge, prob)
     )
     told = None if numbers else agreement_information(answers, judge)
     truth = truth_for(answers, judge)
@@ -99,7 +101,7 @@ def information_rows(answers: Answers, judge: int, fit: float | None, prob: floa
     return rows
 
 
-def _count_values(answers: Answers) -> int:
+def _count_distinct_values(answers: Answers) -> int:
     """Number of different answers, as numbers."""
     return len(np.unique(answers.value[~np.isnan(answers.value)]))
 

@@ -11,7 +11,7 @@ from voirdire.decide.answer_rows import CONFIDENCE
 from voirdire.decide.audit_answers import Answers
 from voirdire.decide.audit_drift import (
     accuracy_over_time,
-    change_beyond_repeats,
+    excess_order_change,
     find_repeats,
     order_effects,
     others_repeat_disagreement,
@@ -101,7 +101,7 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
         add_measure(
             "swap",
             [
-                change_beyond_repeats(both[1], same_order)
+                excess_order_change(both[1], same_order)
                 for both, same_order in zip(orders, again, strict=True)
             ],
             "pairs that a judge sees in both orders, and some of them again in the same order",

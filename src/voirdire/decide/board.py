@@ -23,11 +23,11 @@ import numpy as np
 
 from voirdire.decide.decision import Decision, decide, is_about_people, people_needed_between
 from voirdire.decide.pairs import compare_pairs
-from voirdire.decide.prospects import information_factor, rank_probabilities
+from voirdire.decide.prospects import information_growth_factor, rank_probabilities
 from voirdire.decide.reference import reference_rates
 from voirdire.kinds.kind import Entrants
 from voirdire.tables.counts import Votes
-from voirdire.tables.graph import fixed_order
+from voirdire.tables.graph import fixed_order_rule
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     variance = np.bincount(place, (total - lean[place] * answers) ** 2) / np.maximum(size_of - 1, 1)
     far: Floats = np.abs(np.bincount(place, total)) / np.sqrt(np.maximum(variance, 1e-12) * size_of)
     enough = size_of >= FEWEST
-    if fixed_order(votes) is None:
+    if fixed_order_rule(votes) is None:
         at = np.searchsorted(pairs, pair)
         enough &= (np.bincount(at, turned, len(pairs)) > 0) & (np.bincount(at, ~turned, len(pairs)) > 0)
     # witnesses that all say the same have no variance: their number bounds what they can tell
@@ -243,7 +243,7 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
         row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
             median, deviation = float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1])
-            factor = None if is_about_people(fit) else information_factor(median, deviation, pairs.t)
+            factor = None if is_about_people(fit) else information_growth_factor(median, deviation, pairs.t)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:

@@ -56,14 +56,14 @@ class Change:
     high: float
 
 
-def log_evidence(x: Floats) -> Floats:
+def log_bet_wealth(x: Floats) -> Floats:
     """Logarithm of the wealth of bets that the mean changes, after each value, shape (values,).
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> same, other = (rng.random(200) < 0.8).astype(float), (rng.random(100) < 0.4).astype(float)
-    >>> bool(log_evidence(same).max() < 1), bool(log_evidence(np.append(same, other)).max() > 10)
+    >>> bool(log_bet_wealth(same).max() < 1), bool(log_bet_wealth(np.append(same, other)).max() > 10)
     (True, True)
     """
     return running_log_evidence(x, _candidate_points(len(x)))[1:]
@@ -77,7 +77,7 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     x : float array, shape (values,)
         In the order in which they came.
     evidence : float array, shape (values,)
-        Of :func:`log_evidence`.
+        Of :func:`log_bet_wealth`.
     alpha : float
         Probability that a change is found, at any look, where there is none.
     prob : float
@@ -88,7 +88,7 @@ def find_change(x: Floats, evidence: Floats, alpha: float, prob: float, *, share
     Examples
     --------
     >>> x = np.append(np.tile([1.0, 1.0, 1.0, 0.0], 50), np.tile([1.0, 0.0, 0.0, 0.0], 25))
-    >>> found = find_change(x, log_evidence(x), 0.01, 0.9, shares=True)
+    >>> found = find_change(x, log_bet_wealth(x), 0.01, 0.9, shares=True)
     >>> found.since_low <= 200 <= found.since_high, found.low < found.after - found.before < found.high < 0
     (True, True)
     """
@@ -127,7 +127,7 @@ def _change_posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
     """Of each point: its probability, and centre and standard deviation of the difference of the means there."""
     count = np.arange(1.0, len(x))
     total, squares = np.cumsum(x)[:-1], np.cumsum(x * x)[:-1]
-    part = _share_marginal if shares else _number_marginal
+    part = _proportion_marginal_likelihood if shares else _numeric_marginal_likelihood
     before = part(count, total, squares, x)
     after = part(len(x) - count, float(x.sum()) - total, float(x @ x) - squares, x)
     log = before[0] + after[0]
@@ -135,7 +135,7 @@ def _change_posterior(x: Floats, shares: bool) -> tuple[Floats, Floats, Floats]:
     return chance / chance.sum(), after[1] - before[1], np.sqrt(before[2] + after[2])
 
 
-def _share_marginal(
+def _proportion_marginal_likelihood(
     count: Floats, total: Floats, squares: Floats, x: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Log marginal likelihood of a part's values, and mean and variance of its mean."""
@@ -146,10 +146,10 @@ def _share_marginal(
     return betaln(good, bad), mean, mean * (1.0 - mean) / (good + bad + 1.0)
 
 
-def _number_marginal(
+def _numeric_marginal_likelihood(
     count: Floats, total: Floats, squares: Floats, x: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """As :func:`_share_marginal`, of numbers on any scale."""
+    """As :func:`_proportion_marginal_likelihood`, of numbers on any scale."""
     from scipy.special import gammaln
 
     centre, prior = float(x.mean()), max(float(x.var()), 1e-12)

@@ -24,7 +24,7 @@ from voirdire.decide.prospects import (
     Choice,
     cheapest_choice,
     expected_loss,
-    information_factor,
+    information_growth_factor,
     people_needed,
     read_prices,
 )
@@ -132,11 +132,11 @@ class Decision:
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (
-            f"About {' or '.join(known)}{self._people_asked()} would settle it, were the differences what they "
+            f"About {' or '.join(known)}{self._people_sentence()} would settle it, were the differences what they "
             "seem now (voirdire plan --apart reckons with smaller ones, too)."
         )
 
-    def _people_asked(self) -> str:
+    def _people_sentence(self) -> str:
         """Say what people are asked, where they are."""
         last, others = self.next[-1], len(self.first) - 1
         if last["of"] != PEOPLE or not last["more"]:
@@ -247,7 +247,7 @@ def people_preference(fit: Fit, two: tuple[str, str]) -> Preference | None:
     preference = fit.kind.people_preference(fit.problem, fit.posterior)
     if preference is None:
         return None
-    return preference.over_contexts(fit.kind.spread_in_contexts(fit.problem, fit.posterior, two))
+    return preference.over_contexts(fit.kind.context_difference_variance(fit.problem, fit.posterior, two))
 
 
 def _answers_needed(
@@ -271,7 +271,8 @@ def _answers_needed(
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
     factors = [
-        information_factor(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t) for i in others
+        information_growth_factor(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t)
+        for i in others
     ]
     worst = None if None in factors else max(one for one in factors if one is not None)
     return [{"of": of, "more": None if worst is None else ceil((worst - 1.0) * n)} for of, n in there.items()]

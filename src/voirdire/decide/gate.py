@@ -126,7 +126,7 @@ def gate(
     if by_lot:
         lot = np.random.default_rng(seed)
         judged = judged.in_order(lot.permutation(len(judged.units)))
-    given = join_people_answers(humans, said if old is None else _name_versions(said, judged.versions))
+    given = join_people_answers(humans, said if old is None else _add_version_column(said, judged.versions))
     of_people = None if given is None else _people_differences(given, judged, positive, levels)
     notes = list(judged.notes)
     bets = partial(verdict_by_bets, margin=margin, alpha=alpha, planned=items, by_lot=by_lot)
@@ -186,7 +186,7 @@ def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) ->
     ends = f"{100 * found['prob']:g}% interval {found['low']:+.3f} to {found['high']:+.3f}"
     ends = f"({found['difference']:+.3f}, {ends})"
     if found["loss"] is not None:
-        return f"{verdict.capitalize()}: {_loss_sentence(found, new, old)} {ends}.{_more_needed(found)}"
+        return f"{verdict.capitalize()}: {_loss_sentence(found, new, old)} {ends}.{_more_answers_sentence(found)}"
     by = f" by more than {margin:g}" if margin else ""
     if verdict == PASS:
         said = f"{new} is not worse than {old}{by}" if margin else f"{new} is better than {old}"
@@ -198,7 +198,7 @@ def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) ->
             if margin
             else f"{new} may be worse than {old} or not"
         )
-    return f"{verdict.capitalize()}: {said} {ends}.{_more_needed(found)}"
+    return f"{verdict.capitalize()}: {said} {ends}.{_more_answers_sentence(found)}"
 
 
 def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
@@ -213,7 +213,7 @@ def _loss_sentence(found: dict[str, Any], new: str, old: str) -> str:
     return f"{of_new} and keeping {old} {expected['old']:.2g}, both more than {loss:g}"
 
 
-def _more_needed(found: dict[str, Any]) -> str:
+def _more_answers_sentence(found: dict[str, Any]) -> str:
     """How many more answers decide an open verdict."""
     few = found["estimator"] == POWERED
     have, of = (found["humans"], "human answers") if few else (found["n"], f"{found['unit']}s")
@@ -241,7 +241,7 @@ def _check_request(margin: float, loss: float | None, items: int, order: str, pr
         raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
 
 
-def _name_versions(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
+def _add_version_column(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:
     """People's answers in each of two tables, with the version that they are about."""
     return [
         frame.assign(system=name) for frame, name in zip(said, (versions.new, versions.old), strict=False)

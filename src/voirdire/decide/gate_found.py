@@ -19,7 +19,7 @@ import numpy as np
 from voirdire.agreement.ppi.rows import FAR
 from voirdire.decide.betting import mean_bounds, values_until_refuted
 from voirdire.decide.gate_pairs import Differences
-from voirdire.decide.gate_people import powered_difference
+from voirdire.decide.gate_people import prediction_powered_difference
 from voirdire.typing import Floats
 
 
@@ -165,7 +165,7 @@ def verdict_by_bets(
     if not values.any():
         notes.append(f"both versions have the same answers to every {of.unit}")
     if verdict == INCONCLUSIVE and needed is None:
-        notes.append(_explain_never(value, margin, len(values), planned, of.unit))
+        notes.append(_explain_undecidable(value, margin, len(values), planned, of.unit))
     if verdict == INCONCLUSIVE and not 0.25 * planned <= len(values) <= 4 * planned:
         notes.append(
             f"bounds are narrowest near {planned:,} {of.unit}s; --items says how many are planned, before a look"
@@ -182,7 +182,7 @@ def verdict_by_bets(
     return Found(verdict, value, low, high, error, count, count, needed, estimator, tuple(notes))
 
 
-def _explain_never(value: float, margin: float, count: int, planned: int, unit: str) -> str:
+def _explain_undecidable(value: float, margin: float, count: int, planned: int, unit: str) -> str:
     if value == -margin:
         remedy = "say how much worse it may be: --margin" if margin == 0 else "choose another --margin"
         return (
@@ -212,7 +212,7 @@ def prediction_powered_verdict(judged: Differences, said: Differences, margin: f
     >>> prediction_powered_verdict(judged, judged.in_order(np.arange(60)), 0.0, 0.05).verdict
     'pass'
     """
-    found = powered_difference(judged, said, alpha)
+    found = prediction_powered_difference(judged, said, alpha)
     verdict = verdict_from_bounds(found.low, found.high, margin)
     needed = found.needed(-margin, alpha)
     count = len(judged.units)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
-from voirdire.agreement.ppi.rows import FAR, FEW, sampling_distance
+from voirdire.agreement.ppi.rows import FAR, FEW, standardised_prediction_difference
 from voirdire.decide.gate_pairs import Differences
 
 PLANNED = 100  # human answers at which the bounds are narrowest
@@ -56,15 +56,17 @@ class Powered:
         if math.isnan(self.error) or gap == 0:
             return None
         low, high = self.humans, MOST
-        if not _is_far(gap, fixed, self, high, alpha):
+        if not _is_beyond_bound(gap, fixed, self, high, alpha):
             return None
         while low < high:
             middle = (low + high) // 2
-            low, high = (low, middle) if _is_far(gap, fixed, self, middle, alpha) else (middle + 1, high)
+            low, high = (
+                (low, middle) if _is_beyond_bound(gap, fixed, self, middle, alpha) else (middle + 1, high)
+            )
         return low
 
 
-def _is_far(gap: float, fixed: float, found: Powered, answers: int, alpha: float) -> bool:
+def _is_beyond_bound(gap: float, fixed: float, found: Powered, answers: int, alpha: float) -> bool:
     variance = fixed + found.part * found.error**2 * found.humans / answers
     return gap > bound_distance(answers, alpha) * math.sqrt(variance)
 
@@ -89,7 +91,7 @@ def bound_distance(answers: int, alpha: float) -> float:
     return float(brentq(bound_excess, 0.0, 100.0))
 
 
-def powered_difference(judged: Differences, said: Differences, alpha: float) -> Powered:
+def prediction_powered_difference(judged: Differences, said: Differences, alpha: float) -> Powered:
     """The difference as people would see it.
 
     Parameters
@@ -107,7 +109,7 @@ def powered_difference(judged: Differences, said: Differences, alpha: float) -> 
     >>> y = rng.integers(-1, 2, 300).astype(float)
     >>> units = tuple(map(str, range(300)))
     >>> judged = Differences(units, np.where(rng.random(300) < 0.9, y, 0), (0, 1), ("gpt",), "item", "share")
-    >>> found = powered_difference(judged, judged.in_order(np.arange(60)), 0.05)
+    >>> found = prediction_powered_difference(judged, judged.in_order(np.arange(60)), 0.05)
     >>> found.humans, found.low < found.value < found.high
     (60, True)
     """
@@ -123,7 +125,7 @@ def powered_difference(judged: Differences, said: Differences, alpha: float) -> 
     found = powered_estimate(sample)
     humans, reach = int(seen.sum()), said.reach
     notes = []
-    far = sampling_distance(sample)
+    far = standardised_prediction_difference(sample)
     if abs(far) > FAR:
         notes.append(
             f"judges answer people's {judged.unit}s otherwise than the rest ({far:+.1f} standard errors): these are no "

@@ -119,7 +119,7 @@ def read_judged(
         read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))
     names = tuple(read.judges[at] for at in np.unique(read.judge))
     units, unit = np.unique(_row_names(read), axis=0, return_inverse=True)
-    said, note = _code_good(persons, positive, read)
+    said, note = _good_answer_indicator(persons, positive, read)
     good = _match_people(persons, said, units)
     predicted, single = _judge_predictions(read, names, unit, len(units), positive, persons)
     first = np.unique(unit, return_index=True)[1]
@@ -159,7 +159,7 @@ def _row_names(table: Rated) -> Any:
     return np.column_stack(list(rows_of(table).about().values()))
 
 
-def _code_good(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
+def _good_answer_indicator(persons: Rated, positive: object, read: Rated) -> tuple[Floats, str]:
     """1 or 0 as each row of people says, and what is to be said of it."""
     classes = rows_of(persons).classes
     if classes:

@@ -180,7 +180,7 @@ def expected_loss(draws: Floats) -> Floats:
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
-def information_factor(median: float, deviation: float, t: float) -> float | None:
+def information_growth_factor(median: float, deviation: float, t: float) -> float | None:
     """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
 
     The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
@@ -188,7 +188,7 @@ def information_factor(median: float, deviation: float, t: float) -> float | Non
 
     Examples
     --------
-    >>> information_factor(1.0, 0.5, 3.0)
+    >>> information_growth_factor(1.0, 0.5, 3.0)
     2.25
     """
     if not deviation or math.isclose(median, 0.0):

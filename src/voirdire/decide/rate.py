@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.intervals import powered_interval
-from voirdire.agreement.ppi.rows import FAR, sampling_distance
+from voirdire.agreement.ppi.rows import FAR, standardised_prediction_difference
 from voirdire.decide.judged import Judged, read_judged
 from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
 from voirdire.errors import InputError
@@ -220,7 +220,7 @@ def _rate_note(judged: Judged, estimator: str) -> str:
     if estimator == PEOPLE and not seen.all():
         why = f"only {len(said)} human answers" if len(said) < LEAST else "judges say the same of every item"
         notes.append(f"{why}: people alone")
-    distance = sampling_distance(_powered_sample(judged))
+    distance = standardised_prediction_difference(_powered_sample(judged))
     if abs(distance) > FAR:
         notes.append(
             f"judges answer people's items otherwise than the rest ({distance:+.1f} standard errors): these are no "

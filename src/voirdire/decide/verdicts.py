@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.fit.answer_weight import unnamed_families
+from voirdire.fit.answer_weight import detect_families
 from voirdire.kinds.checks import ORIENTATION
 from voirdire.kinds.fit import Fit
 from voirdire.typing import Floats
@@ -189,5 +189,5 @@ def _find_copies(fit: Fit) -> dict[str, str]:
     weight = getattr(fit.problem, "answer_weight", None)
     if weight is None or np.all(weight == 1) or fit.families:
         return {}
-    groups = unnamed_families(fit.problem, fit.posterior.centre)
+    groups = detect_families(fit.problem, fit.posterior.centre)
     return {judge: first for judge, first in groups.items() if judge != first}

@@ -19,7 +19,7 @@ from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.problems import Problems
-from voirdire.tables.times import answer_times, shown_time
+from voirdire.tables.times import answer_times, format_time
 from voirdire.typing import Bools, Floats
 
 SCHEMA = "watch/1"
@@ -176,7 +176,7 @@ def _mask_since(time: Floats | None, since: object) -> Bools:
     kept = time >= moment[0]
     if not kept.any():
         raise InputError(
-            f"since {since}: no answer is as late as that; the last is of {shown_time(float(time.max()))}"
+            f"since {since}: no answer is as late as that; the last is of {format_time(float(time.max()))}"
         )
     return np.asarray(kept)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.decide.change_point import FIRST, find_change, log_evidence
+from voirdire.decide.change_point import FIRST, find_change, log_bet_wealth
 from voirdire.decide.watch_series import (
     AGREEMENT,
     DISTANCE,
@@ -25,7 +25,7 @@ from voirdire.decide.watch_series import (
     Series,
     Timeline,
 )
-from voirdire.tables.times import shown_time
+from voirdire.tables.times import format_time
 from voirdire.typing import Floats
 
 ENOUGH = 50  # values of a measure
@@ -118,7 +118,7 @@ def _name_either_judge(rows: dict[int, list[Row]]) -> None:
 
 def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> Row:
     x, count = series.values, len(series.values)
-    evidence = log_evidence(x) if count > FIRST else np.zeros(0)
+    evidence = log_bet_wealth(x) if count > FIRST else np.zeros(0)
     row: Row = {
         "judge": line.answers.judges[series.judge],
         "measure": series.measure,
@@ -130,7 +130,7 @@ def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> R
         "evidence": float(evidence.max() / np.log(10.0)) if count > FIRST else None,
         "needed": float(-np.log10(alpha)),
         "against": list(series.against),
-        "note": "" if count >= ENOUGH else _measure_needs(series),
+        "note": "" if count >= ENOUGH else _missing_data_message(series),
         "examples": [],
         "course": _block_means(line, series),
     }
@@ -157,7 +157,7 @@ def _measure_row(line: Timeline, series: Series, alpha: float, prob: float) -> R
     return row
 
 
-def _measure_needs(series: Series) -> str:
+def _missing_data_message(series: Series) -> str:
     """Needs of a measure that has too few values."""
     if series.measure in (PEOPLE_AGREEMENT, PEOPLE_DISTANCE):
         return f"It takes people's answers to {ENOUGH} of its questions (--humans FILE)."
@@ -172,7 +172,7 @@ def _value_time(line: Timeline, series: Series, before: int) -> str:
     """When the first value after so many was given."""
     row = int(series.rows[min(before, len(series.rows) - 1)])
     time = line.answers.time
-    return f"row {row + 1:,}" if time is None else shown_time(float(time[row]))
+    return f"row {row + 1:,}" if time is None else format_time(float(time[row]))
 
 
 def _differing_examples(line: Timeline, series: Series, since: int) -> list[str]:

@@ -179,7 +179,7 @@ def build_timeline(table: Any, answers: Answers) -> Timeline:
         ]
         by_lot = np.array(drawn, dtype=np.int64)
         order = np.lexsort((order, by_lot, answers.time))
-    return Timeline(answers, rows.numeric, order, _repeat_cells(answers, order), cluster, names)
+    return Timeline(answers, rows.numeric, order, _question_repeat_codes(answers, order), cluster, names)
 
 
 def row_texts(table: Any) -> list[str]:
@@ -193,7 +193,7 @@ def row_texts(table: Any) -> list[str]:
     return ["\t".join(map(str, row)) for row in zip(*parts, strict=True)]
 
 
-def _repeat_cells(answers: Answers, order: Ints) -> Ints:
+def _question_repeat_codes(answers: Answers, order: Ints) -> Ints:
     """Of each row its question together with how many answers to it the judge had given before."""
     key = answers.judge * (int(answers.unit.max()) + 1) + answers.unit
     ranked = order[np.argsort(key[order], kind="stable")]

@@ -92,7 +92,7 @@ def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], order
             left[kept[at]] += 1
             gone.append(at)
     if gone:
-        return _name_gone(name, sorted(gone), kept, dict(zip(now, rows, strict=True)))
+        return _describe_missing_rows(name, sorted(gone), kept, dict(zip(now, rows, strict=True)))
     if ordered and (moved := next((at for at, one in enumerate(kept) if now[at] != one), None)) is not None:
         return [
             f"{name}: row {moved + 1:,} is another than at the last look, and nothing is gone: rows were put before it;"
@@ -101,7 +101,9 @@ def _describe_changes(name: str, kept: Sequence[str], rows: Sequence[str], order
     return []
 
 
-def _name_gone(name: str, gone: Sequence[int], kept: Sequence[str], now: Mapping[str, str]) -> list[str]:
+def _describe_missing_rows(
+    name: str, gone: Sequence[int], kept: Sequence[str], now: Mapping[str, str]
+) -> list[str]:
     """Name rows that are gone by their places, and by the rows before them that are still there."""
     said = []
     for at in gone[:SHOWN]:

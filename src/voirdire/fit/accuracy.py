@@ -18,7 +18,7 @@ from voirdire.agreement.engine.resampling import RESAMPLES
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
 from voirdire.errors import InputError
 from voirdire.kinds.labels.problem import known_classes
-from voirdire.tables.label_questions import read_like
+from voirdire.tables.label_questions import read_labels_like
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ def accuracy(
     import pandas as pd
 
     problem = fit.problem
-    people = read_like(problem.table, truth, name="truth", judge="people")
+    people = read_labels_like(problem.table, truth, name="truth", judge="people")
     known = known_classes(problem, people, name="truth")
     rows = np.flatnonzero((known >= 0) & (problem.known < 0))
     if not len(rows):

@@ -17,7 +17,7 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import kind_of
 from voirdire.model.problem import Problem, list_names
 from voirdire.tables.families import read_families
-from voirdire.trust.families import has_own_judges, point_without_items, shared_error_families
+from voirdire.trust.families import has_several_judges, posterior_with_equal_items, shared_error_families
 from voirdire.trust.shared_errors import SharedErrors, equal_family_weights, family_answer_weight
 from voirdire.typing import Floats
 
@@ -66,7 +66,7 @@ def weigh_answers(
         The families are not those of the problem's judges.
     """
     kind, named, alone = _requested_families(problem, families)
-    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_own_judges(problem)):
+    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_several_judges(problem)):
         return Panel(problem, find_mode(problem, start=start, chains=chains), named, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
@@ -75,11 +75,11 @@ def weigh_answers(
     else:
         mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
-    groups = named or unnamed_families(problem, first)
+    groups = named or detect_families(problem, first)
     consensus = first
     # copies that all count in full are the consensus, and have nothing left to share
     if groups and mode is not None:
-        counted_once = kind.with_data(
+        counted_once = kind.problem_with_table(
             problem, answer_weight=equal_family_weights(problem, _complete_families(problem, groups))
         )
         consensus = find_mode(counted_once, start=start, chains=chains).x
@@ -93,9 +93,9 @@ def weigh_answers(
 def weigh_answers_at(problem: Problem, families: object, x: Floats) -> tuple[Problem, tuple[str, ...]]:
     """The problem with answers weighed as :func:`weigh_answers` does, by the residuals at a point; and notes."""
     kind, named, alone = _requested_families(problem, families)
-    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_own_judges(problem)):
+    if alone or not kind.can_weigh_answers(problem) or (named is None and not has_several_judges(problem)):
         return problem, ()
-    everyone = _families_at(problem, named, named or unnamed_families(problem, x), x)
+    everyone = _families_at(problem, named, named or detect_families(problem, x), x)
     return _weighed_at(problem, everyone, named, x)
 
 
@@ -141,7 +141,7 @@ def _weighed_at(
     if use is not None:
         answer_weight = answer_weight * use
         notes.append(_noise_note(problem, use))
-    return (kind.with_data(problem, answer_weight=answer_weight) if notes else problem), tuple(notes)
+    return (kind.problem_with_table(problem, answer_weight=answer_weight) if notes else problem), tuple(notes)
 
 
 def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats:
@@ -150,7 +150,7 @@ def _weights_at(problem: Problem, families: dict[str, str], x: Floats) -> Floats
     return family_answer_weight(problem, families, left)
 
 
-def unnamed_families(problem: Problem, x: Floats) -> dict[str, str]:
+def detect_families(problem: Problem, x: Floats) -> dict[str, str]:
     """Families of judges that answer alike at a point of the posterior, by the first name of each; empty without."""
     kind = kind_of(problem)
     by_answers = kind.families_by_answers(problem)
@@ -158,7 +158,7 @@ def unnamed_families(problem: Problem, x: Floats) -> dict[str, str]:
         return by_answers
     left = kind.residuals(problem, Posterior(problem.density, x, None))
     if not isinstance(left, SharedErrors):
-        left = kind.residuals(problem, point_without_items(problem, x))
+        left = kind.residuals(problem, posterior_with_equal_items(problem, x))
     return shared_error_families(problem, left)
 
 

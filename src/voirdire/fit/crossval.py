@@ -42,7 +42,7 @@ def cross_validate(
     model cannot recall an answer to the very same question. Each model is fitted by its mode on the other folds and
     predicts the held-out answers; a judge or an item without answers in the training folds is predicted from its
     prior's mode. The loss is the mean of -log P(answer), on a continuous scale of the density per point of it, by which
-    only models of such a scale can be compared. See :meth:`.Kind.held_out`.
+    only models of such a scale can be compared. See :meth:`.Kind.score_held_out`.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def cross_validate(
     if not specs:
         raise InputError("models is empty; name at least one model")
     for spec in specs:
-        if not kind.can_compare(spec):
+        if not kind.predicts_answers(spec):
             check_kind(spec, table)
     densities = {kind.predicts_density(spec) for spec in specs}
     if len(densities) > 1:
@@ -124,7 +124,7 @@ def cross_validate(
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
     tasks = [(spec, number) for spec in specs for number in range(folds)]
-    seen = run_in_order(partial(_held_out, kind, table, fold, request), tasks, jobs, client)
+    seen = run_in_order(partial(_evaluate_fold, kind, table, fold, request), tasks, jobs, client)
     losses, right, left_out = {}, {}, {}
     for spec, *parts in zip(specs, *(seen[number::folds] for number in range(folds)), strict=True):
         wrong = next((part for part in parts if isinstance(part, InputError)), None)
@@ -144,12 +144,12 @@ def cross_validate(
     return found
 
 
-def _held_out(
+def _evaluate_fold(
     kind: Kind[Any, Any], table: Any, fold: Ints, request: Request, task: tuple[Model, int]
 ) -> Seen | InputError:
     model, number = task
     try:
-        return kind.held_out(model, table, fold == number, request)
+        return kind.score_held_out(model, table, fold == number, request)
     except InputError as error:
         return error
 
@@ -163,7 +163,7 @@ def _candidate_models(
     names = [
         name
         for name in model_names()
-        if kind.can_compare(model := load_model(name))
+        if kind.predicts_answers(model := load_model(name))
         and model.pool == "none"
         and kind.predicts_density(model) == kind.predicts_density(default)
         and (model.context is None or default.context is not None)

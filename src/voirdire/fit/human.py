@@ -14,7 +14,7 @@ from voirdire.infer.posterior import Mode
 from voirdire.kinds.human import ALONE, CUT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
 from voirdire.kinds.kind import Kind, Request
 from voirdire.model.target_answers import TargetAnswers
-from voirdire.tables.people import check_judges_are_not, people_names
+from voirdire.tables.people import check_people_not_judges, people_names
 from voirdire.typing import Floats
 
 MOST = 600  # items about which people's answers say how far a panel is from people
@@ -39,7 +39,7 @@ def infer_with_human(
     InputError
         Mode "cut" for NUTS, or where the answers teach nothing about judges.
     """
-    human.check_mode(asked, how.name)
+    human.check_requested_method(asked, how.name)
     can_cut = human.can_cut and how.name != "nuts"
     chosen = asked or JOINT
     methods: tuple[dict[str, Any], ...] = ()
@@ -75,7 +75,7 @@ def split_target_answers(
     if answers is None:
         return None, request.anchors, notes
     answers = replace(answers, people=people_names(request.anchors))
-    check_judges_are_not(answers.people, table.judges)
+    check_people_not_judges(answers.people, table.judges)
     if not answers.grid():
         said = "People's scores do not differ: they say nothing of how far the panel is from people, and are not used."
         return None, None, [*notes, said]

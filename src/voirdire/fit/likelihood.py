@@ -7,7 +7,9 @@ from voirdire.fit.answer_weight import Panel
 from voirdire.model.problem import Problem
 
 
-def by_likelihood(problem: Problem, seed: int, families: object = None, anchors: object = None) -> Panel:
+def maximise_likelihood(
+    problem: Problem, seed: int, families: object = None, anchors: object = None
+) -> Panel:
     """A problem with the point of its likelihood that :mod:`voirdire.infer.adam` finds; no answer is weighed down.
 
     Raises
@@ -27,6 +29,6 @@ def by_likelihood(problem: Problem, seed: int, families: object = None, anchors:
     ]
     if problems:
         raise InputError(problems)
-    from voirdire.infer.adam import find_adam
+    from voirdire.infer.adam import find_mode_by_adam
 
-    return Panel(problem, find_adam(problem, seed), None, ())
+    return Panel(problem, find_mode_by_adam(problem, seed), None, ())

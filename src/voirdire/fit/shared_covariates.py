@@ -21,7 +21,7 @@ from voirdire.kinds.panel_gap import target_and_panel_scores
 from voirdire.model.problem import Problem
 from voirdire.notices import listen_for_notes
 from voirdire.tables.covariates import COUNTED
-from voirdire.tables.grouped import is_grouped
+from voirdire.tables.grouped import needs_grouping
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
@@ -37,7 +37,7 @@ FORMAT = re.compile(rf"(.+_)?({'|'.join(COUNTED)}|length|len|tokens|chars|charac
 TEXTS = ("text", "answer", "response", "output", "completion")
 
 
-def shared_covariates(problem: Problem, posterior: Posterior, table: object) -> list[str]:
+def covariate_sentences(problem: Problem, posterior: Posterior, table: object) -> list[str]:
     """Sentences on length and format, of scores about the panel; none where the table has no such columns.
 
     Parameters
@@ -61,7 +61,7 @@ def shared_covariates(problem: Problem, posterior: Posterior, table: object) -> 
     ['Items with more length win']
     """
     coded = isinstance(table, list | tuple) or hasattr(table, "judges")  # whose further columns are gone
-    large = coded or problem.judge_votes.sum() > LARGEST or is_grouped(table)
+    large = coded or problem.judge_votes.sum() > LARGEST or needs_grouping(table)
     if posterior.values is None or len(problem.items) < ITEMS or large:
         return []
     means = item_means(table, problem.items)

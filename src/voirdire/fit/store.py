@@ -24,9 +24,9 @@ from voirdire.layouts import (
     Layout,
     check_format,
     check_seal,
-    json_with,
     read_json,
-    text_with,
+    recognise_json,
+    recognise_text,
     with_seal,
 )
 from voirdire.model.problem import Check
@@ -40,9 +40,9 @@ SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 25
 LAYOUT = Layout(
     "a saved fit",
     {
-        "result.json": json_with("model", "method", "checks"),
-        "run.json": json_with("format", "model", "method", "tables"),
-        "arrays.npz": text_with("PK\x03\x04", "centre.npy"),
+        "result.json": recognise_json("model", "method", "checks"),
+        "run.json": recognise_json("format", "model", "method", "tables"),
+        "arrays.npz": recognise_text("PK\x03\x04", "centre.npy"),
     },
 )
 
@@ -202,7 +202,7 @@ def _read_model(content: dict[str, Any]) -> Model:
     sections = {
         name: None
         if content.get(name) is None
-        else Section(content[name]["kind"], _number_pairs(content[name]["prior"]))
+        else Section(content[name]["kind"], _parse_prior_numbers(content[name]["prior"]))
         for name in SECTION_NAMES
     }
     rest = {
@@ -213,5 +213,5 @@ def _read_model(content: dict[str, Any]) -> Model:
     return Model(**{**content, **sections, **rest})
 
 
-def _number_pairs(prior: list[list[Any]]) -> tuple[tuple[str, float], ...]:
+def _parse_prior_numbers(prior: list[list[Any]]) -> tuple[tuple[str, float], ...]:
     return tuple((key, float(value)) for key, value in prior)

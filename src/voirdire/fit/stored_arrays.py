@@ -90,7 +90,7 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
     further = names.get("further") or {}
     rated = "has_items" in names
     sides = () if rated else (2,)  # a vote has numbers of both its items
-    yield from _further_problems(
+    yield from _covariate_column_problems(
         own, (*sides, len(further.get("covariates") or ())), further.get("factors") or {}
     )
     known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
@@ -128,7 +128,7 @@ def _table_problems(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterato
             yield f"{base} and what goes with it have different lengths"
 
 
-def _further_problems(
+def _covariate_column_problems(
     own: Mapping[str, Any], shape: tuple[int, ...], factors: Mapping[str, Any]
 ) -> Iterator[str]:
     shapes = [np.shape(own.get(name, ())) for name in ("further_units", "further_covariate")]

@@ -10,14 +10,14 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers, weigh_answers_at
-from voirdire.fit.likelihood import by_likelihood
-from voirdire.infer.by_carrying import ANEW, MOVED, infer_by_carrying
+from voirdire.fit.likelihood import maximise_likelihood
+from voirdire.infer.by_carrying import ANEW, MOVED, infer_from_old_draws
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import BY_ADAM, UNHELD, Inferred, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import level_positions
-from voirdire.tables.people import check_judges_are_not, split_people
+from voirdire.tables.people import check_people_not_judges, split_people
 from voirdire.typing import Floats
 
 F = TypeVar("F", bound=Fit)
@@ -64,9 +64,9 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
         raise InputError("update() takes answers of judges; fit all answers again with those of people")
     everything = kind.join(known, votes)
     if known.target_answers is not None:
-        check_judges_are_not(known.target_answers.people, everything.judges)
+        check_people_not_judges(known.target_answers.people, everything.judges)
     weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
-    posed = kind.with_data(known, table=everything, criteria=weighed)
+    posed = kind.problem_with_table(known, table=everything, criteria=weighed)
     how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sampling_sizes(fit))
     problem, notes, found = _infer_update(fit, posed, how)
     # notes on the table as it was
@@ -91,18 +91,18 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
 def _infer_update(fit: Fit, posed: Problem, how: Method) -> tuple[Problem, tuple[str, ...], Inferred]:
     """The problem with its answers weighed, notes on that, and its posterior."""
     if how.name == "adam":
-        panel = by_likelihood(posed, fit.seed)
+        panel = maximise_likelihood(posed, fit.seed)
         return panel.problem, panel.notes, infer_posterior(panel.problem, panel.mode, how)
     known, draws = fit.problem, fit.posterior.draws
     near = carry_centre(fit.posterior.centre, known, posed)
     why: tuple[str, ...] = ()
     if fit.method == "hmc" and draws is not None:
         problem, notes = weigh_answers_at(posed, fit.families, near)
-        found = infer_by_carrying(known, draws, problem, how)
+        found = infer_from_old_draws(known, draws, problem, how)
         if isinstance(found, Inferred):
             return problem, notes, found
         why = (found,)
-    panel = weigh_answers(posed, fit.families, near, chains=how.for_chains)
+    panel = weigh_answers(posed, fit.families, near, chains=how.chain_seconds)
     found = infer_posterior(panel.problem, panel.mode, how)
     return panel.problem, panel.notes, replace(found, notes=(*found.notes, *why))
 

@@ -15,15 +15,15 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import describe_anchors, infer_with_human, split_target_answers
-from voirdire.fit.likelihood import by_likelihood
-from voirdire.fit.shared_covariates import shared_covariates
+from voirdire.fit.likelihood import maximise_likelihood
+from voirdire.fit.shared_covariates import covariate_sentences
 from voirdire.infer.device.choice import find_gpu
 from voirdire.infer.infer import infer_posterior
 from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.human import MODES
 from voirdire.kinds.kind import Request
-from voirdire.kinds.panel_gap import check_about
+from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.kinds.registry import FITS, KINDS, check_kind
 from voirdire.model.priors import Priors
 from voirdire.model.specs import Model, load_model
@@ -274,15 +274,15 @@ def fit(
     check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
     kind.check_request(request)
-    check_about(about, judges)
+    check_result_subject(about, judges)
     with listen_for_notes(notes.append):
         posed, more = kind.encode_table(spec, table, request)
     more += kind.note_unused_columns(posed) if named_model else []
     check_size(posed, how)
     if method == "adam":
-        panel = by_likelihood(posed, seed, families, anchors)
+        panel = maximise_likelihood(posed, seed, families, anchors)
     else:
-        chained = how.for_chains if anchors is None else 0.0
+        chained = how.chain_seconds if anchors is None else 0.0
         for_items = item_families is not None and not kind.can_weigh_answers(posed)
         weighed = None if for_items and not kind.uses_families(posed) else families
         panel = weigh_answers(posed, weighed, chains=chained)
@@ -299,7 +299,7 @@ def fit(
     problem = replace(problem, about=kind.result_subject(problem, request), target_answers=answers_of_target)
     notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
     if covariates is None and kind.has_scores(problem):
-        notes += shared_covariates(problem, inferred.posterior, votes)
+        notes += covariate_sentences(problem, inferred.posterior, votes)
     drawn = 0 if inferred.posterior.draws is None else math.prod(inferred.posterior.draws.shape[:2])
     if drawn and drawn < least_draws(prob, _ENOUGH):
         few = f"{drawn * (1 - prob) / 2:.2g}"

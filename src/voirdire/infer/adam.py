@@ -29,7 +29,7 @@ DECAY = (0.9, 0.999)
 TINY = 1e-8
 
 
-def find_adam(problem: Problem, seed: int) -> Mode:
+def find_mode_by_adam(problem: Problem, seed: int) -> Mode:
     """Fit one problem by the paper's procedure.
 
     The mode's density is the likelihood's; its gradient is how far the last epochs moved a coordinate.
@@ -46,7 +46,7 @@ def find_adam(problem: Problem, seed: int) -> Mode:
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x", "x", "y"]})
-    >>> find_adam(encode_votes(load_model("bradley-terry"), read_votes(table)), 0).iterations
+    >>> find_mode_by_adam(encode_votes(load_model("bradley-terry"), read_votes(table)), 0).iterations
     5000
     """
     stacked = {
@@ -72,14 +72,14 @@ def adam_modes(density: LogDensity, padded: Data, count: int, seed: list[int]) -
     padded : Data
         As :func:`voirdire.infer.mode.stack_tables` stacks them.
     seed : list of int
-        Seeds the starting strengths, see :meth:`.LogDensity.likelihood_starts`.
+        Seeds the starting strengths, see :meth:`.LogDensity.maple_starting_points`.
     """
     return list(_run_epochs(density, padded, count, seed)[0])
 
 
 def _run_epochs(density: LogDensity, stacked: Data, count: int, seed: list[int]) -> tuple[Floats, Floats]:
     """Run the epochs; return their end, and the positions ``LAST`` before it, shape (count, size) each."""
-    starts = density.likelihood_starts(np.random.default_rng(seed), count)
+    starts = density.maple_starting_points(np.random.default_rng(seed), count)
     with engine.double_precision():
         end, before = _compiled_epochs(density)(starts, stacked)
         return np.asarray(end), np.asarray(before)

@@ -26,7 +26,7 @@ MANY = f"{ANEW}: a tenth of all answers is new, and more."
 FAR = f"{ANEW}: the new answers say too much for the draws that the fit had."
 
 
-def infer_by_carrying(old: Problem, draws: Floats, new: Problem, method: Method) -> Inferred | str:
+def infer_from_old_draws(old: Problem, draws: Floats, new: Problem, method: Method) -> Inferred | str:
     """The posterior of a table by draws, shape (chains, draws, size), of one that it holds, or why it cannot be so."""
     start, rng = time.perf_counter(), np.random.default_rng(method.seed)
     gap = max(round(draws.shape[0] * draws.shape[1] / DRAWS), 1)
@@ -38,7 +38,7 @@ def infer_by_carrying(old: Problem, draws: Floats, new: Problem, method: Method)
         carried = carry_draws(old, some.reshape(-1, size), new, rng)
         if carried is None:
             return OTHERS
-        if carried.share_new > MOST_NEW:
+        if carried.new_answer_share > MOST_NEW:
             return MANY
         moved = transport_draws(carried, chains, rng)
     if moved.off > STILL_OFF:

@@ -98,7 +98,9 @@ class Derivatives:
         """As :meth:`both`, of many points, shape (points, size): values, shape (points,), and gradients."""
         if not self._density.mixture and self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):
-                found = [autodiff.value_and_gradient(self._taped_energy, block) for block in self._blocks(x)]
+                found = [
+                    autodiff.value_and_gradient(self._taped_energy, block) for block in self._point_batches(x)
+                ]
             return np.concatenate([value for value, _ in found]), np.concatenate(
                 [slope for _, slope in found]
             )
@@ -126,9 +128,9 @@ class Derivatives:
         with np.errstate(all="ignore"):
             # NumPy takes a seventh of the time of what is compiled for one point after the other, or for blocks
             of = density.symmetric_log_density if self._symmetric else density.log_density
-            return np.concatenate([of(block, data, np) for block in self._blocks(x)])
+            return np.concatenate([of(block, data, np) for block in self._point_batches(x)])
 
-    def _blocks(self, x: Floats) -> list[Floats]:
+    def _point_batches(self, x: Floats) -> list[Floats]:
         """Points that are worth being computed together: a tape costs as much as some thousand numbers."""
         blocks = -(-len(x) * (self._numbers + self._density.size) // TOGETHER)
         return np.array_split(x, max(1, min(blocks, len(x))))

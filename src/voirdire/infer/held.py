@@ -14,7 +14,7 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 
-def draws_given(
+def draws_given_fixed(
     problem: Problem, tables: Sequence[Data], modes: Sequence[Mode], count: int, rng: np.random.Generator
 ) -> Floats:
     """Draws of the Laplace approximations of the rest (nested ones where spreads are learned), shape (count, size).
@@ -35,7 +35,7 @@ def draws_given(
 
 
 def _approximation_draws(problem: Problem, mode: Mode, count: int, rng: np.random.Generator) -> Floats:
-    if not problem.density.is_nested:
+    if not problem.density.uses_marginal_likelihood:
         return laplace_approximation(problem, mode).draws(count, rng)
     from voirdire.infer.nested.mode import NestedMode, nested_draws  # SciPy's sparse matrices
 

@@ -75,7 +75,7 @@ class Method:
         return {"auto": LAPLACE_DRAWS, "laplace": LAPLACE_DRAWS, "nuts": of_nuts}.get(self.name, 0)
 
     @property
-    def for_chains(self) -> float:
+    def chain_seconds(self) -> float:
         """Seconds that chains may take which may go on from a mode; 0 where none do."""
         return self.seconds if self.name == "auto" else 0.0
 
@@ -152,10 +152,12 @@ def check_size(problem: Problem, method: Method) -> None:
     """
     size = problem.density.size
     if method.name == "nuts":
-        problem.check_compiled()
-    if problem.density.is_nested and method.name == "nuts":
+        problem.check_can_compile()
+    if problem.density.uses_marginal_likelihood and method.name == "nuts":
         check_draws(size, method.size)
-    elif method.size and not problem.density.is_nested and not _never_written_out(problem, method):
+    elif (
+        method.size and not problem.density.uses_marginal_likelihood and not _avoids_hessian(problem, method)
+    ):
         check_held(size)
         if (expected := memory_bytes(size, method.size)) > TOLD:
             warnings.warn(
@@ -165,7 +167,7 @@ def check_size(problem: Problem, method: Method) -> None:
             )
 
 
-def _never_written_out(problem: Problem, method: Method) -> bool:
+def _avoids_hessian(problem: Problem, method: Method) -> bool:
     """True if draws are made without the Hessian (:class:`.ByHand`)."""
     by_hand = problem.density.by_hand(problem.data)
     return by_hand is not None and by_hand.around is not None and method.name != "nuts"

@@ -67,26 +67,26 @@ def fold_draws(
     return density.fold_orientations(draws, data)
 
 
-def mass_from_symmetric(ratio: Floats) -> float:
+def mirror_mass_from_symmetric(ratio: Floats) -> float:
     """Posterior mass of the other orientation, from folded draws of a sampler that targeted both alike."""
     return float(np.mean(ratio / (1.0 + ratio)))
 
 
-def mass_from_oriented(ratio: Floats) -> float:
+def mirror_mass_from_oriented(ratio: Floats) -> float:
     """Posterior mass of the other orientation, from draws of the posterior within one orientation."""
     mean = float(np.mean(ratio))
     return mean / (1.0 + mean)
 
 
-def mass_from_unweighed(ratio: Floats, turned: npt.NDArray[np.bool_]) -> float:
+def mirror_mass_from_unweighted(ratio: Floats, turned: npt.NDArray[np.bool_]) -> float:
     """Posterior mass of the other orientation, from draws of L(x) prior(x) around one mode or the other.
 
     The Laplace approximation and samplers that cannot weigh the two modes give such draws. How many of them lie on
     either side says nothing, so those within A are used alone, as in
-    :func:`mass_from_oriented`; where there are none, those outside, over which 1/r averages to 1/R.
+    :func:`mirror_mass_from_oriented`; where there are none, those outside, over which 1/r averages to 1/R.
     """
     if not turned.all():
-        return mass_from_oriented(ratio[~turned])
+        return mirror_mass_from_oriented(ratio[~turned])
     return float(1.0 / (1.0 + np.mean(1.0 / ratio)))
 
 
@@ -124,7 +124,7 @@ def weigh_orientations(
     alike : bool
         Whether the sampler targeted all orientations alike. If not, its draws are those of L(x) prior(x) around one
         mode: they are drawn anew first, with weights 1 + r within A or, where there are none, 1 + 1/r outside (see
-        :func:`mass_from_unweighed`).
+        :func:`mirror_mass_from_unweighted`).
 
     Examples
     --------
@@ -137,7 +137,7 @@ def weigh_orientations(
     (0.161, 0.161)
     """
     folded, ratio, turned = fold_draws(density, draws, data)
-    mass = mass_from_symmetric(ratio) if alike else mass_from_unweighed(ratio, turned)
+    mass = mirror_mass_from_symmetric(ratio) if alike else mirror_mass_from_unweighted(ratio, turned)
     size, share = folded.shape[-1], float(turned.mean())
     whole, odds = folded.reshape(-1, size), ratio.ravel()
     if not alike:

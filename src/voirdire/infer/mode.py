@@ -84,7 +84,7 @@ def find_modes(
         Seconds that chains may take which go on from the end of a search for spreads, so that it may end early; 0 for
         none.
     """
-    if density.is_nested:
+    if density.uses_marginal_likelihood:
         from voirdire.infer.nested.mode import nested_mode
 
         given = [None] * len(tables) if starts is None else starts
@@ -107,7 +107,7 @@ def find_modes(
     first = [points[0] for points in usual] if starts is None else starts
     modes_by_table = [[mode] for mode in run(first, [])]
     others = [
-        points[1:] + density.starts_in_doubt(modes[0].x, table)
+        points[1:] + density.additional_starts(modes[0].x, table)
         for points, modes, table in zip(usual, modes_by_table, tables, strict=True)
     ]
     for turn in range(max(map(len, others))):

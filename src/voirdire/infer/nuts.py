@@ -241,7 +241,7 @@ def nuts_programs(
     potential : callable
         Minus the log density at a point, shape (size,), and further arguments.
     turning : bool
-        Whether all coordinates turn round together, so that the step is set by :func:`half_turn`.
+        Whether all coordinates turn round together, so that the step is set by :func:`half_period_step`.
     **settings
         Of NumPyro's NUTS.
     """
@@ -261,7 +261,9 @@ def nuts_programs(
         def one_transition(state: Any, _: None) -> Any:
             adapted = state.adapt_state
             if turning:
-                step = jnp.where(state.i == warmup, half_turn(adapted.step_size, jnp), adapted.step_size)
+                step = jnp.where(
+                    state.i == warmup, half_period_step(adapted.step_size, jnp), adapted.step_size
+                )
                 state = state._replace(adapt_state=adapted._replace(step_size=step))
             state = nuts.sample(state, (), {})
             return state, (state.z, state.diverging, state.energy, state.num_steps)
@@ -271,12 +273,12 @@ def nuts_programs(
     return jax.jit(begin_chain), jax.jit(advance_chain)
 
 
-def half_turn(step: Array, xp: Any) -> Array:
+def half_period_step(step: Array, xp: Any) -> Array:
     """The step near an adapted one of which 2^D - 1, for some whole D, make just over half a period.
 
     Examples
     --------
-    >>> [round(float(half_turn(step, np)), 3) for step in (0.05, 0.2, 0.3, 0.45)]
+    >>> [round(float(half_period_step(step, np)), 3) for step in (0.05, 0.2, 0.3, 0.45)]
     [0.05, 0.216, 0.216, 0.462]
     """
     depth = xp.ceil(xp.log2(TURN / (LONGER * step) + 1.0))

@@ -54,7 +54,7 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
     coords = dict(zip(dimension_names(problem.coords), problem.coords.values(), strict=True))
     with pm.Model(coords=coords) as model:
         values: dict[str, Any] = {}
-        for p in density.by_need:
+        for p in density.dependency_order:
             values[p.name] = _add_variable(p, density, values, pm, pt)
         for name, of in _natural_values(density, values, pt).items():
             pm.Deterministic(name, of[0], dims=of[1])
@@ -68,9 +68,9 @@ def pymc_model(problem: Problem, outcomes: Sequence[Outcome] = ()) -> Any:
 def _add_counted_answers(problem: Problem, values: dict[str, Any], pm: Any, pt: Any) -> None:
     """Add how often each distinct answer was given, one variable a table."""
     density, data = problem.density, problem.data
-    parts = density.log_parts(values, data, pt) + density.people_parts(values, data, pt)
+    parts = density.log_parts(values, data, pt) + density.people_log_probabilities(values, data, pt)
     together: dict[str, list[Any]] = {}  # a sum of more than thirty-one terms has no NumPy function
-    names = density.part_names(data) + density.people_names()
+    names = density.outcome_names(data) + density.people_outcome_names()
     for name, part in zip(names, parts, strict=True):
         together.setdefault(name.split("_")[0], []).append(part)
     for name, some in together.items():
@@ -149,22 +149,22 @@ def _add_variable(parameter: Parameter, density: LogDensity, values: dict[str, A
         if isinstance(prior, Population):
             # one term of the sum that is the density, of which there may not be more than thirty-one
             learned = [values[of] for of in (prior.of, prior.level)]
-            how = {"logp": _skewed_log_density(prior, pt), "random": _draw_skewed(prior)}
+            how = {"logp": _skewed_log_density(prior, pt), "random": _skewed_sampler(prior)}
             free = pm.CustomDist(name, log_ratio, *learned, **how, shape=shape)
         else:
             free = pm.Normal(name, 0.0, sd, shape=shape)
         value = parameter.value(free, density.sizes, pt) * pt.exp(log_unit) + prior.mean(values, pt)
         return pm.Deterministic(own, value, dims=dimension_names(parameter.dims))
     if isinstance(prior, LogDivided):
-        count = density.parts_of(prior)
-        how = {"logp": _divided_log_density(prior, count, pt), "random": _draw_last(prior, count)}
+        count = density.count_scale_parts(prior)
+        how = {"logp": _divided_log_density(prior, count, pt), "random": _last_part_sampler(prior, count)}
         return pm.CustomDist(own, values[prior.others], **how, signature="(n)->()")
     if isinstance(prior, LogExponential):
         divided = [p.prior for p in density.parameters if isinstance(p.prior, LogDivided)]
         if any(of.others == parameter.name for of in divided):
             how = {
                 "logp": _exponential_log_density(prior),
-                "random": _draw_others(divided[0], density.parts_of(divided[0])),
+                "random": _other_parts_sampler(divided[0], density.count_scale_parts(divided[0])),
             }
             transform = pm.distributions.transforms.log
             shape = parameter.free_shape(density.sizes)
@@ -199,21 +199,21 @@ def _exponential_log_density(prior: LogExponential) -> Callable[..., Any]:
     return log_density
 
 
-def _draw_others(prior: LogDivided, parts: int) -> Callable[..., Any]:
+def _other_parts_sampler(prior: LogDivided, parts: int) -> Callable[..., Any]:
     def draw_random(rate: Any, rng: np.random.Generator, size: Any) -> Any:
         return draw_other_parts(prior, parts, tuple(size), rng)
 
     return draw_random
 
 
-def _draw_last(prior: LogDivided, parts: int) -> Callable[..., Any]:
+def _last_part_sampler(prior: LogDivided, parts: int) -> Callable[..., Any]:
     def draw_random(others: Any, rng: np.random.Generator, size: Any) -> Any:
         return np.asarray(draw_last_part(prior, parts, float(np.exp(others).sum()), rng))
 
     return draw_random
 
 
-def _draw_skewed(prior: Population) -> Callable[..., Any]:
+def _skewed_sampler(prior: Population) -> Callable[..., Any]:
     def draw_random(log_ratio: Any, spread: Any, mean: Any, rng: np.random.Generator, size: Any) -> Any:
         m, t = np.exp(np.ravel(mean)[0]), np.exp(np.ravel(spread)[0])
         return np.exp(-log_ratio) * draw_skewed(prior, m, t, tuple(size), rng)
@@ -246,7 +246,7 @@ def value_point(density: LogDensity, x: Floats) -> dict[str, Floats]:
     found = {}
     for parameter in density.parameters:
         value = x[density.parameter_slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
-        suffix = _TRANSFORMED.get(type(parameter.prior), "_free" if _in_units(parameter) else "")
+        suffix = _TRANSFORMED.get(type(parameter.prior), "_free" if _has_free_variable(parameter) else "")
         found[f"{_variable_name(parameter)}{suffix}"] = value
     return found
 
@@ -269,7 +269,7 @@ def variable_draws(density: LogDensity, draws: Floats) -> dict[str, tuple[tuple[
         elif type(parameter.prior) is LogExponential:
             value = np.exp(value)
         name, dims = _variable_name(parameter), dimension_names(parameter.dims)
-        if _in_units(parameter):
+        if _has_free_variable(parameter):
             name, dims = f"{name}_free", tuple(f"{name}_free_{axis}" for axis in range(value.ndim - 2))
         found[name] = (dims, value)
     return found
@@ -279,7 +279,7 @@ def free_draws(density: LogDensity, posterior: Any) -> Floats:
     """Free coordinates, shape (chains, draws, size), of a PyMC posterior group."""
     parts = []
     for parameter in density.parameters:
-        suffix = "_free" if _in_units(parameter) else ""
+        suffix = "_free" if _has_free_variable(parameter) else ""
         value = np.asarray(posterior[f"{_variable_name(parameter)}{suffix}"], dtype=float)
         if isinstance(parameter.prior, LogitBeta):
             value = np.log(value) - np.log1p(-value)
@@ -289,5 +289,5 @@ def free_draws(density: LogDensity, posterior: Any) -> Floats:
     return np.concatenate(parts, axis=-1)
 
 
-def _in_units(parameter: Parameter) -> bool:
+def _has_free_variable(parameter: Parameter) -> bool:
     return parameter.zero_sum or isinstance(parameter.prior, Spread)

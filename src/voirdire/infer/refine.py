@@ -258,7 +258,7 @@ def _weigh_draws(
         if not both:
             log_target = (
                 log_target
-                - density.log_oriented(draws, data, np)
+                - density.log_orientation(draws, data, np)
                 + symmetric_log_prior(density, draws, data, np)
             )
         for twin in density.equivalent_points(draws, np):

@@ -33,12 +33,12 @@ def one_thread() -> AbstractContextManager[Any]:
     return limited
 
 
-def map_in_pairs(of: Callable[[Part], Found], parts: Iterable[Part]) -> Iterator[Found]:
+def map_in_two_threads(of: Callable[[Part], Found], parts: Iterable[Part]) -> Iterator[Found]:
     """Yield the results of a function for each part, in order, two at a time.
 
     Examples
     --------
-    >>> list(map_in_pairs(abs, [-1, 2, -3]))
+    >>> list(map_in_two_threads(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
     with ThreadPoolExecutor(THREADS) as pool:

@@ -125,7 +125,7 @@ def _trust_region_search(
     return Found(x, value, gradient, iterations, evaluations)
 
 
-def with_directions(at: Curvature, directions: Floats) -> Curvature:
+def correct_preconditioner(at: Curvature, directions: Floats) -> Curvature:
     """A curvature whose preconditioner knows the second derivatives along some directions, shape (directions, n).
 
     To its inverse is added V |V' H V|^-1 V', with V the directions: what a preconditioner that knows parts of H takes
@@ -135,7 +135,7 @@ def with_directions(at: Curvature, directions: Floats) -> Curvature:
     Examples
     --------
     >>> steep = Curvature(lambda v: np.array([v.sum() * 0.01, v.sum() * 0.01]), lambda v: v)
-    >>> with_directions(steep, np.array([[1.0, 1.0]])).divide(np.array([0.02, 0.02])).round(2).tolist()
+    >>> correct_preconditioner(steep, np.array([[1.0, 1.0]])).divide(np.array([0.02, 0.02])).round(2).tolist()
     [1.02, 1.02]
     """
     if not len(directions):

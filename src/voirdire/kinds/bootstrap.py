@@ -57,7 +57,7 @@ def refit_modes(density: LogDensity, drawn: Callable[[], Data], resamples: int, 
     found: list[Floats] = []
     for start in range(0, resamples, TOGETHER):
         tables = [drawn() for _ in range(min(TOGETHER, resamples - start))]
-        if density.is_nested:
+        if density.uses_marginal_likelihood:
             found += find_held_modes(density, tables, mode)
         else:
             found += [end.x for end in find_modes(density, tables)]

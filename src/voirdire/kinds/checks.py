@@ -46,7 +46,7 @@ def orientation_check(
     return Check("orientation", level, mass, message)
 
 
-def withhold_orientation(found: list[Check], anchored: bool) -> list[Check]:
+def withhold_orientation_probability(found: list[Check], anchored: bool) -> list[Check]:
     """Checks of one fit, with the probability of orientation withheld where judges depend on each other.
 
     That probability counts each judge as a witness of its own: eight that share a mistake outvote the truth with a
@@ -55,7 +55,7 @@ def withhold_orientation(found: list[Check], anchored: bool) -> list[Check]:
     Examples
     --------
     >>> found = [orientation_check(1e-9), Check("dependence", "fail", 2.0, "8 judges, worth about 2 independent ones.")]
-    >>> withhold_orientation(found, anchored=False)[0].level
+    >>> withhold_orientation_probability(found, anchored=False)[0].level
     'warn'
     """
     level: Level = next((entry.level for entry in found if entry.check == "dependence"), "ok")

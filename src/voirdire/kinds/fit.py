@@ -20,12 +20,12 @@ from voirdire.errors import InputError, NotThisKindError
 from voirdire.infer.diagnose import summarise_draws, to_arviz
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.pymc_model import pymc_model, variable_draws
-from voirdire.kinds.checks import withhold_orientation
+from voirdire.kinds.checks import withhold_orientation_probability
 from voirdire.kinds.columns import Columns, TablesByName, to_data_frame, to_records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.idata import split_chains, to_inference_data
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.panel_gap import check_about
+from voirdire.kinds.panel_gap import check_result_subject
 from voirdire.model.problem import TARGET, Check, Problem, worst_level
 from voirdire.model.specs import Model
 from voirdire.tables.given import convert_to_library
@@ -125,7 +125,7 @@ class Fit:
 
     def verdicts(self) -> pd.DataFrame:
         """Verdict on each judge: judge, verdict, why, information; see :mod:`voirdire.decide.verdicts`."""
-        return self._rows(tuple(find_verb("verdicts")(self)))
+        return self._rows(tuple(import_fit_function("verdicts")(self)))
 
     def anchor_methods(self) -> pd.DataFrame:
         """Success of each way to use the anchors in predicting those left out: method, log_loss, log_loss_se, accuracy,
@@ -189,7 +189,7 @@ class Fit:
             "panel": what its judges answer, the default. "target": what people would, whoever the judges of the rows
             are, with intervals of probability ``prob`` that hold how far panels are from people
             (:mod:`voirdire.kinds.target_predictions`), and beside it (``..._panel``) the same by the panel alone: see
-            :func:`.votes.about_items.compared_items`, :func:`.scores.about_items.scored_items` and
+            :func:`.votes.about_items.predict_comparisons`, :func:`.scores.about_items.item_score_questions` and
             :func:`.rankings.about_items.ranked_items`. Of labels it says which of the two ``p_<class>`` is, by default
             what the fit is about; rows without labels have the classes of items of the fit.
 
@@ -209,7 +209,7 @@ class Fit:
         >>> bool(row["low"] < row["p_first"] < row["p_first_panel"])
         True
         """
-        check_about(about, None)
+        check_result_subject(about, None)
         problem = self.problem if about is None else replace(self.problem, about=about)
         if about == TARGET:
             return self._frame(self.kind.predict_target(problem, self.posterior, table, self.prob))
@@ -224,11 +224,11 @@ class Fit:
         ``error`` is the share that may be otherwise, ``prob`` how sure that is, ``cost_human`` and ``cost_error`` the
         prices of a person's answer and of an error; see :func:`voirdire.decide.escalate.escalate`.
         """
-        return find_verb("escalate")(self, people, **settings)
+        return import_fit_function("escalate")(self, people, **settings)
 
     def update(self: F, answers: object, criteria: object = None) -> F:
         """Fit again with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""
-        return find_verb("update")(self, answers, criteria)  # type: ignore[no-any-return]
+        return import_fit_function("update")(self, answers, criteria)  # type: ignore[no-any-return]
 
     @property
     def idata(self) -> Any:
@@ -285,20 +285,20 @@ class Fit:
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
         """Draw a figure ("ranking", "judges", "trace", ...; ArviZ's names will do); see :func:`.figures.plot`."""
-        drawn: Axes = find_verb("plot")(self.in_pandas, kind, ax)
+        drawn: Axes = import_fit_function("plot")(self.in_pandas, kind, ax)
         return drawn
 
     def report(self, out: str | Path | None = None, *, overwrite: bool = False) -> Path:
         """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
-        return find_verb("report")(self.in_pandas, out, overwrite=overwrite)  # type: ignore[no-any-return]
+        return import_fit_function("report")(self.in_pandas, out, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the fit to a folder, whole or not at all; see :func:`voirdire.fit.store.save`."""
-        return find_verb("save")(self.in_pandas, folder, overwrite=overwrite)  # type: ignore[no-any-return]
+        return import_fit_function("save")(self.in_pandas, folder, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def export(self, to: str, out: str | Path, *, system: str | None = None, overwrite: bool = False) -> Path:
         """Write the fit as another tool reads it; see :func:`voirdire.report.exports.export`."""
-        return find_verb("export")(self.in_pandas, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
+        return import_fit_function("export")(self.in_pandas, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
         """As :meth:`as_dict`."""
@@ -328,10 +328,10 @@ class Fit:
             **self.kind.context_results(self.problem, self.posterior, self.prob),
             "decision": None if self.decision is None else self.decision.as_dict(),
             **({"over_time": to_records(self._judge_habits)} if self._judge_habits["judge"] else {}),
-            **({} if self.anchored is None else _as_dict(self.anchored)),
+            **({} if self.anchored is None else _anchors_as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }
-        for row, said in zip(found.get("judges", ()), find_verb("verdicts")(self), strict=False):
+        for row, said in zip(found.get("judges", ()), import_fit_function("verdicts")(self), strict=False):
             row.update(said)
         return found
 
@@ -339,7 +339,7 @@ class Fit:
     def decision(self) -> Any:
         """Decision about the items, :class:`voirdire.decide.decision.Decision`; None without scores, draws or links."""
         try:
-            return find_verb("decide")(self)
+            return import_fit_function("decide")(self)
         except InputError:
             return None
 
@@ -356,7 +356,7 @@ class Fit:
         judges, of_method = self.tables["judges"], list(self.method_checks)
         checks = self.kind.checks(self.problem, self.posterior, judges, of_method, self.seed, chosen)
         checks += check_prior(self.problem, self.posterior, all(one.check != "weights" for one in checks))
-        return tuple(withhold_orientation(checks, self.kind.has_anchors(self.problem)))
+        return tuple(withhold_orientation_probability(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:
         """Say what a fit of this kind has, where something is asked for that only fits of others have."""
@@ -375,7 +375,7 @@ class Fit:
 
     def _repr_html_(self) -> str:
         """HTML that a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
-        return str(find_verb("notebook")(self.in_pandas))
+        return str(import_fit_function("notebook")(self.in_pandas))
 
     def __repr__(self) -> str:
         problem = self.problem
@@ -391,11 +391,11 @@ def _fit_classes(base: type[Fit]) -> list[type[Fit]]:
     return itself + [made for below in base.__subclasses__() for made in _fit_classes(below)]
 
 
-def _as_dict(anchored: Anchored) -> dict[str, Any]:
+def _anchors_as_dict(anchored: Anchored) -> dict[str, Any]:
     anchors = {"mode": anchored.mode, "chosen": anchored.chosen, "methods": list(anchored.methods)}
     return {"anchors": anchors} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
 
 
-def find_verb(name: str) -> Any:
+def import_fit_function(name: str) -> Any:
     """A verb of fits that lives above them in the house; the front door knows where."""
     return getattr(import_module(import_module("voirdire").FIT_VERBS[name]), name)

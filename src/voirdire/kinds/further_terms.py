@@ -12,14 +12,21 @@ from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.own_families import asked_families
 from voirdire.model.design import Term
-from voirdire.model.panel_density import STEP, TIME, added_equation, added_terms, term_label, walk_numbers
+from voirdire.model.panel_density import (
+    STEP,
+    TIME,
+    added_equation,
+    added_terms,
+    random_walk_design,
+    term_label,
+)
 from voirdire.model.specs import Model
 from voirdire.model.term_rows import PLUS, TIMES, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families
 from voirdire.tables.further import further_names, with_column, with_covariates
 from voirdire.tables.problems import Problems, nearest_name
-from voirdire.tables.times import shown_time
+from voirdire.tables.times import format_time
 from voirdire.typing import Bools, Floats, Ints
 
 PERIODS = 8  # at most, of a term of time
@@ -69,7 +76,7 @@ def attach_terms(
     of, left = _add_own_families(of, request)
     notes += left
     if request.terms:
-        _check_named(request, rows, of)
+        _check_unused_settings(request, rows, of)
     else:
         more = _covariate_terms(of.further.covariates, len(of.judges), judge_sd)
         more += [] if request.by is None else [TermRow(("item", request.by))]
@@ -81,9 +88,9 @@ def attach_terms(
         elif name in (*COLUMNS, *OF_SCORES):
             _check_column(name, of)
         elif name in of_judges:
-            _check_of_judges(name, of, request)
+            _check_judge_groups(name, of, request)
         elif name == FAMILY and name not in of.further.columns:
-            _check_of_judges(name, of, request)
+            _check_judge_groups(name, of, request)
             of = _add_families(of, request.families)
         elif name == OWN_FAMILY and name not in of.further.covariates:
             raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
@@ -92,7 +99,7 @@ def attach_terms(
             of = with_column(of, name)
             taken = "numbers" if name in of.further.covariates else "names"
             notes.append(f"Column {name} is taken as {taken}.")
-    _check_rows(rows, of)
+    _check_covariates_per_term(rows, of)
     if rows:
         notes.append(f"Terms beside those of {model.name}: {', '.join(row.words for row in rows)}.")
         said = added_equation(rows, of.further.covariates)
@@ -114,7 +121,7 @@ def _add_families(table: Any, families: object) -> Any:
     return table.with_further(table.further.with_factor(FAMILY, levels, code))
 
 
-def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
+def _check_unused_settings(request: Request, rows: Sequence[TermRow], table: Any) -> None:
     """Raise unless all that was given for terms is named in one."""
     given = [*table.further.covariates, *([] if request.by is None else [request.by])]
     named = {name for row in rows for name in row.factors}
@@ -171,7 +178,7 @@ def _add_periods(table: Any) -> Any:
     period = np.minimum((before * PERIODS / table.rows).astype(np.int64), PERIODS - 1)
     _, period = np.unique(period if len(moments) > PERIODS else np.arange(len(moments)), return_inverse=True)
     first = [moments[period == one].min() for one in range(period.max() + 1)]
-    levels = tuple(f"period {at + 1}: from {shown_time(moment)}" for at, moment in enumerate(first))
+    levels = tuple(f"period {at + 1}: from {format_time(moment)}" for at, moment in enumerate(first))
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
 
 
@@ -199,7 +206,7 @@ def _check_column(name: str, table: Any) -> None:
         raise InputError(f"terms: {name!r} is the same in every row of the {table.data}; leave it out")
 
 
-def _check_of_judges(name: str, table: Any, request: Request) -> None:
+def _check_judge_groups(name: str, table: Any, request: Request) -> None:
     """What judges belong to must be known."""
     if name == "group" and not table.groups:
         raise InputError(f"terms: the {table.data} have no column 'group'; leave it out")
@@ -215,7 +222,7 @@ def why_no_families(table: Any, request: Request) -> str | None:
     return "no family has several judges" if len(set(of_each.values())) == len(of_each) else None
 
 
-def _check_rows(rows: Sequence[TermRow], table: Any) -> None:
+def _check_covariates_per_term(rows: Sequence[TermRow], table: Any) -> None:
     problems = Problems("terms")
     for row in rows:
         numbers = [name for name in row.factors if name in (*table.further.covariates, TIME)]
@@ -336,7 +343,7 @@ def resolve_terms(
     steps, walk = 0, np.zeros((1, 0))
     if TIME in named:
         steps, period = len(further.factors[PERIOD]) - 1, further.codes[PERIOD]
-        after = walk_numbers(period, steps + 1)
+        after = random_walk_design(period, steps + 1)
         parts.append(after if table.item.ndim == 1 else np.repeat(after[:, None], 2, axis=1))
         walk = after[np.unique(period, return_index=True)[1]]
         levels[STEP] = further.factors[PERIOD][1:]
@@ -371,7 +378,7 @@ def _own_family_judges(table: Any) -> tuple[str, ...]:
     return tuple(table.judges[judge] for judge in np.unique(table.judge[some]))
 
 
-def check_sided(added: Resolved, what: str, differ: Bools | None = None) -> None:
+def check_terms_vary(added: Resolved, what: str, differ: Bools | None = None) -> None:
     """Refuse terms that are the same for all items of an answer: they say nothing of their order.
 
     Parameters

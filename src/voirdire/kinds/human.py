@@ -135,7 +135,7 @@ class LeftOut:
     usable: bool = True
 
     @classmethod
-    def of_several(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
+    def from_answer_probabilities(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
         """Of answers that are one of several.
 
         Parameters
@@ -147,7 +147,7 @@ class LeftOut:
 
         Examples
         --------
-        >>> LeftOut.of_several(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
+        >>> LeftOut.from_answer_probabilities(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
         [1.0, 0.5]
         """
         rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIED
@@ -203,7 +203,7 @@ class HumanAnswers(Generic[P]):
         InputError
         """
 
-    def check_mode(self, asked: str | None, method: str) -> None:
+    def check_requested_method(self, asked: str | None, method: str) -> None:
         """Raise where they cannot be used as asked.
 
         Raises

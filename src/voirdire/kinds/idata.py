@@ -18,7 +18,7 @@ from voirdire.kinds.answers import Answers
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.quantities import Quantities
 from voirdire.model.density import LogDensity
-from voirdire.model.natural_scales import estimated_name, natural_name, quantity_fact
+from voirdire.model.natural_scales import estimated_name, natural_name, unit_and_definition
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -172,7 +172,7 @@ def _describe_variable(group: str, name: str, unit: str) -> dict[str, str]:
         units, definition = GROUPS[group]
         return {"units": units, "definition": definition.format(name=name)}
     if group == "posterior" or (group, name) == ("constant_data", "weight"):
-        found = quantity_fact(name, unit)
+        found = unit_and_definition(name, unit)
         return {"units": found.units, "definition": found.definition}
     if group == "unconstrained_posterior":
         return _describe_unconstrained(name, unit)
@@ -187,6 +187,9 @@ def _describe_variable(group: str, name: str, unit: str) -> dict[str, str]:
 def _describe_unconstrained(name: str, unit: str) -> dict[str, str]:
     for prefix, word in (("logit_", "log-odds"), ("log_", "log")):
         if name.startswith(prefix):
-            what = quantity_fact(natural_name(name.removeprefix("logit_")), unit)
+            what = unit_and_definition(natural_name(name.removeprefix("logit_")), unit)
             return {"units": word, "definition": f"{word} of: {what.definition}"}
-    return {"units": quantity_fact(name, unit).units, "definition": quantity_fact(name, unit).definition}
+    return {
+        "units": unit_and_definition(name, unit).units,
+        "definition": unit_and_definition(name, unit).definition,
+    }

@@ -20,17 +20,17 @@ from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
 from voirdire.kinds.scores import results as score_results
-from voirdire.kinds.scores.about_items import scored_items
+from voirdire.kinds.scores.about_items import item_score_questions
 from voirdire.kinds.scores.bootstrap import resample_scores as resampled_scores
 from voirdire.kinds.scores.dependence import score_residuals as score_residuals
 from voirdire.kinds.scores.kind import SCORES, given_or_stored_criteria, unpack_criteria
-from voirdire.kinds.scores.weights import OnCriteria, read_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.unused_columns import unused_columns
 from voirdire.kinds.votes import results as vote_results
-from voirdire.kinds.votes.about_items import compared_items
-from voirdire.kinds.votes.answers import held_out_votes
+from voirdire.kinds.votes.about_items import predict_comparisons
+from voirdire.kinds.votes.answers import evaluate_held_out_votes
 from voirdire.kinds.votes.bootstrap import resample_votes as resampled_votes
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.kind import VOTES, unpack_people
@@ -87,7 +87,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         "items": vote_results.ranking_table,
         "judges": joint_judge_table,
         "criteria": vote_results.criterion_table,
-        "groups": lambda problem, *how: score_results.group_table(problem.of_scores, *how),
+        "groups": lambda problem, *how: score_results.judge_group_table(problem.of_scores, *how),
         "cutpoints": lambda problem, *how: score_results.cutpoint_table(problem.of_scores, *how),
     }
 
@@ -163,7 +163,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         both = (kind.table_of(part) for kind, part in self.parts(problem))
         return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
 
-    def with_data(
+    def problem_with_table(
         self,
         problem: JointProblem,
         *,
@@ -192,7 +192,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     def on_criteria(self, problem: JointProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
-        return read_criteria(given, criteria).after(problem.of_votes.criteria_votes)
+        return read_criterion_importance(given, criteria).after(problem.of_votes.criteria_votes)
 
     def has_anchors(self, problem: JointProblem) -> bool:
         """True if people answered some comparisons."""
@@ -208,9 +208,9 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     ) -> Columns:
         """Of comparisons, which have two items, as votes; else as scores."""
         asked = (
-            compared_items(problem.of_votes, table)
+            predict_comparisons(problem.of_votes, table)
             if _has_pairs(table)
-            else scored_items(problem.of_scores, table)
+            else item_score_questions(problem.of_scores, table)
         )
         return predict_about_target(problem, posterior, asked, prob)
 
@@ -236,12 +236,12 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         """That of the votes; scores have theirs by :meth:`parts`."""
         return VOTES.calibration(problem.of_votes, posterior)
 
-    def held_out(self, model: Model, table: VotesAndScores, here: Bools, request: Request) -> Seen:
+    def score_held_out(self, model: Model, table: VotesAndScores, here: Bools, request: Request) -> Seen:
         """As of the votes, given the others and all scores."""
-        if VOTES.can_compare(model):
-            return VOTES.held_out(model, table.votes, here, request)
+        if VOTES.predicts_answers(model):
+            return VOTES.score_held_out(model, table.votes, here, request)
         how: dict[str, Any] = {"levels": request.levels, "ties": table.votes.has_ties, "keep_empty": True}
-        return held_out_votes(
+        return evaluate_held_out_votes(
             table.votes, here, lambda seen: encode_joint(model, VotesAndScores(seen, table.scores), **how)
         )
 

@@ -31,7 +31,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import linked_items_check
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
-from voirdire.kinds.scores.weights import OnCriteria, read_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
@@ -120,7 +120,7 @@ def encode_joint(
     (('x', 'y', 'z'), [2, 1])
     """
     of_votes, of_scores = model.part("votes"), model.part("scores")
-    given = read_criteria(criteria, tables.scores.criteria, ties=model.ties is not None)
+    given = read_criterion_importance(criteria, tables.scores.criteria, ties=model.ties is not None)
     on_criteria, weights = given.check(model)
     if on_criteria is None:
         of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them

@@ -34,7 +34,7 @@ from voirdire.model.target_answers import TargetAnswers
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
-from voirdire.tables.covariates import columns_of, covariate_names
+from voirdire.tables.covariates import covariate_columns, covariate_names
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
@@ -79,11 +79,13 @@ class Request:
         found = (
             ()
             if self.covariates is None
-            else (*columns_of(self.covariates), *covariate_names(self.covariates))
+            else (*covariate_columns(self.covariates), *covariate_names(self.covariates))
         )
         found += () if self.by is None else (self.by,)
         names = [name for row in self.terms for name in row.factors]
-        return tuple(dict.fromkeys((*found, *names, *columns_of(names))))  # of votes also those of each item
+        return tuple(
+            dict.fromkeys((*found, *names, *covariate_columns(names)))
+        )  # of votes also those of each item
 
 
 class Entrants(NamedTuple):
@@ -194,7 +196,7 @@ class Kind(ABC, Generic[T, P]):
         return unused_columns(problem, self.table_of(problem), sums)
 
     @abstractmethod
-    def with_data(
+    def problem_with_table(
         self, problem: P, *, table: T | None = None, criteria: Any = None, answer_weight: Floats | None = None
     ) -> P:
         """The model of a problem over its own or another table of the same coding and scale.
@@ -363,7 +365,7 @@ class Kind(ABC, Generic[T, P]):
         """
         return Preference()
 
-    def spread_in_contexts(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
+    def context_difference_variance(self, problem: P, posterior: Posterior, items: tuple[str, str]) -> float:
         """Variance, over contexts like those of a table, of how far two entrants are apart; 0 without contexts."""
         found = self.in_contexts(problem, posterior)
         if found is None:
@@ -491,7 +493,7 @@ class Kind(ABC, Generic[T, P]):
 
     compared: ClassVar[tuple[str, ...]]  # kinds of models that predict its answers
 
-    def can_compare(self, model: Model) -> bool:
+    def predicts_answers(self, model: Model) -> bool:
         """True if a model predicts the answers of this kind."""
         return model.data in self.compared
 
@@ -500,7 +502,7 @@ class Kind(ABC, Generic[T, P]):
         return False
 
     @abstractmethod
-    def held_out(self, model: Model, table: T, here: Bools, request: Request) -> Seen:
+    def score_held_out(self, model: Model, table: T, here: Bools, request: Request) -> Seen:
         """Log probability of some answers, of a fit that has not seen them; and whether each was the most probable.
 
         Parameters

@@ -78,7 +78,7 @@ class Gap:
         ([0.5, -0.5], [0.7, 0.7])
         """
         rng = np.random.default_rng(OWN)
-        kept = self._kept(rng, len(drawn))
+        kept = self._shared_variance_draws(rng, len(drawn))
         middle, size = mean_and_sd(drawn)
         size = size if spread is None else spread[:, None]
         noise = size * np.sqrt(kept * (1.0 - kept)) * rng.standard_normal(drawn.shape)
@@ -86,15 +86,15 @@ class Gap:
 
     def point(self, score: Floats) -> Floats:
         """Scores that are expected of people, in the order of the panel's, shape (items,)."""
-        middle, kept = score.mean(), self._kept(np.random.default_rng(OWN), 4000).mean()
+        middle, kept = score.mean(), self._shared_variance_draws(np.random.default_rng(OWN), 4000).mean()
         return np.asarray(middle + kept * (score - middle))
 
-    def _kept(self, rng: np.random.Generator, draws: int) -> Floats:
+    def _shared_variance_draws(self, rng: np.random.Generator, draws: int) -> Floats:
         gap = np.exp(self.mean + self.sd * rng.standard_normal((draws, 1)))
         return np.asarray(1.0 / (1.0 + gap**2))
 
 
-def check_about(about: str | None, judges: str | None) -> None:
+def check_result_subject(about: str | None, judges: str | None) -> None:
     """Raise where results cannot be about that, judges are no such, or one contradicts the other.
 
     Raises

@@ -74,7 +74,7 @@ class Preference:
         return replace(self, scale=float(np.sqrt(self.scale**2 + np.pi * variance / 8.0)))
 
 
-def people_coin(model: Model, values: Values) -> float:
+def people_reliability(model: Model, values: Values) -> float:
     """Probability that people answer as they see items: by their answers, else as the model expects; 1 without a coin.
 
     Parameters
@@ -86,7 +86,7 @@ def people_coin(model: Model, values: Values) -> float:
     Examples
     --------
     >>> from voirdire.model.specs import load_model
-    >>> round(people_coin(load_model("crowd-bt"), {}), 2)
+    >>> round(people_reliability(load_model("crowd-bt"), {}), 2)
     0.95
     """
     if "anchor" in values:

@@ -17,7 +17,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit_in_batches
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.effects import effect_tables, spread_table
-from voirdire.kinds.fit import Fit, find_verb
+from voirdire.kinds.fit import Fit, import_fit_function
 from voirdire.kinds.panel_gap import learned_gap, shown_draws
 from voirdire.model.problem import PANEL, Problem
 from voirdire.model.terms.arrays import logistic_sigmoid
@@ -164,12 +164,12 @@ class RankedFit(Fit):
 
     def board(self, prices: object = None, margin: float = 0.0) -> dict[str, Any]:
         """The leaderboard: what is distinguishable, what a choice may cost; see :func:`voirdire.decide.board.board`."""
-        leaderboard: dict[str, Any] = find_verb("board")(self.in_pandas, prices, margin)
+        leaderboard: dict[str, Any] = import_fit_function("board")(self.in_pandas, prices, margin)
         return leaderboard
 
     def decide(self, prices: object = None, margin: float = 0.0) -> Any:
         """Decide which items share the first place; see :func:`voirdire.decide.decision.decide`."""
-        return find_verb("decide")(self, prices, margin)
+        return import_fit_function("decide")(self, prices, margin)
 
     def strength_columns(self) -> Columns:
         """As :meth:`strengths`, as columns."""
@@ -220,7 +220,7 @@ class ComparedFit(RankedFit):
         ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
         ``repeats`` and ``seed``.
         """
-        comparisons: pd.DataFrame = find_verb("next_comparisons")(self.in_pandas, count, **settings)
+        comparisons: pd.DataFrame = import_fit_function("next_comparisons")(self.in_pandas, count, **settings)
         return convert_to_library(comparisons, self.frames)
 
     def win_matrix(self) -> pd.DataFrame:

@@ -73,7 +73,7 @@ def rank_systems(table: Rated, where: Placed, drawn: Floats, posterior: Posterio
     }
 
 
-def check_over(about: Placed | None, over: str, what: str, more: str = "") -> None:
+def check_context_scope(about: Placed | None, over: str, what: str, more: str = "") -> None:
     """Refuse ``over="these"`` where nothing is over contexts; ``more`` says where else something may be.
 
     Raises

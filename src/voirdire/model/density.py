@@ -92,7 +92,7 @@ class LogDensity(ABC):
         return values["strength"]
 
     @property
-    def is_nested(self) -> bool:
+    def uses_marginal_likelihood(self) -> bool:
         """True if spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.nested`."""
         return False
 
@@ -121,13 +121,13 @@ class LogDensity(ABC):
         """
 
     @abstractmethod
-    def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts`."""
+    def outcome_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_probabilities_and_counts`."""
 
     def latent_model(self, data: Data) -> Any:
         """The model as a field of latent values (:class:`voirdire.infer.nested.field.Field`), None of most models.
 
-        Only where :attr:`is_nested`.
+        Only where :attr:`uses_marginal_likelihood`.
         """
         raise NotImplementedError(f"model {self.model.name} is no field")
 
@@ -135,11 +135,11 @@ class LogDensity(ABC):
         """Points from which the mode is searched, whatever is found."""
         return [np.zeros(self.size)]
 
-    def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
+    def additional_starts(self, x: Floats, data: Data) -> list[Floats]:
         """More points to search from where the mode that was found, ``x``, might not be the highest."""
         return []
 
-    def likelihood_starts(self, rng: np.random.Generator, count: int) -> Floats:
+    def maple_starting_points(self, rng: np.random.Generator, count: int) -> Floats:
         """Points from which MAPLE's own estimator (:mod:`voirdire.infer.adam`) begins, shape (count, size).
 
         Raises
@@ -172,7 +172,7 @@ class LogDensity(ABC):
         return max((part.stop for part in self.parameter_slices.values()), default=0)
 
     @cached_property
-    def by_need(self) -> tuple[Parameter, ...]:
+    def dependency_order(self) -> tuple[Parameter, ...]:
         """All parameters, those first whose values others are measured by: strengths, stated first, come last."""
         measured = [p for p in self.parameters if isinstance(p.prior, Spread)]
         return (*(p for p in self.parameters if p not in measured), *reversed(measured))
@@ -186,7 +186,7 @@ class LogDensity(ABC):
         found: Values = {}
         ratios: dict[str, Array] = {}
         units: dict[Spread, tuple[Array, Array]] = {}  # what has one prior has one unit
-        for p in self.by_need:
+        for p in self.dependency_order:
             value = p.value(self._free_coordinates(p, x), self.sizes, xp)
             if isinstance(p.prior, Spread):
                 if p.prior not in units:
@@ -201,7 +201,7 @@ class LogDensity(ABC):
 
         Broadcasts with its values and has one axis more, over which the logarithms of units are averaged: the
         eigenvalues of its information matrix, of which the determinant is made.
-        ``values`` are those of all that comes before it in :attr:`by_need`; see :class:`.Spread`.
+        ``values`` are those of all that comes before it in :attr:`dependency_order`; see :class:`.Spread`.
         """
         raise NotImplementedError(f"model {self.model.name} has no such units")
 
@@ -252,39 +252,41 @@ class LogDensity(ABC):
             if isinstance(p.prior, LogDivided):
                 parts = [x[..., self.parameter_slices[name]] for name in (p.prior.others, p.name)]
                 logs = xp.concatenate(parts, axis=-1)
-                division = p.prior.log_division(logs, self.parts_of(p.prior), xp).sum(axis=-1)
+                division = p.prior.log_division(logs, self.count_scale_parts(p.prior), xp).sum(axis=-1)
                 found[p.name] = found[p.name] + division
         return found
 
-    def parts_of(self, prior: LogDivided) -> int:
+    def count_scale_parts(self, prior: LogDivided) -> int:
         """Number of spreads that are parts of one scale."""
         (others,) = (p for p in self.parameters if p.name == prior.others)
         return 1 + math.prod(others.shape(self.sizes))
 
     def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
         """Log likelihood of all that was answered."""
-        return self.log_panel(values, data, xp) + self.log_people(values, data, xp)
+        return self.log_panel_likelihood(values, data, xp) + self.log_people_likelihood(values, data, xp)
 
-    def log_panel(self, values: Values, data: Data, xp: Any) -> Array:
+    def log_panel_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
         """Log likelihood of what the judges answered, shape of the values' leading axes (draws), but see log_parts."""
         parts = self.log_parts(values, data, xp)
         return sum((log * weight).sum(axis=tuple(range(-weight.ndim, 0))) for log, weight in parts)
 
-    def log_people(self, values: Values, data: Data, xp: Any) -> Array:
+    def log_people_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
         """Log likelihood of what people answered, shape of the values' leading axes (draws); 0 without anchors."""
-        return sum((log * weight).sum(axis=-1) for log, weight in self.people_parts(values, data, xp))
+        return sum(
+            (log * weight).sum(axis=-1) for log, weight in self.people_log_probabilities(values, data, xp)
+        )
 
-    def log_oriented(self, x: Array, data: Data, xp: Any) -> Array:
+    def log_orientation(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of all that tells the two orientations of a panel apart: prior and human answers, shape (...)."""
         values, ratios = self._values_in_units(x, xp)
-        return self._log_prior(x, values, ratios, xp) + self.log_people(values, data, xp)
+        return self._log_prior(x, values, ratios, xp) + self.log_people_likelihood(values, data, xp)
 
-    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_parts`, of human answers that have a coin of their own."""
+    def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_probabilities_and_counts`, of human answers that have a coin of their own."""
         return []
 
-    def people_names(self) -> list[str]:
-        """A name for each of :meth:`people_parts`."""
+    def people_outcome_names(self) -> list[str]:
+        """A name for each of :meth:`people_log_probabilities`."""
         return []
 
     def log_density(self, x: Array, data: Data, xp: Any) -> Array:
@@ -308,21 +310,21 @@ class LogDensity(ABC):
         return [self.mirror_values(x, xp)]
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_oriented`)."""
-        here = self.log_oriented(x, data, xp)
+        """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_orientation`)."""
+        here = self.log_orientation(x, data, xp)
         if not self.has_mirror:
             return here
-        return xp.logaddexp(here, self.log_oriented(self.mirror_values(x, xp), data, xp))
+        return xp.logaddexp(here, self.log_orientation(self.mirror_values(x, xp), data, xp))
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
-        """Contribution of the twins of x: :meth:`symmetric_log_prior` less :meth:`log_oriented`, shape (...)."""
-        return self.symmetric_log_prior(x, data, xp) - self.log_oriented(x, data, xp)
+        """Contribution of the twins of x: :meth:`symmetric_log_prior` less :meth:`log_orientation`, shape (...)."""
+        return self.symmetric_log_prior(x, data, xp) - self.log_orientation(x, data, xp)
 
     def symmetric_log_density(self, x: Array, data: Data, xp: Any) -> Array:
         """As :meth:`log_density`, of vectors and all their twins: samplers target it, to leave no orientation out."""
         if "pinned" in data or not self.has_mirror:
             return self.log_density(x, data, xp)
-        return self.symmetric_log_prior(x, data, xp) + self.log_panel(self.values(x, xp), data, xp)
+        return self.symmetric_log_prior(x, data, xp) + self.log_panel_likelihood(self.values(x, xp), data, xp)
 
     def fold_orientations(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Put the twin that the prior (and people) prefer in the place of every draw, shape (..., size).
@@ -336,7 +338,7 @@ class LogDensity(ABC):
             Which draws were replaced.
         """
         twin = np.asarray(self.mirror_values(draws, np))
-        here, there = self.log_oriented(draws, data, np), self.log_oriented(twin, data, np)
+        here, there = self.log_orientation(draws, data, np), self.log_orientation(twin, data, np)
         turned = np.asarray(there > here)
         return np.where(turned[..., None], twin, draws), np.exp(-np.abs(here - there)), turned
 

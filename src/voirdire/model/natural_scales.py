@@ -67,7 +67,7 @@ def natural_name(parameter: str) -> str:
     return RENAMED.get(parameter) or parameter.removeprefix(LOG)
 
 
-def quantity_fact(name: str, unit: str) -> Fact:
+def unit_and_definition(name: str, unit: str) -> Fact:
     """Unit and definition of a quantity on its natural scale.
 
     Parameters
@@ -78,7 +78,7 @@ def quantity_fact(name: str, unit: str) -> Fact:
 
     Examples
     --------
-    >>> quantity_fact("spread", "log-odds").units, quantity_fact("judge:length", "log-odds").definition
+    >>> unit_and_definition("spread", "log-odds").units, unit_and_definition("judge:length", "log-odds").definition
     ('log-odds', 'effect of the further term judge:length')
     """
     found = FACTS.get(name)

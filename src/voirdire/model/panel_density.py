@@ -91,7 +91,7 @@ class PanelDensity(LogDensity):
         return tuple(found.values())
 
     @property
-    def is_nested(self) -> bool:
+    def uses_marginal_likelihood(self) -> bool:
         """Always: spreads are found by their marginal likelihood."""
         return True
 
@@ -133,7 +133,7 @@ class PanelDensity(LogDensity):
         """As the family has them."""
         return self.family.log_parts(self.predictors(values, data, xp), data["panel"]["answers"], xp)
 
-    def part_names(self, data: Data) -> list[str]:
+    def outcome_names(self, data: Data) -> list[str]:
         """Numbered."""
         count = len(self.log_parts(self.values(np.zeros(self.size), np), data, np))
         return [f"answers_{number}" for number in range(1, count + 1)]
@@ -251,12 +251,12 @@ def sum_of_terms(
     return total
 
 
-def walk_numbers(period: Ints, periods: int) -> Floats:
+def random_walk_design(period: Ints, periods: int) -> Floats:
     """The numbers of a walk's steps in each row, shape (rows, periods - 1): 1 after the step, less the mean.
 
     Examples
     --------
-    >>> walk_numbers(np.array([0, 1, 2, 2]), 3).tolist()
+    >>> random_walk_design(np.array([0, 1, 2, 2]), 3).tolist()
     [[-0.75, -0.5], [0.25, -0.5], [0.25, 0.5], [0.25, 0.5]]
     """
     after = (period[:, None] > np.arange(periods - 1)).astype(float)

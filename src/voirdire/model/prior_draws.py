@@ -27,14 +27,14 @@ def draw_from_prior(
     which is exact where the probability itself would round to one; they change sign for judges that are reversed.
     """
     drawn: dict[str, Floats] = {}
-    for p in density.by_need:
+    for p in density.dependency_order:
         if only is not None and p.name not in only:
             drawn[p.name] = np.zeros(math.prod(p.free_shape(density.sizes)))
             continue
         drawn[p.name] = _draw_parameter(p, density, drawn, rng)
         if isinstance(p.prior, LogDivided):
             # independent exponential variables over their sum are uniform on the simplex
-            n, names = density.parts_of(p.prior), (p.prior.others, p.name)
+            n, names = density.count_scale_parts(p.prior), (p.prior.others, p.name)
             undivided = np.log(sum(np.exp(drawn[name]).sum() for name in names))
             shift = np.log(rng.exponential(1.0 / p.prior.rate_of_sum(n))) - undivided
             drawn |= {name: drawn[name] + shift for name in names}

@@ -105,7 +105,7 @@ class Problem:
         """
         raise NotImplementedError(f"model {self.model.name} has no twins")
 
-    def check_compiled(self) -> None:
+    def check_can_compile(self) -> None:
         """Refuse tables that cannot be compiled, as NUTS needs; most can."""
 
     @property

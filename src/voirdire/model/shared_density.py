@@ -72,17 +72,17 @@ class SharedDensity(LogDensity):
         """Those of the parts, one after the other."""
         return [found for part in self.parts for found in part.log_parts(values, data, xp)]
 
-    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_parts`, of human answers."""
-        return [found for part in self.parts for found in part.people_parts(values, data, xp)]
+    def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_probabilities_and_counts`, of human answers."""
+        return [found for part in self.parts for found in part.people_log_probabilities(values, data, xp)]
 
-    def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts`."""
-        return [name for part in self.parts for name in part.part_names(data)]
+    def outcome_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_probabilities_and_counts`."""
+        return [name for part in self.parts for name in part.outcome_names(data)]
 
-    def people_names(self) -> list[str]:
-        """A name for each of :meth:`people_parts`."""
-        return [name for part in self.parts for name in part.people_names()]
+    def people_outcome_names(self) -> list[str]:
+        """A name for each of :meth:`people_log_probabilities`."""
+        return [name for part in self.parts for name in part.people_outcome_names()]
 
     def starts(self, data: Data) -> list[Floats]:
         """Halfway between where the search of each part would start."""

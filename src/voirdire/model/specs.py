@@ -40,12 +40,12 @@ from voirdire.settings import (
     ANY,
     TEXT,
     Rule,
+    choice_rule,
     find_faults,
     is_number,
-    one_of_words,
     read_toml,
-    unknown_value,
-    unknown_word,
+    unknown_name_message,
+    unknown_value_message,
 )
 
 
@@ -160,9 +160,9 @@ _REDUCTIONS = Rule(
     "each [[reduces_to]] needs exactly 'model' and 'when', both text",
 )
 _TOP = _TEXT | {
-    "data": replace(one_of_words(SECTIONS), base=_TEXT["data"]),
-    "criteria": replace(one_of_words(("collapse", "separate")), base=_TEXT["criteria"]),
-    "pool": one_of_words(("none", "majority", "mean", "median")),
+    "data": replace(choice_rule(SECTIONS), base=_TEXT["data"]),
+    "criteria": replace(choice_rule(("collapse", "separate")), base=_TEXT["criteria"]),
+    "pool": choice_rule(("none", "majority", "mean", "median")),
     "reduces_to": _REDUCTIONS,
     "term": ANY,
 }
@@ -338,7 +338,7 @@ def load_model(model: str | Path | Model) -> Model:
     if any(mark in name for mark in "/\\."):
         raise InputError(f"model {name!r} is no model's name, and a model file's name ends in .toml")
     if name not in names:
-        raise InputError(unknown_word("model", name, names))
+        raise InputError(unknown_name_message("model", name, names))
     return _read_model(specification_folder("models") / f"{name}.toml")
 
 
@@ -378,7 +378,7 @@ def _model_problems(content: dict[str, Any]) -> list[str]:
         if not isinstance(section, dict) or "kind" not in section:
             problems.append(f"[{name}] needs a 'kind', one of {', '.join(terms)}")
         elif not isinstance(section["kind"], str) or section["kind"] not in terms:
-            problems.append(unknown_value(f"[{name}] kind", section["kind"], terms))
+            problems.append(unknown_value_message(f"[{name}] kind", section["kind"], terms))
         else:
             numbers = {key: value for key, value in section.items() if key != "kind"}
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)

@@ -39,7 +39,7 @@ CAUTION = 0.9  # probability planned for: the same t and a normal posterior are 
 
 @dataclass(frozen=True)
 class ApartPlan:
-    """Result of :func:`plan_apart`.
+    """Result of :func:`plan_to_distinguish`.
 
     Attributes
     ----------
@@ -78,7 +78,9 @@ class ApartPlan:
         )
 
 
-def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float | None = None) -> ApartPlan:
+def plan_to_distinguish(
+    fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float | None = None
+) -> ApartPlan:
     """Find how many more votes, scores or rankings, contexts or judges make two items distinguishable.
 
     Parameters
@@ -101,7 +103,7 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float 
     >>> import pandas as pd
     >>> from voirdire.fit.verb import fit
     >>> votes = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 12 + ["y"] * 7})
-    >>> found = plan_apart(fit(votes, model="bradley-terry"))
+    >>> found = plan_to_distinguish(fit(votes, model="bradley-terry"))
     >>> found.items, found.rows[0]["of"], found.rows[0]["more"] > 19
     (('x', 'y'), 'votes of this kind', True)
     """
@@ -127,7 +129,7 @@ def plan_apart(fit: Fit, apart: str | tuple[str, str] = "top", *, margin: float 
     if entrants.contexts:
         each = f"{round(total / entrants.contexts):,} {answers} each"
         ways = [(f"contexts, asked as much ({each})", entrants.contexts, 0.0)]
-        ways += [(f"{answers} in the same contexts", total, _of_contexts(fit, items, s))]
+        ways += [(f"{answers} in the same contexts", total, _deviation_between_contexts(fit, items, s))]
     ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, 0.0)]
     about_people, rows = is_about_people(fit), []
     for of, there, stays in ways:
@@ -164,7 +166,7 @@ def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int,
     return names.index(two[0]), names.index(two[1])
 
 
-def _of_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
+def _deviation_between_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
     """Deviation of a difference over contexts like these that is left by knowing these exactly."""
     found = fit.kind.in_contexts(fit.problem, fit.posterior)
     if found is None:

@@ -47,7 +47,7 @@ class Added:
 
     Examples
     --------
-    >>> read_added("position-first:1..3,10").counts
+    >>> parse_added_judges("position-first:1..3,10").counts
     (1, 2, 3, 10)
     """
 
@@ -93,7 +93,7 @@ class Bearing:
         }
 
 
-def read_added(text: str) -> Added:
+def parse_added_judges(text: str) -> Added:
     """Read what to add: ``KIND:COUNTS`` or ``KIND(FIELD=VALUE, ...):COUNTS``, counts as ``1..20`` or ``1,2,5``.
 
     Raises
@@ -103,9 +103,9 @@ def read_added(text: str) -> Added:
 
     Examples
     --------
-    >>> read_added("one-coin(eta=0.6):2,4").judge
+    >>> parse_added_judges("one-coin(eta=0.6):2,4").judge
     OneCoin(eta=0.6, scale=1.0)
-    >>> read_added("alway-first:3")
+    >>> parse_added_judges("alway-first:3")
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: add 'alway-first:3': unknown kind 'alway-first'; did you mean 'always-first'?
@@ -159,7 +159,7 @@ def ranking_robustness(
     votes : path or dataframe
         The panel's votes, as :func:`voirdire.fit` takes them. Contexts are taken together.
     add : sequence of str
-        See :func:`read_added`: ``["position-first:1..20", "random:1..10"]``.
+        See :func:`parse_added_judges`: ``["position-first:1..20", "random:1..10"]``.
     models : sequence of str, optional
         Models of votes; by default majority vote, the model with one coin a judge and that with one for each position
         (crowd-bt, crowd-bt-position; of a table with criteria maple, maple-position).
@@ -190,7 +190,7 @@ def ranking_robustness(
     wanted: list[Added] = []
     for text in add:
         try:
-            wanted.append(read_added(text))
+            wanted.append(parse_added_judges(text))
         except InputError as error:
             problems += error.problems
     if not add:
@@ -227,14 +227,14 @@ def ranking_robustness(
                         | _ranking_change(alone[model], _fit_ranked(table, model))
                     )
     table = _aggregate_rows(pd.DataFrame(rows))
-    return Bearing(table, _count_borne(table, least), len(read.judges), read.rows, least)
+    return Bearing(table, _tolerated_counts(table, least), len(read.judges), read.rows, least)
 
 
 def _check_models(models: Sequence[str]) -> None:
     problems = []
     for name in models:
         try:
-            if not VOTES.can_compare(load_model(name)):
+            if not VOTES.predicts_answers(load_model(name)):
                 problems.append(f"model {name} is not of votes; take crowd-bt-position, for example")
         except InputError as error:
             problems += error.problems
@@ -310,7 +310,7 @@ def _aggregate_rows(rows: pd.DataFrame) -> pd.DataFrame:
     return table[["model", "added", "count", "n", "concordance", "mcse", "lowest", "best_stays"]]
 
 
-def _count_borne(table: pd.DataFrame, least: float) -> pd.DataFrame:
+def _tolerated_counts(table: pd.DataFrame, least: float) -> pd.DataFrame:
     import pandas as pd
 
     rows = []

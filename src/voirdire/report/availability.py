@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.report.pair_agreement import observed_over_expected
-from voirdire.report.ppc import answers_part
+from voirdire.report.ppc import answers_of_kind
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -32,18 +32,18 @@ def check_figure(fit: Fit, kind: str) -> None:
         _NEEDS[kind](fit)
 
 
-def _rank_probability(fit: Fit) -> None:
+def _check_rank_probability(fit: Fit) -> None:
     fit.ranking()
     if fit.posterior.values is None:
         raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
 
 
 def _check_answers(fit: Fit) -> None:
-    answers_part(fit)
+    answers_of_kind(fit)
 
 
-def _score_answers(fit: Fit) -> None:
-    answers_part(fit, "scores")
+def _check_score_answers(fit: Fit) -> None:
+    answers_of_kind(fit, "scores")
 
 
 def _check_judges(fit: Fit) -> None:
@@ -114,11 +114,11 @@ def _check_shares(fit: Fit) -> None:
 
 
 _NEEDS: dict[str, Callable[[Fit], None]] = {
-    "rank-probability": _rank_probability,
+    "rank-probability": _check_rank_probability,
     "ppc": _check_answers,
     "calibration": _check_answers,
-    "ppc-scores": _score_answers,
-    "calibration-scores": _score_answers,
+    "ppc-scores": _check_score_answers,
+    "calibration-scores": _check_score_answers,
     "judges": _check_judges,
     "position": _check_position,
     "strengths": _check_strengths,

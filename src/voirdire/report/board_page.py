@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import RANKS_NOTE, with_ranks
-from voirdire.report.table import make_table, share_text, subject_heads
+from voirdire.report.table import make_table, share_text, target_panel_headings
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -49,8 +49,8 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
     )
     sections = [
         Section("board", "What is best?", "Board", tuple(_board_blocks(fit, found))),
-        Section("trust", "Can I act on it?", "Trust", (Findings(tuple(map(_check_finding, checks))),)),
-        Section("settle", "What would settle it?", "Settle", tuple(_settle_blocks(found))),
+        Section("trust", "Can I act on it?", "Trust", (Findings(tuple(map(_finding_from_row, checks))),)),
+        Section("settle", "What would settle it?", "Settle", tuple(_votes_needed_blocks(found))),
     ]
     if found.get("groups") and "items" in found["groups"][0]:
         sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_group_tables(found))))
@@ -64,7 +64,7 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
     return Page(title, subtitle, tuple(sections), tiles, fit.level)
 
 
-def _check_finding(row: dict[str, Any]) -> Finding:
+def _finding_from_row(row: dict[str, Any]) -> Finding:
     return Finding(row["check"], row["level"], row["message"])
 
 
@@ -74,7 +74,7 @@ def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
     rows = with_ranks(rows, {row["item"]: (row["first"], row["last"]) for row in rows})
     for said in fit.kind.outcome(fit.problem, fit.posterior):
         yield Text(said)
-    heads = subject_heads(rows[0], "score", fit.kind.unit(fit.problem))
+    heads = target_panel_headings(rows[0], "score", fit.kind.unit(fit.problem))
     notes = (
         found["decision"]["rule"],
         RANKS_NOTE,
@@ -102,7 +102,7 @@ def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
         )
 
 
-def _settle_blocks(found: dict[str, Any]) -> Iterator[Block]:
+def _votes_needed_blocks(found: dict[str, Any]) -> Iterator[Block]:
     yield Text(
         "How many more votes of the same kind (and more contexts, where these are what is uncertain) until two "
         "neighbours are distinguishable, if their difference is what it seems now; empty beyond 100 times as many."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.report.compare import FEW, Comparison
-from voirdire.report.figures.beside import Floats, legend_height, rows_beside
+from voirdire.report.figures.beside import Floats, legend_height, rows_comparing_runs
 from voirdire.report.figures.rows import draw_parts
 from voirdire.report.html import minus_sign
 from voirdire.report.page import Block, Figure, Page, Section, Text, isolate_name, title_with_names
@@ -26,7 +26,7 @@ def compare_page(found: Comparison) -> Page:
     sections = [
         Section("alike", "Do they rank alike?", "Ranking", tuple(_ranking_blocks(found))),
         Section("predict", "Which predicts better?", "Prediction", tuple(_prediction_blocks(found))),
-        Section("judges", "Do they trust the same judges?", "Judges", tuple(_trust_blocks(found))),
+        Section("judges", "Do they trust the same judges?", "Judges", tuple(_reliability_blocks(found))),
     ]
     if found.notes:
         sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, found.notes))))
@@ -89,7 +89,7 @@ def _prediction_blocks(found: Comparison) -> Iterator[Block]:
     )
 
 
-def _trust_blocks(found: Comparison) -> Iterator[Block]:
+def _reliability_blocks(found: Comparison) -> Iterator[Block]:
     if not found.judges:
         yield Text("None of the models tells judges apart.", "lead")
         return
@@ -108,7 +108,7 @@ def _trust_blocks(found: Comparison) -> Iterator[Block]:
 def _draw_ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
     places = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
     return draw_parts(
-        rows_beside([row["item"] for row in items], runs, places, None, "rank"), legend_height(runs)
+        rows_comparing_runs([row["item"] for row in items], runs, places, None, "rank"), legend_height(runs)
     )
 
 
@@ -119,7 +119,7 @@ def _draw_reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[
 
     names = [row["judge"] for row in judges]
     return draw_parts(
-        rows_beside(
+        rows_comparing_runs(
             names,
             runs,
             reliability_column(""),

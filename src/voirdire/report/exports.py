@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.folders import new_folder, write_file
-from voirdire.layouts import Layout, text_with
+from voirdire.layouts import Layout, recognise_text
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 _TABLES = ("items", "judges", "criteria", "shares", "confusion", "checks")
 _LAYOUTS = {
-    "csv": Layout("exported tables", {f"{name}.csv": text_with("") for name in _TABLES}),
-    "parquet": Layout("exported tables", {f"{name}.parquet": text_with("PAR1") for name in _TABLES}),
+    "csv": Layout("exported tables", {f"{name}.csv": recognise_text("") for name in _TABLES}),
+    "parquet": Layout("exported tables", {f"{name}.parquet": recognise_text("PAR1") for name in _TABLES}),
 }
 
 

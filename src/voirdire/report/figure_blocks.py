@@ -59,10 +59,10 @@ def calibration_blocks(fit: Fit) -> Iterator[Block]:
         yield from figure_blocks(fit, name, f"Are the probabilities{about} right?", said.binned + more)
 
 
-def predictive_shares(fit: Fit) -> Iterator[Block]:
+def predictive_check_blocks(fit: Fit) -> Iterator[Block]:
     """The posterior predictive check: how many shares lie outside, in words, and the figure; one for each table."""
     for name, kind in _figure_kinds(fit, "ppc"):
-        yield from _shares_of(fit, name, kind)
+        yield from _shares_check_blocks(fit, name, kind)
 
 
 def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
@@ -71,7 +71,7 @@ def _figure_kinds(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
         yield f"{name}-{kind.name}" if number else name, kind
 
 
-def _shares_of(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
+def _shares_check_blocks(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
     title, said = f"Does the fit give {kind.name} like these?", kind.page_words
     try:
         check_figure(fit, name)

@@ -12,7 +12,7 @@ from voirdire.report.page import Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import best_section, systems_section
 from voirdire.report.sections.classes import SURE, classes_section, count_settled, shares_section
-from voirdire.report.sections.judges import groups_section, judges_section, standing_sentence
+from voirdire.report.sections.judges import better_than_chance_sentence, groups_section, judges_section
 from voirdire.report.sections.matters import criteria_section
 from voirdire.report.sections.trust import trust_section
 from voirdire.report.table import Table, is_missing, make_table, share_text
@@ -97,7 +97,7 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
     yield (
         "Judges",
         f"{len(result['judges']):,}",
-        standing_sentence(result["judges"], chance_reliability(fit), position=told),
+        better_than_chance_sentence(result["judges"], chance_reliability(fit), position=told),
     )
     for name, count in fit.kind.named_counts(fit.problem).items():
         yield name.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"

@@ -51,16 +51,16 @@ def html_page(page: Page) -> str:
         version=metadata.version("voirdire"),
         script=Markup(script),
         style=Markup(style),
-        policy=Markup(page_policy()),
+        policy=Markup(security_policy()),
     )
 
 
-def page_policy() -> str:
+def security_policy() -> str:
     """The policy of the page: it loads nothing, and no script but its own runs in it.
 
     Examples
     --------
-    >>> page_policy().split("; ")[0]
+    >>> security_policy().split("; ")[0]
     "default-src 'none'"
     """
     script = base64.b64encode(hashlib.sha256(_read_asset("script.js").strip().encode()).digest()).decode()

@@ -20,7 +20,7 @@ from voirdire.errors import InputError
 from voirdire.infer.diagnose import psis_loo
 from voirdire.kinds.registry import votes_of
 from voirdire.kinds.votes.chances import cell_probabilities
-from voirdire.report.ppc import table_of
+from voirdire.report.ppc import votes_of_fit
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -56,7 +56,7 @@ def pointwise_loo(fit: Fit) -> Pointwise:
     >>> pointwise_loo(fit(table, model="bradley-terry")).elpd.shape
     (9,)
     """
-    votes = table_of(fit)
+    votes = votes_of_fit(fit)
     if fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
     problem = votes_of(fit.problem, "loo")

@@ -68,7 +68,7 @@ def split_mark(cell: str) -> tuple[str, str, bool]:
     return (text[1:-1], "second", same) if text.startswith("_") else (text, "", same)
 
 
-def _criterion_widths(heads: Heads) -> list[tuple[str, int]]:
+def _columns_per_criterion(heads: Heads) -> list[tuple[str, int]]:
     """Criteria with the number of their columns; empty where there is only one without a name."""
     found = [(name, len(list(of))) for name, of in groupby(heads, lambda head: head[0])]
     return [] if found == [("", len(heads))] else found
@@ -77,7 +77,7 @@ def _criterion_widths(heads: Heads) -> list[tuple[str, int]]:
 def _html_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     above = "".join(
         f'<th colspan="{wide}" scope="colgroup">{html.escape(name)}</th>'
-        for name, wide in _criterion_widths(heads)
+        for name, wide in _columns_per_criterion(heads)
     )
     top = f"<tr><td></td>{above}</tr>\n" if above else ""
     names = "".join(f'<th scope="col">{html.escape(name)}</th>' for _, name in heads)
@@ -103,9 +103,9 @@ def _html_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
 
 def _latex_table(heads: Heads, rows: list[list[str]], caption: str) -> str:
     above, at = "", 2
-    if _criterion_widths(heads):
+    if _columns_per_criterion(heads):
         over, rules = [], []
-        for name, wide in _criterion_widths(heads):
+        for name, wide in _columns_per_criterion(heads):
             over.append(rf"\multicolumn{{{wide}}}{{c}}{{{escape_latex(name)}}}")
             rules.append(rf"\cmidrule(lr){{{at}-{at + wide - 1}}}")
             at += wide

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from voirdire.report.page import shorten_name
-from voirdire.report.table import Table, make_table, subject_heads
+from voirdire.report.table import Table, make_table, target_panel_headings
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -44,9 +44,9 @@ def notebook(fit: Fit) -> str:
     items = result["items"]
     title = f"Items, best first{intervals}"
     if "score" in items[0]:
-        heads |= subject_heads(items[0], "score", unit)
+        heads |= target_panel_headings(items[0], "score", unit)
     else:
-        heads |= subject_heads(items[0], "probability")
+        heads |= target_panel_headings(items[0], "probability")
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")
     parts.append(_table_html(make_table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))

@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.ppc import draws_of_cells, table_of
+from voirdire.report.ppc import cell_probability_draws, votes_of_fit
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -129,7 +129,7 @@ def measure_agreement(fit: Fit) -> Observed:
     """Agreement of every two judges, measured anew; as :func:`observed_over_expected`."""
     from scipy import sparse
 
-    votes = table_of(fit)
+    votes = votes_of_fit(fit)
     cell = votes.row_cell
     low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
     key = ((votes.criterion * len(votes.items) + low) * len(votes.items) + high)[cell]
@@ -153,7 +153,7 @@ def measure_agreement(fit: Fit) -> Observed:
     common = common_counts([(each > r).astype(float) for r in range(int(each.max()))])
     agreeing = common_counts([judge_by_unit((outcome == o).astype(float)) for o in range(3)])
     expected = np.zeros_like(common)
-    draws = draws_of_cells(fit, DRAWS)
+    draws = cell_probability_draws(fit, DRAWS)
     for chance in draws:
         rows = chance[cell]
         rows = np.where(turned[:, None], rows[:, [1, 0, 2]], rows)

@@ -9,7 +9,7 @@ from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.agreement.verb import agreement
 from voirdire.errors import InputError
 from voirdire.report.page import Block, Facts, Text, isolate_name
-from voirdire.report.ppc import table_of
+from voirdire.report.ppc import votes_of_fit
 from voirdire.report.table import make_table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     if not human:
         return
 
-    votes = table_of(fit)
+    votes = votes_of_fit(fit)
     for number, name in enumerate(human):
         rows = _agreement_rows(votes, name, fit.prob, fit.seed)
         known = [row for row in rows if row["agreement_rate"] is not None]

@@ -27,7 +27,7 @@ BINS = 10
 _Z = 1.959964  # of Wilson's 95% intervals
 
 
-def answers_part(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
+def answers_of_kind(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
     """A kind of answers of a fit and what the fit has of it; by default the first.
 
     Raises
@@ -43,11 +43,11 @@ def answers_part(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
 
 
 def replicated_shares(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
-    """Shares of answers of a kind, observed and in 200 replicated tables; see :func:`answers_part`.
+    """Shares of answers of a kind, observed and in 200 replicated tables; see :func:`answers_of_kind`.
 
     One table is drawn for each draw of the posterior, 200 of the centre where there are no draws.
     """
-    (kind, problem), rng = answers_part(fit, of), np.random.default_rng(fit.seed)
+    (kind, problem), rng = answers_of_kind(fit, of), np.random.default_rng(fit.seed)
     draws = some_draws(fit.posterior, REPLICATES)
     draws = draws if len(draws) > 1 else draws * REPLICATES
     tables = [kind.draw(problem, values, rng) for values in draws]
@@ -55,12 +55,12 @@ def replicated_shares(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
 
 
 def calibration_bins(fit: Fit, of: str | None = None) -> dict[str, Floats]:
-    """Answers in ten bins by the probability that the fit gives them; see :func:`bin_answers`, :func:`answers_part`."""
-    kind, problem = answers_part(fit, of)
+    """Answers in ten bins by the probability that the fit gives them; see :func:`bin_answers`."""
+    kind, problem = answers_of_kind(fit, of)
     return bin_answers(*(one.ravel() for one in kind.calibration(problem, fit.posterior)))
 
 
-def table_of(fit: Fit) -> Votes:
+def votes_of_fit(fit: Fit) -> Votes:
     """The votes of a fit.
 
     Raises
@@ -75,7 +75,7 @@ def table_of(fit: Fit) -> Votes:
     return found
 
 
-def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
+def cell_probability_draws(fit: Fit, most: int) -> list[Floats]:
     """Probability of (first, second, tie) in each cell of the votes, shape (cells, 3), for some draws.
 
     Parameters
@@ -84,7 +84,7 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     most : int
         Number of draws, evenly spaced; the centre alone where there are none.
     """
-    table_of(fit)
+    votes_of_fit(fit)
     votes = votes_of(fit.problem, "report")
     return [
         cell_probabilities(votes.model, votes.density, [one], votes.coded_votes)

@@ -97,7 +97,7 @@ def _correlation_blocks(run: Rows) -> Iterator[Block]:
     for measure in dict.fromkeys(row["measure"] for row in run.rows):
         rows = [row for row in run.rows if row["measure"] == measure]
         if len({row["judges"][0] for row in rows}) > 1:
-            yield Text(_best_of(rows, measure), "lead")
+            yield Text(_best_metric_sentence(rows, measure), "lead")
         yield marked_table(
             f"by-{measure.replace('_', '-')}",
             f"{_capitalise_first(measure_words(measure))} with people",
@@ -108,7 +108,7 @@ def _correlation_blocks(run: Rows) -> Iterator[Block]:
         )
 
 
-def _best_of(rows: Sequence[Row], measure: str) -> str:
+def _best_metric_sentence(rows: Sequence[Row], measure: str) -> str:
     wins: dict[str, int] = {}
     for row in rows:
         if row.get("place") == 1:

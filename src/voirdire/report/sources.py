@@ -15,7 +15,7 @@ from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import new_folder
-from voirdire.layouts import FORMAT, Layout, check_format, check_seal, json_with, read_json, with_seal
+from voirdire.layouts import FORMAT, Layout, check_format, check_seal, read_json, recognise_json, with_seal
 from voirdire.model.specs import specification_folder
 from voirdire.settings import read_toml
 
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 KINDS = ("agree", "metaeval")
-LAYOUT = Layout("saved rows", {"rows.json": json_with("rows"), "run.json": json_with("format", kind=KINDS)})
+LAYOUT = Layout(
+    "saved rows", {"rows.json": recognise_json("rows"), "run.json": recognise_json("format", kind=KINDS)}
+)
 ABOUT = ("title", "aim", "source")
 _OF_STUDY = {"study": str, "seed": int, "replicates": int, "versions": dict, **dict.fromkeys(ABOUT, str)}
 _NUMBERS = {"n", "mean", "sd", "mcse", "count"}

@@ -53,12 +53,12 @@ def study_page(run: StudyRun) -> Page:
     )
 
 
-def measure_words(measure: str) -> str:
+def measure_display_name(measure: str) -> str:
     """Name of a measure of a study, in words.
 
     Examples
     --------
-    >>> measure_words("items"), measure_words("eta 0.8"), measure_words("mine")
+    >>> measure_display_name("items"), measure_display_name("eta 0.8"), measure_display_name("mine")
     ("Concordance of the items' scores with the truth", 'Estimated reliability of judges who are right 0.8', 'mine')
     """
     if measure.startswith("eta "):
@@ -87,7 +87,7 @@ def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
             yield Text(_worst_sentence(curves, measure))
             yield Figure(
                 f"robustness-{number}",
-                measure_words(measure),
+                measure_display_name(measure),
                 "By the number of judges added: mean over replicates; bands are 95% Monte Carlo intervals of it. "
                 "One panel per kind of judge added (columns) and design (rows).",
                 lambda curves=curves: [draw_robustness(curves)],  # type: ignore[misc]
@@ -98,7 +98,7 @@ def _recovery_blocks(rows: Sequence[Row]) -> Iterator[Block]:
             continue
         yield Figure(
             f"cells-{number}",
-            measure_words(measure),
+            measure_display_name(measure),
             "Mean over replicates with its 95% Monte Carlo interval.",
             lambda found=found, names=names: [draw_cells(found, names, "mean", "mcse", None)],  # type: ignore[misc]
         )
@@ -113,7 +113,7 @@ def _worst_sentence(rows: Sequence[Row], measure: str) -> str:
         f"{model} {row['mean']:.2f} ({_added_text(row)}, {row['design']})"
         for model, row in sorted(lowest.items(), key=lambda one: -one[1]["mean"])
     ]
-    return f"{measure_words(measure)}: the lowest mean of each model is {'; '.join(parts)}."
+    return f"{measure_display_name(measure)}: the lowest mean of each model is {'; '.join(parts)}."
 
 
 def _added_text(row: Row) -> str:

@@ -139,7 +139,7 @@ class Table:
     def raw_values(self) -> tuple[list[str], list[list[Any]]]:
         """Names and rows of all raw values, None where undefined: what a CSV copy holds."""
         keys = list(dict.fromkeys(key for record in self.records for key in record))
-        rows = [[plain_value(record.get(key)) for key in keys] for record in self.records]
+        rows = [[json_value(record.get(key)) for key in keys] for record in self.records]
         return [self.names.get(key, key) for key in keys], rows
 
 
@@ -207,14 +207,14 @@ def make_table(
     return Table(name, caption, tuple(columns), rows, **more)
 
 
-def subject_heads(row: Record, value: str, more: str = "") -> dict[str, str]:
+def target_panel_headings(row: Record, value: str, more: str = "") -> dict[str, str]:
     """Headings of a value of items, by key: about the target or the panel, where a row has both.
 
     Examples
     --------
-    >>> subject_heads({"probability": 0.8, "probability_panel": 0.9}, "probability")
+    >>> target_panel_headings({"probability": 0.8, "probability_panel": 0.9}, "probability")
     {'probability': 'probability (target)', 'probability_panel': 'probability (panel)'}
-    >>> subject_heads({"score": 1.0}, "score", "log-odds")
+    >>> target_panel_headings({"score": 1.0}, "score", "log-odds")
     {'score': 'score (log-odds)'}
     """
     for other, one in (("panel", "target"), ("target", "panel")):
@@ -273,7 +273,7 @@ def is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def plain_value(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value as JSON takes it: lists joined, None where undefined or not finite."""
     if isinstance(value, tuple | list):
         return "; ".join(map(str, value))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMATS = {"html": ".html", "md": ".md", "latex": ".tex"}
 
 
-def page_of(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = ()) -> Page:
+def report_page(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = ()) -> Page:
     """The report of a run, not yet in any format.
 
     Raises
@@ -108,7 +108,7 @@ def report(
     chosen = check_format(out, format)
     path = Path(out) if out is not None else Path(f"report{FORMATS[chosen]}")
     check_output(path, overwrite=overwrite)
-    write_file(path, render_page(page_of(run, human), chosen))
+    write_file(path, render_page(report_page(run, human), chosen))
     return path
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from voirdire.decide.watch import CHANGED, FEW, change_sentence, watch_headline
-from voirdire.report.figures.course import draw_course
+from voirdire.report.figures.course import draw_change_over_time
 from voirdire.report.page import Block, Code, Figure, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.table import make_table
 
@@ -85,7 +85,7 @@ def _change_blocks(at: int, row: dict[str, Any], prob: float) -> Iterator[Block]
         f"{isolate_name(row['judge'])}: {row['what']}",
         f"Means of {len(row['course'])} blocks of answers, first to last; the lines are the means before and after the "
         f"change, which came at {row['since']} ({row['since_low']} to {row['since_high']}).",
-        partial(_course_drawings, row),
+        partial(_time_course_plots, row),
     )
     if row["examples"]:
         yield Code("Newest answers since then that differ", "\n".join(row["examples"]))
@@ -96,8 +96,8 @@ def _capital_sentence(row: dict[str, Any], prob: float) -> str:
     return said[0].upper() + said[1:]
 
 
-def _course_drawings(row: dict[str, Any]) -> tuple[Any, ...]:
-    return (draw_course(row),)
+def _time_course_plots(row: dict[str, Any]) -> tuple[Any, ...]:
+    return (draw_change_over_time(row),)
 
 
 def _measure_table(rows: list[dict[str, Any]]) -> Any:

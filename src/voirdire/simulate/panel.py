@@ -215,7 +215,9 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
     """
     import pandas as pd
 
-    both_orders = [_all_chances(panel, sheets, len(asked.first), reverse) for reverse in (False, True)]
+    both_orders = [
+        _panel_answer_chances(panel, sheets, len(asked.first), reverse) for reverse in (False, True)
+    ]
     rows = []
     for name, judge in panel.items():
         sheet = sheets[name]
@@ -237,7 +239,7 @@ def judges_table(panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], asked:
     return pd.DataFrame(rows, columns=["judge", "kind", "reliability", "first_pick", "eta1", "eta2"])
 
 
-def _all_chances(
+def _panel_answer_chances(
     panel: Mapping[str, Judge], sheets: Mapping[str, Sheet], n: int, reverse: bool
 ) -> dict[str, FloatArray]:
     """Every judge's chances on its sheet, or on the sheet with all pairs shown in the other order."""
@@ -245,7 +247,7 @@ def _all_chances(
     for name in answering_order(panel):
         sheet = sheets[name]
         heard = {
-            other: sheet.hear_chances(sheets[other], found[other], n) for other in panel[name].copied_names()
+            other: sheet.align_chances(sheets[other], found[other], n) for other in panel[name].copied_names()
         }
         questions = sheet.questions.with_items_swapped() if reverse else sheet.questions
         found[name] = panel[name].answer_chances(questions, heard)

@@ -15,8 +15,8 @@ from voirdire.simulate.questions import (
     IntArray,
     Outcomes,
     Questions,
+    swap_chances,
     swap_outcomes,
-    turned_chances,
 )
 from voirdire.simulate.truth import Truth
 
@@ -50,7 +50,7 @@ class Comparisons:
     of_items: int
 
 
-def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
+def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
     """All comparisons of a design: criteria x runs x pairs x orders, and those of the criteria.
 
     Parameters
@@ -66,7 +66,7 @@ def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
     >>> import numpy as np
     >>> from voirdire.simulate.designs import AllPairs
     >>> truth = Truth(("a", "b", "c"), ("x", "y"), np.eye(2, 3), np.zeros(2), np.zeros(3))
-    >>> asked = lay_out(AllPairs(order="swap"), truth, AllPairs().compared_pairs(3, np.random.default_rng(0)))
+    >>> asked = build_comparisons(AllPairs(order="swap"), truth, AllPairs().compared_pairs(3, np.random.default_rng(0)))
     >>> asked.of_items, len(asked.first)
     (12, 14)
     """
@@ -123,7 +123,7 @@ def _comparison_rows(design: Design, pairs: IntArray) -> tuple[IntArray, IntArra
     return first, second, pair, run
 
 
-def _to_taste(asked: Comparisons, taste: FloatArray) -> Questions:
+def _questions_with_taste(asked: Comparisons, taste: FloatArray) -> Questions:
     """The questions as a judge with a taste sees them."""
     items = slice(asked.of_items)
     more = np.zeros(len(asked.first))
@@ -154,7 +154,7 @@ class Sheet:
     flipped: NDArray[np.bool_] | None
     questions: Questions
 
-    def hear_answers(self, other: Sheet, outcomes: Outcomes, n: int) -> Outcomes:
+    def align_outcomes(self, other: Sheet, outcomes: Outcomes, n: int) -> Outcomes:
         """The other judge's outcomes, as they read on this sheet (UNANSWERED where it was not asked).
 
         ``n`` is the length of the common list of comparisons.
@@ -169,20 +169,20 @@ class Sheet:
             outcomes = outcomes[self.rows]
         return outcomes if self.flipped is None else swap_outcomes(outcomes, self.flipped)
 
-    def hear_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
+    def align_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
         """The other judge's (3, .) chances, as they read on this sheet (0 where it was not asked)."""
         if other.flipped is not None:
-            chances = turned_chances(chances, other.flipped)
+            chances = swap_chances(chances, other.flipped)
         if other.rows is not None:
             common = np.zeros((len(chances), n))
             common[:, other.rows] = chances
             chances = common
         if self.rows is not None:
             chances = chances[:, self.rows]
-        return chances if self.flipped is None else turned_chances(chances, self.flipped)
+        return chances if self.flipped is None else swap_chances(chances, self.flipped)
 
 
-def hand_out(
+def make_judge_sheet(
     design: Design,
     asked: Comparisons,
     pairs: int,
@@ -195,7 +195,7 @@ def hand_out(
     (N,), items differ by as much more for this judge, by every criterion and so overall.
     """
     n = len(asked.first)
-    questions = asked.questions if taste is None else _to_taste(asked, taste)
+    questions = asked.questions if taste is None else _questions_with_taste(asked, taste)
     rows: IntArray | None = None
     flipped: NDArray[np.bool_] | None = None
     answered = design.answered_pairs(pairs, rng)

@@ -65,13 +65,13 @@ class Questions:
         return Questions(-self.gap, -self.overall, -self.length, self.time, self.alike)
 
 
-def turned_chances(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
+def swap_chances(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
     """The (3, n) chances as they read when the items of the flipped comparisons change places.
 
     Examples
     --------
     >>> import numpy as np
-    >>> turned_chances(np.array([[0.7], [0.2], [0.1]]), np.array([True]))[:, 0]
+    >>> swap_chances(np.array([[0.7], [0.2], [0.1]]), np.array([True]))[:, 0]
     array([0.2, 0.7, 0.1])
     """
     return np.where(flipped, chances[[SECOND, FIRST, TIE]], chances)

@@ -17,7 +17,7 @@ from voirdire.errors import InputError
 from voirdire.settings import Checked, Count, build_setting, is_number
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.questions import FloatArray, IntArray
-from voirdire.simulate.request import Seed, Seeded, attempt_build, read_size, seed_record, seed_words
+from voirdire.simulate.request import Seed, Seeded, attempt_build, read_size, seed_integers, seed_record
 from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
 
 if TYPE_CHECKING:
@@ -182,13 +182,13 @@ def _check_request(
     judges: object, items: int | None, criteria: int | None, design: object, truth: object, seed: Seed
 ) -> _Request:
     problems: list[str] = []
-    panel = _read_panel(judges, problems)
+    panel = _sharpness_by_judge(judges, problems)
     plan = attempt_build(_read_design, design, problems)
     setting = attempt_build(truth_from_spec, truth, problems)
     given = None if setting is None else setting.fixed_shape()
     items = read_size("items", items, given and given[0], ITEMS, 2, problems)
     criteria = read_size("criteria", criteria, given and given[1], 1, 1, problems)
-    words = seed_words(seed, problems)
+    words = seed_integers(seed, problems)
     if plan is not None and items >= 2 and plan.ranking_size(items) > items:
         problems.append(f"design: rankings are of {plan.ranking_size(items)} items, but there are {items}")
     if plan is not None and setting is not None and setting.needs_contexts() and plan.contexts == 1:
@@ -202,7 +202,7 @@ def _read_design(spec: object) -> RankingDesign:
     return build_setting({RankingDesign.kind: RankingDesign}, spec, "design")
 
 
-def _read_panel(judges: object, problems: list[str]) -> dict[str, float]:
+def _sharpness_by_judge(judges: object, problems: list[str]) -> dict[str, float]:
     """Sharpness by name."""
     if isinstance(judges, int) and not isinstance(judges, bool):
         judges = item_names(max(judges, 0), "judge")

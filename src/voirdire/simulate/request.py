@@ -48,15 +48,15 @@ class Seeded:
 
     def sheet_rng(self, judge: str) -> np.random.Generator:
         """For a judge's own pairs or rankings, order of presentation and sequence."""
-        return self._seeded_rng(_JUDGE, *_name_words(judge), 0)
+        return self._seeded_rng(_JUDGE, *_hash_name(judge), 0)
 
     def answer_rng(self, judge: str) -> np.random.Generator:
         """For a judge's answers."""
-        return self._seeded_rng(_JUDGE, *_name_words(judge), 1)
+        return self._seeded_rng(_JUDGE, *_hash_name(judge), 1)
 
     def taste_rng(self, judge: str) -> np.random.Generator:
         """For what a judge prefers."""
-        return self._seeded_rng(_JUDGE, *_name_words(judge), 2)
+        return self._seeded_rng(_JUDGE, *_hash_name(judge), 2)
 
     def _seeded_rng(self, *key: int) -> np.random.Generator:
         # NumPy pads entropy with zeros: without its length, seed 7 would equal seed (7, 0).
@@ -111,7 +111,7 @@ def checked_request(
     given = None if setting is None else setting.fixed_shape()
     items = read_size("items", items, given and given[0], ITEMS, 2, problems)
     criteria = read_size("criteria", criteria, given and given[1], CRITERIA, 1, problems)
-    words = seed_words(seed, problems)
+    words = seed_integers(seed, problems)
     if plan is not None and items >= 2:
         problems += [f"design: {problem}" for problem in plan.design_problems(items)]
         if setting is not None and setting.needs_contexts() and plan.pair_contexts(1) is None:
@@ -124,7 +124,7 @@ def checked_request(
     return Request(words, judges, items, criteria, plan, setting)
 
 
-def seed_words(seed: Seed, problems: list[str]) -> tuple[int, ...]:
+def seed_integers(seed: Seed, problems: list[str]) -> tuple[int, ...]:
     """The seed as whole numbers."""
     words: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
     if words and all(_is_whole(word, 0) for word in words):
@@ -171,7 +171,7 @@ def _is_whole(value: object, least: int) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
 
 
-def _name_words(name: str) -> tuple[int, ...]:
+def _hash_name(name: str) -> tuple[int, ...]:
     """A name as four 32-bit words, the same on every machine."""
     digest = hashlib.sha256(name.encode()).digest()
     return tuple(int.from_bytes(digest[place : place + 4], "little") for place in range(0, 16, 4))

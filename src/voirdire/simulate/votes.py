@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.simulate.graph import connectivity_problems, item_names
 from voirdire.simulate.panel import answering_order, judges_table
-from voirdire.simulate.presentation import Comparisons, Sheet, hand_out, lay_out
+from voirdire.simulate.presentation import Comparisons, Sheet, build_comparisons, make_judge_sheet
 from voirdire.simulate.questions import UNANSWERED, IntArray, Outcomes
 from voirdire.simulate.request import Panel, Request, Seed, checked_request
 from voirdire.simulate.truth import Truth
@@ -234,9 +234,9 @@ def _set_up(request: Request) -> _Setup:
         in_contexts=request.truth.in_contexts(rng, strengths, contexts),
         tastes=np.stack(of_all) if of_all else None,
     )
-    asked = lay_out(request.design, truth, pairs)
+    asked = build_comparisons(request.design, truth, pairs)
     sheets = {
-        name: hand_out(request.design, asked, len(pairs), request.sheet_rng(name), tastes[name])
+        name: make_judge_sheet(request.design, asked, len(pairs), request.sheet_rng(name), tastes[name])
         for name in request.panel
     }
     problems = [
@@ -262,7 +262,7 @@ def _simulate_answers(setup: _Setup) -> SimulatedArrays:
     for name in answering_order(panel):
         sheet = sheets[name]
         heard = {
-            other: sheet.hear_answers(sheets[other], answers[other], len(setup.asked.first))
+            other: sheet.align_outcomes(sheets[other], answers[other], len(setup.asked.first))
             for other in panel[name].copied_names()
         }
         answers[name] = panel[name].draw_answers(sheet.questions, setup.request.answer_rng(name), heard)

@@ -74,7 +74,7 @@ def as_narwhals(table: object, problems: Problems) -> tuple[Any, list[str]]:
     from narwhals.exceptions import DuplicateError
 
     try:
-        frame: Any = nw.from_native(_plain_columns(table, problems))
+        frame: Any = nw.from_native(_normalise_pandas_frame(table, problems))
         return frame, frame.collect_schema().names()
     except TypeError:
         problems.stop(
@@ -85,7 +85,7 @@ def as_narwhals(table: object, problems: Problems) -> tuple[Any, list[str]]:
         problems.stop(f"a column name occurs twice: {' '.join(str(error).split())}")
 
 
-def _plain_columns(table: Any, problems: Problems) -> Any:
+def _normalise_pandas_frame(table: Any, problems: Problems) -> Any:
     """A pandas dataframe whose names of columns are texts, and whose named index is columns; all else as it is."""
     if not (type(table).__module__.startswith("pandas") and hasattr(table, "columns")):
         return table

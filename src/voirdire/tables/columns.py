@@ -85,12 +85,12 @@ COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "votes", "nvotes", "
 EITHER = ("value", "response", "rating", "grade", "points")
 
 
-def plain_name(name: str) -> str:
+def normalise_column_name(name: str) -> str:
     """Reduce the name of a column to what counts when names are compared.
 
     Examples
     --------
-    >>> plain_name("Model_A "), plain_name("judge-ID")
+    >>> normalise_column_name("Model_A "), normalise_column_name("judge-ID")
     ('modela', 'judgeid')
     """
     return "".join(letter for letter in name.lower() if letter not in " _-.\t")
@@ -123,9 +123,9 @@ def find_roles(columns: Sequence[str], given: Iterable[str] = ()) -> dict[str, s
     {'judge': 'judge', 'first': 'first', 'second': 'second', 'winner': 'winner'}
     """
     found = {name: name for name in KNOWN if name in columns}
-    if kind_of([*found, *given]) is not None:
+    if table_kind([*found, *given]) is not None:
         return {name: name for name in ALIASES if name in found}
-    return _with_ranked_items(_find_aliases(columns, found), columns)
+    return _add_ranked_item_role(_find_aliases(columns, found), columns)
 
 
 def _find_aliases(columns: Sequence[str], found: Mapping[str, str]) -> dict[str, str]:
@@ -140,28 +140,29 @@ def _find_aliases(columns: Sequence[str], found: Mapping[str, str]) -> dict[str,
                 (
                     name
                     for name in columns
-                    if plain_name(name.lower().removeprefix(prefix)) == want and name not in KNOWN
+                    if normalise_column_name(name.lower().removeprefix(prefix)) == want and name not in KNOWN
                 ),
                 None,
             )
             if one is not None and one not in roles.values():
                 roles[column] = one
                 break
-    return _without_other_answers(roles)
+    return _keep_one_answer_role(roles)
 
 
-def _with_ranked_items(roles: dict[str, str], columns: Sequence[str]) -> dict[str, str]:
+def _add_ranked_item_role(roles: dict[str, str], columns: Sequence[str]) -> dict[str, str]:
     """Roles of rankings: what is ranked is the system, or its response, where no column is called item."""
     if "rank" not in roles or "item" in roles or {"first", "second"} & roles.keys():
         return roles
     ranked = roles.pop("system", None)
     ranked = ranked or next(
-        (name for name in columns if plain_name(name) in RANKED and name not in roles.values()), None
+        (name for name in columns if normalise_column_name(name) in RANKED and name not in roles.values()),
+        None,
     )
     return roles | ({"item": ranked} if ranked else {})
 
 
-def _without_other_answers(roles: dict[str, str]) -> dict[str, str]:
+def _keep_one_answer_role(roles: dict[str, str]) -> dict[str, str]:
     """Roles of one answer: what stands under its own name, or is the winner of two items, is the only one."""
     answers = [name for name in ANSWERS.values() if name in roles]
     own = [name for name in answers if roles[name] == name]
@@ -170,7 +171,7 @@ def _without_other_answers(roles: dict[str, str]) -> dict[str, str]:
     return {name: column for name, column in roles.items() if name not in answers or not own or name in own}
 
 
-def kind_of(roles: Iterable[str] | Mapping[str, str]) -> str | None:
+def table_kind(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     """The kind of a table with such columns: votes, scores, labels or rankings; None where that cannot be told.
 
     Parameters
@@ -181,7 +182,7 @@ def kind_of(roles: Iterable[str] | Mapping[str, str]) -> str | None:
 
     Examples
     --------
-    >>> kind_of(["judge", "context", "system", "score"]), kind_of(["judge", "item"])
+    >>> table_kind(["judge", "context", "system", "score"]), table_kind(["judge", "item"])
     ('scores', None)
     """
     named = roles if isinstance(roles, Mapping) else {name: name for name in roles}
@@ -206,12 +207,12 @@ def list_names(names: Sequence[str], shown: int = 12) -> str:
     return ", ".join(repr(name) for name in names[:shown]) + (", ..." if len(names) > shown else "")
 
 
-def check_targets(targets: Iterable[str]) -> list[str]:
+def unknown_column_messages(targets: Iterable[str]) -> list[str]:
     """Sentences about names that are none of voirdire's columns, on the left of a mapping.
 
     Examples
     --------
-    >>> check_targets(["judge", "contxt"])
+    >>> unknown_column_messages(["judge", "contxt"])
     ["'contxt' is no column of voirdire's; did you mean 'context'?"]
     """
     return [
@@ -312,7 +313,7 @@ def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str
                 found[name] = one
                 free.remove(one)
     rest = [name for name in missing if name not in found]
-    free = [name for name in free if plain_name(name) not in COUNT_NAMES]
+    free = [name for name in free if normalise_column_name(name) not in COUNT_NAMES]
     return found | (dict(zip(rest, free, strict=True)) if len(rest) == len(free) else {})
 
 
@@ -322,4 +323,6 @@ def _is_near(name: str, column: str) -> bool:
 
 def _holds_name(name: str, column: str) -> bool:
     """True where a column's name holds voirdire's, or one that is known for it."""
-    return any(other in plain_name(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3)
+    return any(
+        other in normalise_column_name(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3
+    )

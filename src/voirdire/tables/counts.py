@@ -262,7 +262,7 @@ class CountedVotes(Votes):
         return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
 
 
-def without_order(votes: Votes) -> CountedVotes:
+def drop_order_and_contexts(votes: Votes) -> CountedVotes:
     """Forget the order and the contexts of votes.
 
     Examples
@@ -270,7 +270,7 @@ def without_order(votes: Votes) -> CountedVotes:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x"], "second": "y", "winner": ["second", "first"]})
-    >>> without_order(read_votes(table)).counts.tolist()
+    >>> drop_order_and_contexts(read_votes(table)).counts.tolist()
     [[1, 1, 0]]
     """
     return CountedVotes(**{name: getattr(votes, name) for name in _KEPT})

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.tables.encode import Refused, encode_column, level_positions, name_of
+from voirdire.tables.encode import Refused, cell_to_name, encode_column, level_positions
 from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
@@ -83,7 +83,7 @@ def text(items: object, column: str = "text") -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-__all__ = ["OWN_FAMILY", "columns_of", "text"]
+__all__ = ["OWN_FAMILY", "covariate_columns", "text"]
 
 OWN_FAMILY = "own-family"
 SIDES = ("first", "second")
@@ -91,7 +91,7 @@ TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".json", ".gz", ".zst
 SHOWN = 3
 
 
-def columns_of(given: object) -> tuple[str, ...]:
+def covariate_columns(given: object) -> tuple[str, ...]:
     """Columns of the votes that covariates are read from, where it is those and no table that is given.
 
     Parameters
@@ -101,16 +101,16 @@ def columns_of(given: object) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> columns_of("length,lists")
+    >>> covariate_columns("length,lists")
     ('length_first', 'length_second', 'lists_first', 'lists_second')
-    >>> columns_of("items.csv")
+    >>> covariate_columns("items.csv")
     ()
     """
     return tuple(f"{name}_{side}" for name in covariate_names(given) for side in SIDES)
 
 
 def covariate_names(given: object) -> tuple[str, ...]:
-    """Names of covariates, where ``given`` is such and no table; see :func:`columns_of`."""
+    """Names of covariates, where ``given`` is such and no table; see :func:`covariate_columns`."""
     if isinstance(given, str):
         if given.lower().endswith(TABLES) or Path(given).exists():
             return ()
@@ -251,7 +251,7 @@ def number_column(column: str, cells: Sequence[object], problems: Problems) -> F
         if type(cell) is float and abs(cell) <= LARGEST:
             out[row] = cell
             continue
-        name = name_of(cell)
+        name = cell_to_name(cell)
         try:
             if isinstance(name, Refused):
                 raise ValueError(name.reason)

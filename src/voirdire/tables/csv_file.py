@@ -26,9 +26,9 @@ from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, Coded
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.json_text import UNMERGED, is_conflict
+from voirdire.tables.formats.json_text import UNMERGED, is_merge_conflict_marker
 from voirdire.tables.formats.streams import check_utf8, open_bytes, open_text
-from voirdire.tables.parquet_file import coded_texts, duckdb_connection, exact_path
+from voirdire.tables.parquet_file import coded_texts, duckdb_connection, path_sql_literal
 from voirdire.tables.problems import Problems
 
 _SEPARATORS = (",", "\t", ";", "|")
@@ -38,7 +38,7 @@ _ROWS = 50_000  # rows that are handed on together
 Rows = list[tuple[object, ...]]
 
 
-def separator_mark(mark: str) -> str:
+def parse_separator(mark: str) -> str:
     """The character between columns that is meant; ``\\t`` in two letters is a tab.
 
     Raises
@@ -48,7 +48,7 @@ def separator_mark(mark: str) -> str:
 
     Examples
     --------
-    >>> separator_mark(";;")
+    >>> parse_separator(";;")
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: separator ';;' is not one character; write for example ';' or '|'
@@ -62,7 +62,7 @@ def separator_mark(mark: str) -> str:
     return mark
 
 
-def separator_of(path: str) -> str:
+def detect_separator(path: str) -> str:
     """The separator that occurs most in the header outside of quotation marks; a comma where none does."""
     counts = dict.fromkeys(_SEPARATORS, 0)
     quoted = False
@@ -102,7 +102,7 @@ def separated_rows(path: str, name: str, separator: str = ",") -> Iterator[tuple
             if not row:
                 continue
             if len(row) != width or width == 1:
-                _check_merged(row, name, reader.line_num)
+                _check_merge_conflict(row, name, reader.line_num)
                 width = width or len(row)
             yield reader.line_num, row
 
@@ -124,8 +124,8 @@ def _open_reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
         csv.field_size_limit(limit)
 
 
-def _check_merged(row: Sequence[str], name: str, number: int) -> None:
-    if is_conflict(row[0]):
+def _check_merge_conflict(row: Sequence[str], name: str, number: int) -> None:
+    if is_merge_conflict_marker(row[0]):
         raise InputError(f"{name}: line {number}: {UNMERGED}")
 
 
@@ -145,7 +145,7 @@ class Bytes:
     plain: bool
 
 
-def check_text(file: Path) -> Bytes:
+def scan_text_file(file: Path) -> Bytes:
     """Go through the bytes of a text file, which need not fit into memory.
 
     Raises
@@ -217,7 +217,7 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
             if len(row) == width:
                 rows.append(pick(row)[:-1])
             elif row:
-                _check_merged(row, problems.name, reader.line_num)
+                _check_merge_conflict(row, problems.name, reader.line_num)
                 rows.append((UNREAD,) * len(wanted))
                 problems.line(reader.line_num, f"{len(row)} fields, where the header has {width}")
             if len(rows) == _ROWS:
@@ -229,7 +229,7 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
 LARGE = 1 << 23  # bytes from which it is worth it to begin with DuckDB
 
 
-def commas_of_rows(file: Path, width: int) -> int | None:
+def count_row_commas(file: Path, width: int) -> int | None:
     """How many commas stand below a header of so many columns; None where Python must read the file.
 
     Raises
@@ -237,24 +237,24 @@ def commas_of_rows(file: Path, width: int) -> int | None:
     InputError
         It is no text that is UTF-8.
     """
-    found = check_text(file)
+    found = scan_text_file(file)
     with open(file, "rb") as stream:
         begins = stream.read(5).removeprefix(codecs.BOM_UTF8)[:1] not in (b"\r", b"\n", b"")
     return found.commas - width + 1 if found.plain and width > 1 and begins else None
 
 
-def plain_csv(path: str, folder: str | Path, width: int) -> str:
+def csv_sql_source(path: str, folder: str | Path, width: int) -> str:
     """The table function of such a file; its columns are c0, c1, ..."""
     columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(width))
     # large buffers would take a small share of the memory for themselves
     size = "max_line_size = 2000000, buffer_size = 8000000, compression = 'none', hive_partitioning = false"
     how = "header = true, auto_detect = false, delim = ',', quote = '', escape = '', strict_mode = true"
-    return f"read_csv({exact_path(path, folder)}, {how}, {size}, columns = {{{columns}}})"
+    return f"read_csv({path_sql_literal(path, folder)}, {how}, {size}, columns = {{{columns}}})"
 
 
-def plain_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> Cells | None:
+def coded_csv_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> Cells | None:
     """Cells of some columns of a large file, as codes; None where Python must read it."""
-    if os.path.getsize(file) < LARGE or (commas := commas_of_rows(file, len(names))) is None:
+    if os.path.getsize(file) < LARGE or (commas := count_row_commas(file, len(names))) is None:
         return None
     import duckdb
 
@@ -263,7 +263,7 @@ def plain_cells(file: Path, names: Sequence[str], wanted: Sequence[str]) -> Cell
     with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, duckdb_connection(folder) as connection:
         try:
             connection.execute(
-                f"CREATE TEMP TABLE t AS SELECT {chosen} FROM {plain_csv(str(file), folder, len(names))}"
+                f"CREATE TEMP TABLE t AS SELECT {chosen} FROM {csv_sql_source(str(file), folder, len(names))}"
             )
         except duckdb.Error:  # which Python says better
             return None

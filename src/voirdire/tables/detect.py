@@ -10,13 +10,13 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.answer_table import AnswerTable
-from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, kind_of, say_which
+from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, say_which, table_kind
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.long_table import is_nameless
+from voirdire.tables.formats.long_table import is_votes_without_judge
 from voirdire.tables.formats.source import open_source
-from voirdire.tables.formats.tables import unknown_table
+from voirdire.tables.formats.tables import unknown_table_message
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rankings import Rankings, read_rankings
@@ -106,7 +106,7 @@ def read_table(
                 "between its items"
             )
         return readers[Rankings.data](table)
-    if len(found) == 1 and _is_half_known(table, found[0], problems):
+    if len(found) == 1 and _has_unrecognised_columns(table, found[0], problems):
         raise InputError(_describe_unknown_columns(table))
     shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
     if not found and (not votes or set(shown) <= {"item", "judge"}):
@@ -119,19 +119,19 @@ def read_table(
     return readers[found[0] if found else Votes.data](table)
 
 
-def _is_half_known(table: object, kind: str, problems: Problems) -> bool:
+def _has_unrecognised_columns(table: object, kind: str, problems: Problems) -> bool:
     """True where the answers stand under another name, and other columns that they need under none that is known."""
     names = own_column_names(table, problems)
-    if not names or ANSWERS[kind] in names or is_nameless(names, find_roles(names)):
+    if not names or ANSWERS[kind] in names or is_votes_without_judge(names, find_roles(names)):
         return False
-    return kind_of(columns_among(table, list(KNOWN), problems)) is None
+    return table_kind(columns_among(table, list(KNOWN), problems)) is None
 
 
 def _only_kind(table: object, problems: Problems) -> str | None:
     """The kind of a table of several answers: the one that was asked for, else the one that has all its columns."""
     if isinstance(table, Imported):
         return table.kinds[0] if len(table.kinds) == 1 else None
-    return kind_of(columns_among(table, list(KNOWN), problems))
+    return table_kind(columns_among(table, list(KNOWN), problems))
 
 
 def _describe_unknown_columns(table: object) -> str:
@@ -139,7 +139,7 @@ def _describe_unknown_columns(table: object) -> str:
     if isinstance(table, str | os.PathLike) and not os.path.isfile(table):
         return "there is no column winner (votes), score (scores) or label (labels)"
     with open_source(table) if isinstance(table, str | os.PathLike) else opened_frame(table) as source:
-        return unknown_table(source)
+        return unknown_table_message(source)
 
 
 def read_new(

@@ -21,7 +21,7 @@ from voirdire.tables.label_sets import cells_as_sets, set_members
 from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
-from voirdire.tables.verbs import command_for, lacking_verbs
+from voirdire.tables.verbs import command_for, unusable_command_reasons
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +136,7 @@ def examine_file(path: str | os.PathLike[str], how: Reading | None = None) -> Fi
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_common_reasons(found))}")
     criterion = next((column.name for column in columns if column.read_as == "criterion"), "criterion")
-    lacks = lacking_verbs(frames, how, criterion)
+    lacks = unusable_command_reasons(frames, how, criterion)
     return Findings(
         name,
         tool,
@@ -263,7 +263,7 @@ _DESCRIBED: dict[str, Callable[[Any], list[str]]] = {
 }
 
 
-def write_reading(path: str | os.PathLike[str], how: Reading) -> str:
+def write_reading_options(path: str | os.PathLike[str], how: Reading) -> str:
     """Keep options in the file beside a table, from where every verb takes them.
 
     Raises
@@ -275,7 +275,7 @@ def write_reading(path: str | os.PathLike[str], how: Reading) -> str:
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = write_reading(pathlib.Path(folder, "votes.csv"), Reading(map={"judge": "who"}))
+    ...     written = write_reading_options(pathlib.Path(folder, "votes.csv"), Reading(map={"judge": "who"}))
     ...     print(pathlib.Path(written).read_text().strip())
     map = {"judge" = "who"}
     """

@@ -52,16 +52,16 @@ class Column:
     codes: IntArray
 
 
-def name_of(value: object, *, ends: bool = False) -> str | Refused:
+def cell_to_name(value: object, *, ends: bool = False) -> str | Refused:
     """Write one cell as a name: text as it is, whole numbers without ``.0``; or say why it is not a name.
 
     With ``ends`` white space at the ends is part of the name, as that of prompts is.
 
     Examples
     --------
-    >>> name_of(3), name_of(3.0), name_of("3.0"), name_of(0.5), name_of("v3.0")
+    >>> cell_to_name(3), cell_to_name(3.0), cell_to_name("3.0"), cell_to_name(0.5), cell_to_name("v3.0")
     ('3', '3', '3', '0.5', 'v3.0')
-    >>> name_of(float("nan"))
+    >>> cell_to_name(float("nan"))
     Refused(reason='is empty')
     """
     if isinstance(value, str):
@@ -153,7 +153,7 @@ def encode_column(values: Sequence[object], column: str, problems: Problems) -> 
     >>> encode_column(["b", "a", "b"], "judge", problems).codes.tolist()
     [0, 1, 0]
     """
-    read = partial(name_of, ends=column == "context")
+    read = partial(cell_to_name, ends=column == "context")
     index: defaultdict[object, int] = defaultdict(count().__next__)
     keys: Sequence[object] = values
     if isinstance(values, Coded):

@@ -10,10 +10,10 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, choose_columns
-from voirdire.tables.csv_file import csv_header, csv_rows, plain_cells
+from voirdire.tables.csv_file import coded_csv_cells, csv_header, csv_rows
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.formats.failures import describe_failure
-from voirdire.tables.formats.records import Unread, json_values, no_object
+from voirdire.tables.formats.records import Unread, json_values, non_object_reason
 from voirdire.tables.parquet_file import parquet_cells, parquet_names, sql_name
 from voirdire.tables.problems import Problems
 
@@ -108,7 +108,7 @@ def _read_csv(
     wanted = choose_columns(names, required, optional, problems)
     if not wanted:
         return {}
-    found = plain_cells(file, names, wanted)
+    found = coded_csv_cells(file, names, wanted)
     if found is not None:
         return found
     return _columns_of_rows(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems))))
@@ -125,7 +125,7 @@ def _read_jsonl(
             header.update(dict.fromkeys(row))
             rows.append(row if names is None else {name: row.get(name) for name in names})
         else:
-            why = no_object(row)
+            why = non_object_reason(row)
             if not isinstance(row, Unread):
                 why = f"not a JSON object: {why}; write one {{...}} per line"
             problems.line(number, why)

@@ -13,14 +13,14 @@ from voirdire.tables.numbers import is_number
 _BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def guard_cell(name: str, known: Collection[str]) -> str:
+def escape_formula_cell(name: str, known: Collection[str]) -> str:
     """A name as a cell of a form about the names that are known.
 
     Examples
     --------
-    >>> [guard_cell(name, {"=A1", "-2.5", "gpt-4"}) for name in ("=A1", "-2.5", "gpt-4")]
+    >>> [escape_formula_cell(name, {"=A1", "-2.5", "gpt-4"}) for name in ("=A1", "-2.5", "gpt-4")]
     ["'=A1", '-2.5', 'gpt-4']
-    >>> guard_cell("=a", {"=a", "'=a"}), guard_cell("'=a", {"=a", "'=a"})
+    >>> escape_formula_cell("=a", {"=a", "'=a"}), escape_formula_cell("'=a", {"=a", "'=a"})
     ("''=a", "'=a")
     """
     cell = f"'{name}" if _is_formula(name) else name
@@ -29,14 +29,14 @@ def guard_cell(name: str, known: Collection[str]) -> str:
     return cell
 
 
-def unguard_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+def unescape_names(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
     """Names of a form that was read, as they are known; all others stay as they are.
 
     Examples
     --------
-    >>> unguard_names(["'=a", "b", "'c"], {"=a", "b"})
+    >>> unescape_names(["'=a", "b", "'c"], {"=a", "b"})
     ('=a', 'b', "'c")
-    >>> unguard_names(["''=a", "'=a"], {"=a", "'=a"})
+    >>> unescape_names(["''=a", "'=a"], {"=a", "'=a"})
     ('=a', "'=a")
     """
     cells = tuple(names)

@@ -12,13 +12,13 @@ from voirdire.tables.columns import KNOWN
 from voirdire.tables.covariates import (
     SIDES,
     Asked,
-    columns_of,
+    covariate_columns,
     covariate_names,
     item_covariates,
     number_column,
     standardise_covariates,
 )
-from voirdire.tables.encode import encode_column, name_of
+from voirdire.tables.encode import cell_to_name, encode_column
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.typing import Bools, Floats, Ints
@@ -194,7 +194,7 @@ def with_column(table: T, name: str) -> T:
         The table has no such column, or it is the same throughout.
     """
     of: Any = table
-    if _has_sides(of, name):
+    if _has_column_per_item(of, name):
         return with_covariates(table, (name,))
     cells = _further_cells(of, name, problems := Problems("terms"))
     problems.raise_any()
@@ -210,7 +210,7 @@ def with_column(table: T, name: str) -> T:
 
 
 def _is_number(cell: object) -> bool:
-    name = name_of(cell)
+    name = cell_to_name(cell)
     if not isinstance(name, str):
         return False
     try:
@@ -252,18 +252,18 @@ def further_names(table: Any) -> list[str]:
     sided = {
         name: name.removesuffix(f"_{side}") for name in spare for side in SIDES if name.endswith(f"_{side}")
     }
-    both = {name for name in sided.values() if set(columns_of((name,))) <= set(spare)}
+    both = {name for name in sided.values() if set(covariate_columns((name,))) <= set(spare)}
     return list(dict.fromkeys(sided[name] if sided.get(name) in both else name for name in spare))
 
 
-def _has_sides(table: Any, name: str) -> bool:
+def _has_column_per_item(table: Any, name: str) -> bool:
     """True if a table of votes has a column for each of its two items."""
-    return table.item.ndim > 1 and set(columns_of((name,))) <= set(table.further.columns)
+    return table.item.ndim > 1 and set(covariate_columns((name,))) <= set(table.further.columns)
 
 
 def _numeric_column(table: Any, name: str, problems: Problems) -> Floats:
     """Numbers of a column, of the shape of the items of rows: of votes those of both, which one column has alike."""
     sided = table.item.ndim > 1 and name not in table.further.columns
-    names = columns_of((name,)) if sided else (name,) * (table.item.size // max(table.rows, 1))
+    names = covariate_columns((name,)) if sided else (name,) * (table.item.size // max(table.rows, 1))
     found = [number_column(one, _further_cells(table, one, problems), problems) for one in names]
     return np.stack(found, axis=-1).reshape(table.item.shape)

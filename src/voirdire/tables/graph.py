@@ -104,7 +104,7 @@ def graph_connectivity(votes: Votes) -> list[Connectivity]:
     return [_examine_criterion(votes, number) for number in range(len(votes.criteria))]
 
 
-def fixed_order(votes: Votes) -> str | None:
+def fixed_order_rule(votes: Votes) -> str | None:
     """Rule that decided which item was shown first, in words, where position and item cannot be told apart; else None.
 
     Let the items be nodes, with an edge from the first to the second of every pair that was shown. Without a cycle some
@@ -116,9 +116,9 @@ def fixed_order(votes: Votes) -> str | None:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": "ref", "second": ["x", "y", "z"], "winner": "first"})
-    >>> fixed_order(read_votes(table))
+    >>> fixed_order_rule(read_votes(table))
     'ref is always first'
-    >>> fixed_order(read_votes(table.assign(first=["ref", "x", "y"], second=["x", "y", "ref"]))) is None
+    >>> fixed_order_rule(read_votes(table.assign(first=["ref", "x", "y"], second=["x", "y", "ref"]))) is None
     True
     """
     from scipy.sparse import coo_array

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from voirdire.tables.cells import Cells, Coded, as_narwhals, choose_columns, column_cells
-from voirdire.tables.csv_file import commas_of_rows, csv_header, csv_rows, plain_csv
+from voirdire.tables.csv_file import count_row_commas, csv_header, csv_rows, csv_sql_source
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable_file
 from voirdire.tables.formats.taken import is_foreign, write_votes
@@ -43,12 +43,12 @@ _Part: TypeAlias = tuple[list[Coded], IntArray]  # the columns of distinct rows,
 _NO_NAMES = ("STRUCT", "MAP", "UNION", "LIST", "BLOB", "BIT")
 
 
-def is_grouped(table: object) -> bool:
+def needs_grouping(table: object) -> bool:
     """True where a table is one to be grouped where it is: a pattern of files, a large file, a lazy frame.
 
     Examples
     --------
-    >>> is_grouped("votes/*.parquet"), is_grouped("votes.csv")
+    >>> needs_grouping("votes/*.parquet"), needs_grouping("votes.csv")
     (True, False)
     """
     if isinstance(table, str | os.PathLike):
@@ -65,7 +65,7 @@ def is_grouped(table: object) -> bool:
     return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
 
 
-def grouped_columns(
+def distinct_rows_with_counts(
     table: object,
     required: Sequence[str],
     optional: Sequence[str],
@@ -105,7 +105,7 @@ def grouped_columns(
     return _group_frame(table, required, optional, problems)
 
 
-def files_of(path: str, problems: Problems) -> list[str]:
+def matching_files(path: str, problems: Problems) -> list[str]:
     """The files that a path stands for: itself if it is there, else those that match it as a pattern.
 
     Patterns have ``*``, ``**`` and ``?``. What is there is no pattern: neither a file, nor the folders at the start of
@@ -185,7 +185,7 @@ class _Source:
 
 
 def _group_files(path: str, columns: _Wanted, problems: Problems) -> tuple[Cells, IntArray]:
-    files = files_of(path, problems)
+    files = matching_files(path, problems)
     with _open_connection() as (connection, folder):
         every: list[str] | None = None
         alike: dict[tuple[object, ...], list[_Source]] = {}
@@ -230,14 +230,14 @@ def _source_of_file(
     if Path(file).suffix.lower() == ".csv":
         names = csv_header(Path(file), problems)
         wanted = columns.among(names, of_file)
-        commas = commas_of_rows(Path(file), len(names))
+        commas = count_row_commas(Path(file), len(names))
         if commas is None:
             return wanted, None
         cells = {name: f"c{names.index(name)}" for name in wanted}
         selected = ", ".join(
             _refused_name_sql(cell) if name in columns.checked else cell for name, cell in cells.items()
         )
-        select = f"SELECT {selected} FROM {plain_csv(file, folder, len(names))}"
+        select = f"SELECT {selected} FROM {csv_sql_source(file, folder, len(names))}"
         return wanted, _Source(file, select, ("VARCHAR",) * len(wanted), len(names), commas)
     import duckdb
 

@@ -63,7 +63,7 @@ def _join_tables(old: Any, new: Any) -> Any:
 @_join_tables.register
 def _join_votes(old: Votes, new: Votes) -> Votes:
     names = tuple(_all_names(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
-    parts = [_place_codes(table, names) for table in (old, new)]
+    parts = [_recoded_vote_columns(table, names) for table in (old, new)]
     only_counts = not (old.has_rows and new.has_rows)
     if only_counts:
         codes = [np.concatenate([np.repeat(part[axis], 3) for part in parts]) for axis in range(4)]
@@ -89,7 +89,7 @@ def _join_votes(old: Votes, new: Votes) -> Votes:
     return found.with_codes(details=Details(time=np.concatenate([before, after])))
 
 
-def _place_codes(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
+def _recoded_vote_columns(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
     judges, criteria, items = names
     item = level_positions(table.items, items)
     return [

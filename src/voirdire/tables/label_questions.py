@@ -19,7 +19,7 @@ from voirdire.tables.labels import Labels, read_labels
 ANSWERS = ("no", "yes")
 
 
-def ask_each_label(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
+def labels_to_questions(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
     """Answer for each label of a vocabulary whether each answer of a table names it.
 
     Parameters
@@ -44,7 +44,7 @@ def ask_each_label(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
     >>> import pandas as pd
     >>> rows = {"judge": ["a", "b"], "item": "x", "label": [["long", "rude"], []]}
     >>> table = read_labels(pd.DataFrame(rows), sets=True)
-    >>> asked = ask_each_label(table, table.vocabulary)
+    >>> asked = labels_to_questions(table, table.vocabulary)
     >>> asked.criteria, asked.answers.tolist()
     (('long', 'rude'), ['yes', 'yes', 'no', 'no'])
     """
@@ -100,10 +100,10 @@ def as_questions(table: Labels) -> Labels:
         "own (criterion), answered yes or no. Labels are taken as independent given the judges, who are taken to be as "
         "good at each."
     )
-    return ask_each_label(table, table.vocabulary)
+    return labels_to_questions(table, table.vocabulary)
 
 
-def read_like(old: Labels, table: object, *, name: str = "labels", judge: str | None = None) -> Labels:
+def read_labels_like(old: Labels, table: object, *, name: str = "labels", judge: str | None = None) -> Labels:
     """Read labels as those of another table were: among its labels, and as its questions where it has sets.
 
     Parameters
@@ -122,12 +122,12 @@ def read_like(old: Labels, table: object, *, name: str = "labels", judge: str | 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": [["long", "rude"], []]})
     >>> sets = read_labels(table, sets=True)
-    >>> old = ask_each_label(sets, sets.vocabulary)
-    >>> read_like(old, pd.DataFrame({"item": ["x"], "label": "rude"}), judge="people").answers.tolist()
+    >>> old = labels_to_questions(sets, sets.vocabulary)
+    >>> read_labels_like(old, pd.DataFrame({"item": ["x"], "label": "rude"}), judge="people").answers.tolist()
     ['no', 'yes']
     """
     if not old.vocabulary:
         return read_labels(table, name=name, levels=old.labels, judge=judge)
-    return ask_each_label(
+    return labels_to_questions(
         read_labels(table, name=name, levels=old.vocabulary, judge=judge, sets=True), old.vocabulary
     )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.tables.cells import Coded
-from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.encode import Refused, cell_to_name
 
 #: Ways of writing sets beside a separator: cells that are lists, and rows of one judge and item.
 LISTS, ROWS = "lists", "rows"
@@ -63,12 +63,12 @@ def list_in_text(text: str) -> list[str] | None:
     return [str(one) for one in found]
 
 
-def several_labels(text: str) -> str:
+def several_labels_message(text: str) -> str:
     """End of the sentence about a text that names several labels where one is wanted.
 
     Examples
     --------
-    >>> several_labels("good;long")
+    >>> several_labels_message("good;long")
     "'good;long' names several labels; keep one, or say that ';' separates them (--label-sets ';')"
     """
     mark = next((mark for mark in _MARKS if mark in text), "")
@@ -88,7 +88,7 @@ def make_label_set(names: Iterable[object]) -> LabelSet | Refused:
     """
     found: dict[str, None] = {}
     for one in names:
-        name = name_of(one)
+        name = cell_to_name(one)
         if isinstance(name, Refused):
             return Refused(f"holds a set of which one label {name.reason}")
         if name in found:
@@ -175,8 +175,8 @@ def cells_as_sets(
         if isinstance(cell, str) and cell in lists:
             return make_label_set(lists[cell])
         if isinstance(cell, str) and cell not in known and len(labels_in_text(cell)) > 1:
-            return Refused(several_labels(cell))
-        name = name_of(cell)
+            return Refused(several_labels_message(cell))
+        name = cell_to_name(cell)
         return name if isinstance(name, Refused) else make_label_set([name])
 
     made: dict[str, LabelSet | Refused] = {}
@@ -192,12 +192,12 @@ def cells_as_sets(
     return sets, count
 
 
-def without_lists(cells: Sequence[object]) -> Sequence[object]:
+def unwrap_label_lists(cells: Sequence[object]) -> Sequence[object]:
     """Cells of which each list holds one label, as these labels.
 
     Examples
     --------
-    >>> without_lists([["good"], "bad"])
+    >>> unwrap_label_lists([["good"], "bad"])
     ['good', 'bad']
     """
     if isinstance(cells, Coded) or not _hold_lists(cells):

@@ -23,8 +23,8 @@ from voirdire.tables.label_sets import (
     cells_as_sets,
     labels_in_text,
     set_members,
-    several_labels,
-    without_lists,
+    several_labels_message,
+    unwrap_label_lists,
 )
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest_name
@@ -164,11 +164,11 @@ def read_labels(
         if as_sets is not None:
             remedy = _OF_PEOPLE if judge else ""
             return _read_sets(*as_sets, found, declared, sets, problems, remedy)
-        column = encode_column(without_lists(cells.get("label", [])), "label", problems)
+        column = encode_column(unwrap_label_lists(cells.get("label", [])), "label", problems)
         report_lookalikes({"label": column}, problems)
         more = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
         for level, rows in rows_by_code(np.where(np.append(more, False)[column.codes], column.codes, -1)):
-            problems.rows(rows + 1, f"label {several_labels(column.levels[level])}")
+            problems.rows(rows + 1, f"label {several_labels_message(column.levels[level])}")
         names, codes = column.levels, column.codes
     ordered = sort_labels(names) if declared is None else declared
     place = level_positions(names, ordered)

@@ -17,7 +17,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.tables.cells import CODED, Cells, Coded
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.failures import library_errors
+from voirdire.tables.formats.failures import convert_library_errors
 
 _FETCHED = 10_000  # rows that come together
 _BEGIN = b"PAR1"
@@ -53,7 +53,7 @@ def duckdb_connection(folder: str | Path) -> Iterator[Any]:
         yield connection
 
 
-def exact_path(path: str, folder: str | Path) -> str:
+def path_sql_literal(path: str, folder: str | Path) -> str:
     """A path as an SQL literal that stands for this file alone, whatever is in its name.
 
     DuckDB takes names for patterns, and has no way to write every name so that it is none: of a file with more than
@@ -61,7 +61,7 @@ def exact_path(path: str, folder: str | Path) -> str:
 
     Examples
     --------
-    >>> exact_path("/data/votes.csv", "/tmp")
+    >>> path_sql_literal("/data/votes.csv", "/tmp")
     "'/data/votes.csv'"
     """
     real = os.path.realpath(path)
@@ -75,7 +75,7 @@ def exact_path(path: str, folder: str | Path) -> str:
 
 def parquet_source(path: str, folder: str | Path) -> str:
     """The table function of a Parquet file. The names of its folders are no columns."""
-    return f"read_parquet({exact_path(path, folder)}, hive_partitioning = false)"
+    return f"read_parquet({path_sql_literal(path, folder)}, hive_partitioning = false)"
 
 
 def parquet_columns(connection: Any, path: str, folder: str | Path) -> list[InFile]:
@@ -92,7 +92,9 @@ def parquet_columns(connection: Any, path: str, folder: str | Path) -> list[InFi
                 f"file {path!r} cannot be read as Parquet: it does not begin as one does; write it anew"
             )
     found = connection.execute(f"DESCRIBE SELECT * FROM {parquet_source(path, folder)}").fetchall()
-    tree = connection.execute(f"SELECT name, num_children FROM parquet_schema({exact_path(path, folder)})")
+    tree = connection.execute(
+        f"SELECT name, num_children FROM parquet_schema({path_sql_literal(path, folder)})"
+    )
     names, below = [], 0  # how many of those that come next are parts of the last column
     for name, children in tree.fetchall()[1:]:
         if not below:
@@ -111,7 +113,7 @@ def parquet_names(path: str) -> list[str]:
     """
     with (
         tempfile.TemporaryDirectory(prefix="voirdire-") as folder,
-        library_errors(path, "Parquet"),
+        convert_library_errors(path, "Parquet"),
         duckdb_connection(folder) as connection,
     ):
         return [column.name for column in parquet_columns(connection, path, folder)]
@@ -121,7 +123,7 @@ def parquet_names(path: str) -> list[str]:
 def _open_columns(path: str, wanted: Sequence[str]) -> Iterator[tuple[Any, str, list[InFile]]]:
     """A connection, the table function of a Parquet file that is not too large, and its columns that are wanted."""
     with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, duckdb_connection(folder) as connection:
-        with library_errors(path, "Parquet"):
+        with convert_library_errors(path, "Parquet"):
             connection.execute("SET threads = 1")
             by_name = {column.name: column for column in parquet_columns(connection, path, folder)}
             columns = [by_name[name] for name in wanted]
@@ -137,7 +139,7 @@ def parquet_cells(path: str, wanted: Sequence[str]) -> Cells:
     InputError
         As :func:`parquet_rows`.
     """
-    with _open_columns(path, wanted) as (connection, table, columns), library_errors(path, "Parquet"):
+    with _open_columns(path, wanted) as (connection, table, columns), convert_library_errors(path, "Parquet"):
         (rows,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         found: Cells = {}
         for column in columns if rows >= CODED else ():
@@ -191,11 +193,11 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
         It is damaged, or holds more than :mod:`voirdire.tables.formats.bounds` allows.
     """
     with _open_columns(path, wanted) as (connection, table, columns):
-        with library_errors(path, "Parquet"):
+        with convert_library_errors(path, "Parquet"):
             selected = ", ".join(column.sql for column in columns)
             found = connection.execute(f"SELECT {selected} FROM {table}")
         while True:
-            with library_errors(path, "Parquet"):
+            with convert_library_errors(path, "Parquet"):
                 rows = found.fetchmany(_FETCHED)
             if not rows:
                 return
@@ -204,9 +206,9 @@ def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, .
 
 def _check_size(connection: Any, path: str, folder: str, columns: Sequence[InFile]) -> None:
     """Refuse a file whose cells would take far more memory than it does on the disk."""
-    bound = bounds.parts_bound(os.path.getsize(path))
+    bound = bounds.streamed_size_limit(os.path.getsize(path))
     (rows,) = connection.execute(
-        f"SELECT num_rows FROM parquet_file_metadata({exact_path(path, folder)})"
+        f"SELECT num_rows FROM parquet_file_metadata({path_sql_literal(path, folder)})"
     ).fetchone()
     size = rows * len(columns) * _CELL
     texts = [column.sql for column in columns if column.type == "VARCHAR"]

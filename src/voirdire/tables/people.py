@@ -105,7 +105,7 @@ def as_anchors(answers: object) -> object:
     answers = _rename_judges(answers)
     several = isinstance(answers, list | tuple)
     tables: Sequence[Any] = answers if isinstance(answers, list | tuple) else [answers]
-    if not several and not _names_people(answers):
+    if not several and not _has_person_column(answers):
         return answers
     import pandas as pd
 
@@ -149,7 +149,7 @@ def people_names(answers: object) -> tuple[str, ...]:
     return tuple(sorted({str(name) for name in answers[PERSON]}))
 
 
-def check_judges_are_not(people: Sequence[str], judges: Sequence[str]) -> None:
+def check_people_not_judges(people: Sequence[str], judges: Sequence[str]) -> None:
     """Raise where somebody is a judge whose answers count as people's, too.
 
     Raises
@@ -163,7 +163,7 @@ def check_judges_are_not(people: Sequence[str], judges: Sequence[str]) -> None:
         )
 
 
-def _names_people(table: object) -> bool:
+def _has_person_column(table: object) -> bool:
     """True if a column says who answered."""
     is_table = isinstance(table, str | os.PathLike | Imported) or hasattr(table, "columns")
     return is_table and bool(columns_among(table, [PERSON, "judge"], Problems("anchors")))

@@ -106,12 +106,12 @@ def nearest_name(name: str, among: Sequence[str]) -> str:
     return f"; did you mean {plain[near[0]]!r}?" if near else ""
 
 
-def by_nearness(name: str, among: Sequence[str]) -> list[str]:
+def names_by_similarity(name: str, among: Sequence[str]) -> list[str]:
     """Names in the order of how near they are to one that was given.
 
     Examples
     --------
-    >>> by_nearness("anna", ["ben", "Ann"])
+    >>> names_by_similarity("anna", ["ben", "Ann"])
     ['Ann', 'ben']
     """
     from difflib import SequenceMatcher

@@ -164,7 +164,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
             problems.rows(
                 rows[1:] + 1,
                 f"item {table.items[table.item[rows[0]]]!r} stands twice in the ranking of "
-                f"{name_ranking(table, int(rows[0]))}; keep one, or give each ranking its own context or run",
+                f"{ranking_description(table, int(rows[0]))}; keep one, or give each ranking its own context or run",
             )
     if not problems and not table.has_comparisons:
         problems.table(
@@ -173,7 +173,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
         )
 
 
-def name_ranking(table: Rankings, row: int) -> str:
+def ranking_description(table: Rankings, row: int) -> str:
     """The ranking of a row, for a message: ``judge 'a', context 'p'``."""
     plurals = {"criterion": "criteria"}
     shown = [name for name in ABOUT if getattr(table, name) is not None]

@@ -17,9 +17,9 @@ from voirdire.tables.encode import (
     Column,
     IntArray,
     Refused,
+    cell_to_name,
     encode_column,
     level_positions,
-    name_of,
     report_lookalikes,
     rows_by_code,
 )
@@ -272,7 +272,7 @@ def read_rated(
 def _empty_as_none(cells: Sequence[object]) -> list[object]:
     """The cells of a column in which empty ones say something: that there is none."""
     nothing = Refused("is empty")
-    return [UNREAD if name_of(cell) == nothing else cell for cell in cells]
+    return [UNREAD if cell_to_name(cell) == nothing else cell for cell in cells]
 
 
 def _cross_columns(context: Column, system: Column) -> Column:

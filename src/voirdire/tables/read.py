@@ -13,18 +13,18 @@ from voirdire.tables.files import file_header, read_file, relation_columns
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_counts import count_column
-from voirdire.tables.formats.long_table import NAMELESS, is_nameless, nameless_note
+from voirdire.tables.formats.long_table import NAMELESS, is_votes_without_judge, missing_judge_note
 from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.formats.taken import (
+    column_name_mapping,
+    converted_column_names,
     foreign_cells,
-    foreign_names,
     imported_cells,
-    imported_names,
-    own_names,
-    say_roles,
-    wanted_roles,
+    imported_column_names,
+    original_column_names,
+    report_column_roles,
 )
-from voirdire.tables.grouped import files_of
+from voirdire.tables.grouped import matching_files
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import Reading, read_as
 from voirdire.tables.run_folders import ANSWERS, run_folder, run_results
@@ -67,10 +67,10 @@ def read_columns(
     {'judge': ['a']}
     """
     names = () if "judge" not in required else own_column_names(table, problems)
-    if not is_nameless(names, find_roles(names)):
+    if not is_votes_without_judge(names, find_roles(names)):
         return _read_any_table(table, required, optional, problems)
     cells = _read_any_table(table, [name for name in required if name != "judge"], optional, problems)
-    give_notice(nameless_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
+    give_notice(missing_judge_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
     return {"judge": [NAMELESS] * max(map(len, cells.values()), default=0), **cells}
 
 
@@ -96,12 +96,12 @@ def _read_frame(
     import narwhals as nw
 
     frame, names = as_narwhals(table, problems)
-    if (found := _in_layout(table, names)) is not None:
+    if (found := _import_other_layout(table, names)) is not None:
         return imported_cells(found, required, optional, problems)
-    roles = wanted_roles(names, required, optional)
+    roles = column_name_mapping(names, required, optional)
     under = {name: column for column, name in roles.items()}
     wanted = choose_columns([under.get(name, name) for name in names], required, optional, problems)
-    say_roles("table", roles)
+    report_column_roles("table", roles)
     places = [roles.get(name, name) for name in wanted]
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_duckdb():
@@ -112,7 +112,7 @@ def _read_frame(
     return {name: column_cells(frame[place]) for name, place in zip(wanted, places, strict=True)}
 
 
-def _in_layout(table: object, names: Sequence[str]) -> Imported | None:
+def _import_other_layout(table: object, names: Sequence[str]) -> Imported | None:
     """A dataframe in another layout than one row an answer; None where its columns are those of answers, or unknown."""
     roles = find_roles(names)
     plain = roles.get("score", "score") == "score" and set(ANSWERS) & roles.keys()
@@ -129,7 +129,7 @@ def own_column_names(table: object, problems: Problems) -> tuple[str, ...]:
         return ()
     if not isinstance(table, str | os.PathLike):
         return tuple(as_narwhals(table, problems)[1])
-    return own_names(os.fspath(table))
+    return original_column_names(os.fspath(table))
 
 
 def columns_among(table: object, among: Sequence[str] | None, problems: Problems) -> list[str]:
@@ -144,17 +144,17 @@ def columns_among(table: object, among: Sequence[str] | None, problems: Problems
     if isinstance(table, AnswerTable):
         return choose_columns(table.column_names, [], among, problems)
     if isinstance(table, Imported):
-        return choose_columns(imported_names(table), [], among, problems)
+        return choose_columns(imported_column_names(table), [], among, problems)
     if not isinstance(table, str | os.PathLike):
         found = as_narwhals(table, problems)[1]
-        known = _in_layout(table, found)
+        known = _import_other_layout(table, found)
         if known is not None:
-            return choose_columns(imported_names(known), [], among, problems)
-        under = {name: column for column, name in wanted_roles(found, [], among or ()).items()}
+            return choose_columns(imported_column_names(known), [], among, problems)
+        under = {name: column for column, name in column_name_mapping(found, [], among or ()).items()}
         return choose_columns([under.get(name, name) for name in found], [], among, problems)
     path = os.fspath(table)
     run = run_folder(path)
-    names = foreign_names(path) if run is None else run.tables()
+    names = converted_column_names(path) if run is None else run.tables()
     if names is None:
-        names = file_header(files_of(path, problems)[0], problems)
+        names = file_header(matching_files(path, problems)[0], problems)
     return choose_columns(names, [], among, problems)

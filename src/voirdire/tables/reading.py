@@ -138,7 +138,7 @@ class Reading:
         InputError
             The file is damaged, or names an option that there is not.
         """
-        path = file_beside(source)
+        path = options_file(source)
         if path is None:
             return self
         kept = load_reading(path)
@@ -148,7 +148,7 @@ class Reading:
         return replace(kept, **self.given)
 
 
-def file_beside(source: object) -> Path | None:
+def options_file(source: object) -> Path | None:
     """The file that says how the table beside it is read; None where there is none."""
     path = Path(os.fspath(source) + BESIDE) if isinstance(source, str | os.PathLike) else None
     return path if path is not None and path.is_file() else None
@@ -354,7 +354,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
     some = list(source) if isinstance(source, list | tuple) else [source]
     if len(some) == 1:
         how = how.beside(some[0])
-    elif beside := [path for path in map(file_beside, some) if path is not None]:
+    elif beside := [path for path in map(options_file, some) if path is not None]:
         raise InputError(
             f"{beside[0]} says how one of several files is read; read that file alone, or give the options for all "
             "files and move it away"

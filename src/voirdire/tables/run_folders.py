@@ -14,7 +14,7 @@ from voirdire.layouts import read_json
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells
 from voirdire.tables.files import read_file
-from voirdire.tables.formats.row_choice import nothing_chosen
+from voirdire.tables.formats.row_choice import no_rows_message
 from voirdire.tables.problems import Problems
 
 FINAL = "final"
@@ -148,5 +148,5 @@ def filter_rows(cells: Mapping[str, Any], where: Mapping[str, str], table: str) 
     kept = [at for at in range(rows) if all(str(cells[name][at]) == said for name, said in where.items())]
     if not kept:
         values = {name: Counter(map(str, cells[name])) for name in where}
-        raise InputError(nothing_chosen(table, where, values))
+        raise InputError(no_rows_message(table, where, values))
     return {name: [of[at] for at in kept] for name, of in cells.items()}

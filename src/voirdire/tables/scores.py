@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import IntArray, Refused, name_of
+from voirdire.tables.encode import IntArray, Refused, cell_to_name
 from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, read_rated
@@ -149,7 +149,7 @@ def _number_or_reason(value: object) -> float | str:
     if isinstance(value, bool | np.bool_):
         return f"{bool(value)} is not a number; write 1 or 0, or use a column 'label'"
     if not isinstance(value, int | float | np.integer | np.floating):
-        name = name_of(value)
+        name = cell_to_name(value)
         if isinstance(name, Refused):
             return name.reason
         value = name

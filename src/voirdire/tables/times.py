@@ -48,12 +48,12 @@ def answer_times(cells: Mapping[str, Sequence[object]], problems: Problems) -> F
     return values
 
 
-def shown_time(moment: float) -> str:
+def format_time(moment: float) -> str:
     """A time as its table had it: seconds since 1970 that are of 1990 or later as a date, others as a number.
 
     Examples
     --------
-    >>> shown_time(1769817600.0), shown_time(1769860800.0), shown_time(12.0)
+    >>> format_time(1769817600.0), format_time(1769860800.0), format_time(12.0)
     ('2026-01-31', '2026-01-31T12:00:00', '12')
     """
     if not DATES[0] <= moment < DATES[1]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def lacking_verbs(
+def unusable_command_reasons(
     frames: dict[str, pd.DataFrame], how: Reading, criterion: str = "criterion"
 ) -> dict[str, str]:
     """Reasons why verbs cannot use a file; verbs that are not named can.
@@ -30,7 +30,7 @@ def lacking_verbs(
     --------
     >>> import pandas as pd
     >>> labels = pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": "yes"})
-    >>> lacking_verbs({"labels": labels}, Reading(people=("a",)))["fit"]
+    >>> unusable_command_reasons({"labels": labels}, Reading(people=("a",)))["fit"]
     "a second label: only 'yes' occurs; --levels names all there may be"
     """
     found: dict[str, str] = {}
@@ -43,7 +43,7 @@ def lacking_verbs(
         found = {
             verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board", "replace")
         }
-    elif lack := _lack_of_fit(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], how, criterion):
+    elif lack := _fit_refusal_reason(KIND_OF_TABLE[kinds[0]], frames[kinds[0]], how, criterion):
         found = dict.fromkeys(("fit", "board"), lack)
     judges = max(len(set(frame["judge"])) for frame in frames.values())
     if judges < 2:
@@ -62,7 +62,7 @@ def lacking_verbs(
     return found
 
 
-def _lack_of_fit(kind: TableKind, frame: pd.DataFrame, how: Reading, criterion: str) -> str:
+def _fit_refusal_reason(kind: TableKind, frame: pd.DataFrame, how: Reading, criterion: str) -> str:
     """Reason for which a fit would refuse a table: one value alone, or criteria that not all items are scored by."""
     if not kind.level:
         return ""
@@ -74,7 +74,7 @@ def _lack_of_fit(kind: TableKind, frame: pd.DataFrame, how: Reading, criterion: 
             f"a column {criterion!r} of criteria, or none: each item has scores under one alone, so that it is a "
             f"category of items; {_without(criterion)} reads the table without it"
         )
-    if kind.averages and (item := _half_scored(frame)) is not None:
+    if kind.averages and (item := _find_missing_score(frame)) is not None:
         return (
             f"every item under every criterion: {item[0]!r} has no score under {item[1]!r}; "
             f"--where criterion={item[1]} takes one"
@@ -89,7 +89,7 @@ def _is_category(frame: pd.DataFrame) -> bool:
     return bool((frame[["item", "criterion"]].drop_duplicates().groupby("item").size() == 1).all())
 
 
-def _half_scored(frame: pd.DataFrame) -> tuple[str, str] | None:
+def _find_missing_score(frame: pd.DataFrame) -> tuple[str, str] | None:
     """An item and a criterion under which it has no score; None where there is none."""
     if "criterion" not in frame or frame["criterion"].isna().any():
         return None
@@ -116,7 +116,7 @@ def command_for(
 ) -> str:
     """Write the command to type, with the options that the file was read by: to fit it, or what it is ready for.
 
-    Parameters are those of :func:`lacking_verbs`, and what that gave.
+    Parameters are those of :func:`unusable_command_reasons`, and what that gave.
 
     Examples
     --------

@@ -81,7 +81,7 @@ def winner_outcomes(
     winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
 ) -> IntArray:
     """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 where that cannot be told."""
-    word = np.append(level_positions(_in_our_words(winner.levels, items), OUTCOMES), -1)[winner.codes]
+    word = np.append(level_positions(_translate_winners(winner.levels, items), OUTCOMES), -1)[winner.codes]
     item = np.append(level_positions(winner.levels, items), -1)[winner.codes]
     named = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
     readable = (first >= 0) & (second >= 0) & (first != second)
@@ -108,7 +108,7 @@ def winner_outcomes(
     return np.where(word >= 0, word, named)
 
 
-def _in_our_words(levels: tuple[str, ...], items: tuple[str, ...]) -> list[str]:
+def _translate_winners(levels: tuple[str, ...], items: tuple[str, ...]) -> list[str]:
     """Winners in our words where they are in others, after a note; a word that is an item's name stays as it is."""
     strange = {level: OUTCOME_WORDS.get(level.strip().lower()) for level in levels if level not in OUTCOMES}
     if not any(strange.values()):

@@ -15,7 +15,7 @@ from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.details import DEGREE, Details, read_degrees
 from voirdire.tables.encode import Column, IntArray, encode_column, level_positions
 from voirdire.tables.further import Further
-from voirdire.tables.grouped import grouped_columns, is_grouped
+from voirdire.tables.grouped import distinct_rows_with_counts, needs_grouping
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import RUN, TIME
@@ -156,9 +156,9 @@ def read_votes(
         required, optional = required[:-1], (*optional, ANSWER)
     times: IntArray | None = None
     more = [name for name in (*keep, DEGREE) if name not in (*_REQUIRED, *_OPTIONAL)]
-    if not rows and is_grouped(table) and not columns_among(table, more, problems):
+    if not rows and needs_grouping(table) and not columns_among(table, more, problems):
         kept = [name for name in optional if name != "context"]
-        cells, times = grouped_columns(table, required, kept, ["context"], problems)
+        cells, times = distinct_rows_with_counts(table, required, kept, ["context"], problems)
         problems.times = times
     else:
         more += [name for name in (TIME, RUN) if name not in more]

@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.problem import Check, Problem
 from voirdire.trust.dependence import most_alike, pairwise_dependence
-from voirdire.trust.influence import Rivals, top_changers
+from voirdire.trust.influence import Rivals, judges_changing_first
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
@@ -74,7 +74,7 @@ def check_influence(problem: Problem, posterior: Posterior, rivals: Rivals | Non
     """Judges without whom another item, or system, would be first."""
     if posterior.values is None or len(problem.judges) < 2:
         return []
-    changed = top_changers(problem, posterior, rivals)
+    changed = judges_changing_first(problem, posterior, rivals)
     if rivals is not None:
         return [check_first_place(changed, rivals.called, rivals.names, rivals.draws)]
     return [

@@ -141,7 +141,7 @@ def _watched_quantities(seen: OverTime, seed: int) -> Iterator[_Looked]:
         rows = np.flatnonzero(seen.judge == k)
         if len(rows) < FEWEST or np.ptp(seen.time[rows]) == 0.0:
             continue
-        order, unit = _ordered_witnesses(seen, rows, seed)
+        order, unit = _time_ordered_answers(seen, rows, seed)
         count = np.bincount(unit)
         if len(count) < FEWEST:
             continue
@@ -151,7 +151,7 @@ def _watched_quantities(seen: OverTime, seed: int) -> Iterator[_Looked]:
             yield _Looked(name, words[0 if wealth.sign > 0 else 1], wealth, len(count), stake)
 
 
-def _ordered_witnesses(seen: OverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
+def _time_ordered_answers(seen: OverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
     """A judge's answers in order of time (of one time: question by question, in random order), and their witnesses."""
     names, place = np.unique(seen.question[rows], return_inverse=True)
     chance = np.random.default_rng((seed, OWN)).permutation(len(names))[place]
@@ -206,7 +206,7 @@ def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -
     """
     total = np.concatenate([np.zeros((len(SIZES), 1)), np.cumsum(log_evidence_steps(x), axis=1)], axis=1)
     log = np.full(len(x) + 1, -np.inf)
-    for start, stake in zip(*map(np.ndarray.tolist, places or _bet_places()), strict=True):
+    for start, stake in zip(*map(np.ndarray.tolist, places or _bet_times_and_stakes()), strict=True):
         # bets on places that are still to come hold what they were given
         log[:start] = np.logaddexp(log[:start], np.log(stake))
         part = np.logaddexp.reduce(total[:, start:] - total[:, start : start + 1], axis=0)
@@ -214,7 +214,7 @@ def running_log_evidence(x: Floats, places: tuple[Ints, Floats] | None = None) -
     return log
 
 
-def _bet_places() -> tuple[Ints, Floats]:
+def _bet_times_and_stakes() -> tuple[Ints, Floats]:
     """Answers after which a change is bet on, and the stakes, which sum to one."""
     size = 1 + int(np.log(MOST / FIRST) / np.log(RATIO))
     stakes = 1.0 / (3.0 + np.arange(size))

@@ -51,13 +51,13 @@ AGREE = 1.0  # standard errors by which judges of different families must agree
 SMALL = 0.01  # a step of u that is none
 
 
-def has_own_judges(problem: Problem) -> bool:
+def has_several_judges(problem: Problem) -> bool:
     """True if a model has several judges of its own, for whom being alike would matter."""
     one = problem.model.pool != "none" or problem.model.reliability.kind == "fixed"
     return not one and len(problem.judges) > 1
 
 
-def point_without_items(problem: Problem, x: Floats) -> Posterior:
+def posterior_with_equal_items(problem: Problem, x: Floats) -> Posterior:
     """A point of the posterior where all items are alike: residuals there hold what judges see in items."""
     density = problem.density
     values = {
@@ -74,7 +74,7 @@ def shared_error_families(problem: Problem, found: Residuals | SharedErrors) -> 
     Parameters
     ----------
     found : Residuals or SharedErrors
-        Where all items are alike (:func:`point_without_items`); of shared errors wherever.
+        Where all items are alike (:func:`posterior_with_equal_items`); of shared errors wherever.
     """
     group = np.arange(len(problem.judges))
     if isinstance(found, SharedErrors):
@@ -94,9 +94,9 @@ def families_by_answers(found: Residuals) -> Ints:
     Parameters
     ----------
     found : Residuals
-        Where all items are alike (:func:`point_without_items`).
+        Where all items are alike (:func:`posterior_with_equal_items`).
     """
-    correlation, shared = answers_alike(found)
+    correlation, shared = answer_correlations(found)
     own = divide_into_families(correlation, shared)
     # of those who are alike beside others who guess nobody can say that they are copies
     return own if families_agree(correlation, shared, own) else np.arange(len(own))
@@ -116,7 +116,7 @@ def name_families(judges: tuple[str, ...], group: Ints) -> dict[str, str]:
     return {judge: first[group[index]] for index, judge in enumerate(judges)}
 
 
-def answers_alike(found: Residuals) -> tuple[Floats, Floats]:
+def answer_correlations(found: Residuals) -> tuple[Floats, Floats]:
     """Correlation of every two judges' answers, and the number of questions that both answered."""
     r, seen = found.r[0], (found.v[0] > 0.0).astype(float)
     square = r**2 @ seen.T
@@ -171,10 +171,13 @@ def divide_into_families(correlation: Floats, shared: Floats, explained: bool = 
         else:
             ways = [(_log_normal(z, between), np.zeros(judges))]
         size = np.bincount(of)
-        odds = sum(np.log(DOUBT) + _log_sets(judges, int(m)) for m in size[size > 1])
+        odds = sum(np.log(DOUBT) + _log_binomial_coefficient(judges, int(m)) for m in size[size > 1])
         families = [np.flatnonzero(of == code) for code in np.flatnonzero(size > 1)]
         log = [
-            known + sum(_log_family(z[np.ix_(f, f)], within[np.ix_(f, f)], np.tanh(u[f])) for f in families)
+            known
+            + sum(
+                _log_family_likelihood(z[np.ix_(f, f)], within[np.ix_(f, f)], np.tanh(u[f])) for f in families
+            )
             for known, u in ways
         ]
         return float(np.logaddexp.reduce(log) - odds)
@@ -251,7 +254,7 @@ def _log_normal(left: Floats, information: Floats) -> float:
     return float(0.25 * (np.log(precision) - information[known] * left[known] ** 2).sum())
 
 
-def _log_family(z: Floats, information: Floats, load: Floats) -> float:
+def _log_family_likelihood(z: Floats, information: Floats, load: Floats) -> float:
     """Log marginal likelihood of the correlations within a family."""
     explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     log = [
@@ -261,7 +264,7 @@ def _log_family(z: Floats, information: Floats, load: Floats) -> float:
     return float(np.logaddexp.reduce(log) - np.log(len(FAMILY)))
 
 
-def _log_sets(judges: int, members: int) -> float:
+def _log_binomial_coefficient(judges: int, members: int) -> float:
     """Log number of sets of so many judges."""
     return lgamma(judges + 1) - lgamma(members + 1) - lgamma(judges - members + 1)
 

@@ -46,7 +46,7 @@ class Rivals(NamedTuple):
     draws: Floats
 
 
-def top_changers(
+def judges_changing_first(
     problem: Problem, posterior: Posterior, rivals: Rivals | None = None
 ) -> list[tuple[str, str]]:
     """Judges without whom another item (or rival) is first, and which; the most influential first.
@@ -58,7 +58,7 @@ def top_changers(
     >>> table = pd.DataFrame({"judge": ["a"] * 30 + ["b"] * 2, "first": "x", "second": "y"})
     >>> table["winner"] = ["x"] * 20 + ["y"] * 10 + ["y"] * 2
     >>> found = fit(table, model="bradley-terry")
-    >>> top_changers(found.problem, found.posterior)
+    >>> judges_changing_first(found.problem, found.posterior)
     []
     """
     if posterior.draws is None:
@@ -82,7 +82,7 @@ def top_changers(
     if not len(near):
         return []
     tables = [problem.data, *(_data_without_judge(problem, int(judge)) for judge in near)]
-    if problem.density.is_nested:  # spreads are hardly one judge's
+    if problem.density.uses_marginal_likelihood:  # spreads are hardly one judge's
         centre, *modes = find_held_modes(problem.density, tables, posterior.centre)
     else:
         centre, *modes = (find_modes(problem.density, [table])[0].x for table in tables)
@@ -130,7 +130,9 @@ def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | No
     for row in range(len(out)):
         one = {name: value[row] for name, value in values.items()}
         # of votes with ties, whether they are ties comes in parts of its own
-        parts = zip(density.log_parts(one, problem.data, np), density.part_names(problem.data), strict=True)
+        parts = zip(
+            density.log_parts(one, problem.data, np), density.outcome_names(problem.data), strict=True
+        )
         logs = [part for part, name in parts if not name.endswith(("_tied", "_not_tied"))]
         for (log, weight), part in zip(logs, tables, strict=True):
             out[row] += np.bincount(part["judge"], log * weight, judges)

@@ -43,7 +43,7 @@ def noise_odds(found: Residuals) -> Floats:
     Parameters
     ----------
     found : Residuals
-        Where all items are alike (:func:`.families.point_without_items`).
+        Where all items are alike (:func:`.families.posterior_with_equal_items`).
 
     Examples
     --------

@@ -108,14 +108,14 @@ def smooth_blocks(log: Floats) -> Floats:
     weight = -np.diff(np.exp(-edges / STEP))
     found, evidence = [], []
     for step in STEPS:
-        posterior, log_evidence = _one_step(chance, float(step))
+        posterior, log_evidence = _fixed_step_posterior(chance, float(step))
         found.append(posterior)
         evidence.append(log_evidence)
     share = weight * np.exp(np.array(evidence) - max(evidence))
     return np.asarray(np.tensordot(share / share.sum(), np.array(found), axes=1))
 
 
-def _one_step(chance: Floats, step: float) -> tuple[Floats, float]:
+def _fixed_step_posterior(chance: Floats, step: float) -> tuple[Floats, float]:
     """Posterior of each block and log evidence, of steps of one size."""
     start = np.exp(-0.5 * (GRID / START) ** 2)
     move = np.eye(len(GRID))

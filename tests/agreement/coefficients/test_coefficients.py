@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.icc import intraclass_correlation
-from voirdire.agreement.coefficients.majority import majority_answer, share_agreeing, with_tie
+from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer, share_agreeing
 from voirdire.agreement.coefficients.measures import MEASURES, find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.preferences import win_rate
@@ -336,7 +336,7 @@ def test_majority_needs_more_than_half() -> None:
         [["x", "x", "y", "y"], ["x", "x", "x", "y"], ["y", None, None, None], [None] * 4]
     )
     assert majority_answer(panel).tolist() == [-1, 0, 1, -1]
-    votes = with_tie(replace(panel, tie="tie"))
+    votes = add_tie_level(replace(panel, tie="tie"))
     assert votes.levels == ("x", "tie", "y")
     assert majority_answer(votes).tolist() == [1, 0, 2, -1]
     with pytest.raises(InputError, match="a majority of scores with 30 levels means little"):

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.measures import MEASURES, statistic_of
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.tables.detect import read_table
@@ -63,7 +63,9 @@ def test_cohen_kappa_is_scikit_learns_on_llmfao(tables, point, weights) -> None:
 
 
 def test_mirrored_kappa_is_scikit_learns_on_pairs_entered_in_both_orders(tables, point, shared) -> None:
-    mirrored = match_answers(read_table(shared / "data" / "llmfao_votes.csv"))[0].select(["gpt-3.5", "gpt-4"])
+    mirrored = ratings_by_criterion(read_table(shared / "data" / "llmfao_votes.csv"))[0].select(
+        ["gpt-3.5", "gpt-4"]
+    )
     assert mirrored.mirrored
     first, second = tables["llmfao"].select(["gpt-3.5", "gpt-4"]).codes.T
     doubled = cohen_kappa_score([*first, *(2 - first)], [*second, *(2 - second)])

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.agreement.replace.estimate import Mean, chance_of_verdict, estimate_mean, more_answers
+from voirdire.agreement.replace.estimate import (
+    Mean,
+    additional_answers_needed,
+    chance_of_verdict,
+    estimate_mean,
+)
 
 
 def test_with_equal_chances_and_no_predictions_it_is_the_mean_and_its_t_interval() -> None:
@@ -50,15 +55,17 @@ def test_intervals_cover_where_chances_are_unequal(helpful: bool) -> None:
 
 def test_how_many_more_answers() -> None:
     now = Mean(0.0, 0.06, -0.12, 0.12, 40, 5000, 0.0, 0.0, 0.144)
-    more = more_answers(now, 0.05, 0.95)
+    more = additional_answers_needed(now, 0.05, 0.95)
     assert more is not None
     assert (
         chance_of_verdict(now, 0.05, 0.95, 40 + more) >= 0.85 > chance_of_verdict(now, 0.05, 0.95, 39 + more)
     )
-    assert more_answers(now, 0.2, 0.95) == 0
-    assert more_answers(Mean(-0.5, 0.06, -0.62, -0.38, 40, 5000, 0.0, 0.0, 0.144), 0.05, 0.95) == 0
+    assert additional_answers_needed(now, 0.2, 0.95) == 0
+    assert (
+        additional_answers_needed(Mean(-0.5, 0.06, -0.62, -0.38, 40, 5000, 0.0, 0.0, 0.144), 0.05, 0.95) == 0
+    )
     few = Mean(0.0, 0.06, -0.12, 0.12, 40, 100, 0.0, 0.00144, 0.144)
-    assert more_answers(few, 0.05, 0.95) is None
+    assert additional_answers_needed(few, 0.05, 0.95) is None
 
 
 @pytest.mark.parametrize("truth", [-0.2, 0.0, 0.1])
@@ -70,7 +77,7 @@ def test_promised_numbers_lead_to_a_verdict(truth: float) -> None:
         y = rng.choice([-1.0, 0.0, 1.0], 20_000, p=[0.25 - truth / 2, 0.5, 0.25 + truth / 2])
         seen = np.full(20_000, np.nan)
         seen[:60] = y[:60]
-        more = more_answers(estimate_mean(seen, None, None, 0.95, 2.0), 0.05, 0.95)
+        more = additional_answers_needed(estimate_mean(seen, None, None, 0.95, 2.0), 0.05, 0.95)
         if not more:
             continue
         seen[: 60 + more] = y[: 60 + more]

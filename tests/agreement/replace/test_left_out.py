@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.replace.alt_test import Likeness, alt_test, benjamini_yekutieli, left_out
+from voirdire.agreement.replace.alt_test import Likeness, alt_test, benjamini_yekutieli, leave_one_person_out
 
 
 def oracle(judge: FloatArray, people: FloatArray, numeric: bool, epsilon: float) -> tuple[float, float]:
@@ -53,7 +53,9 @@ def test_omega_and_rho_are_those_of_the_definition(seed: int, numeric: bool) -> 
     judge[:5] = np.nan
     for epsilon in (0.0, 0.1, 0.2):
         found = alt_test(
-            left_out(judge, people, Likeness("distance" if numeric else "equality")), "abcde", epsilon=epsilon
+            leave_one_person_out(judge, people, Likeness("distance" if numeric else "equality")),
+            "abcde",
+            epsilon=epsilon,
         )
         omega, rho = oracle(judge, people, numeric, epsilon)
         assert found.omega == pytest.approx(omega)
@@ -63,9 +65,11 @@ def test_omega_and_rho_are_those_of_the_definition(seed: int, numeric: bool) -> 
 
 def test_who_always_agrees_wins_and_who_never_does_loses() -> None:
     people = np.tile(np.arange(40.0)[:, None] % 3, 3)
-    assert alt_test(left_out(people[:, 0], people, Likeness("equality")), "abc").omega == 1.0
-    assert alt_test(left_out(people[:, 0] + 5, people, Likeness("equality")), "abc").rho == 0.0
-    assert np.isnan(alt_test(left_out(people[:9, 0], people[:9], Likeness("equality")), "abc").omega)
+    assert alt_test(leave_one_person_out(people[:, 0], people, Likeness("equality")), "abc").omega == 1.0
+    assert alt_test(leave_one_person_out(people[:, 0] + 5, people, Likeness("equality")), "abc").rho == 0.0
+    assert np.isnan(
+        alt_test(leave_one_person_out(people[:9, 0], people[:9], Likeness("equality")), "abc").omega
+    )
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

@@ -204,7 +204,8 @@ def test_anchors_are_not_asked_again_and_settle_the_orientation(plain: Fit) -> N
     density, data = result.problem.density, result.problem.data
     x = density.fold_orientations(result.posterior.draws[0], data)[0]
     people_say = [
-        density.log_people(density.values(one, np), data, np) for one in (x, density.mirror_values(x, np))
+        density.log_people_likelihood(density.values(one, np), data, np)
+        for one in (x, density.mirror_values(x, np))
     ]
     assert weights[600:] / weights[:600] == pytest.approx(np.exp(people_say[1] - people_say[0]), rel=1e-9)
     alone = made(votes(), "crowd-bt")

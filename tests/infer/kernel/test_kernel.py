@@ -18,13 +18,13 @@ from voirdire.infer.kernel import library as of_library
 from voirdire.infer.kernel.fused import FusedAnswers, fused_answers
 from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, unpack_points
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.kernel.rescaled import make_kernel_steps
+from voirdire.infer.kernel.rescaled import apply_steps_by_kernel
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.panel import FormedAnswers
 from voirdire.infer.nested.pattern import Pattern
-from voirdire.infer.nested.rescaling import draw_steps, make_steps
+from voirdire.infer.nested.rescaling import apply_steps, draw_steps
 from voirdire.model.design import COMMON
 from voirdire.model.family.family import Family, refuse_alternatives
 from voirdire.model.family.ordinal import ordinal_family
@@ -155,8 +155,8 @@ def test_steps_of_spreads_are_those_without_the_kernel(kind: str, chains: int) -
     log = where.log_density(x, hyper)
     assert where.fused is not None
     ends = [
-        make_kernel_steps(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log),
-        make_steps(where, steps, x.copy(), hyper.copy(), log.copy()),
+        apply_steps_by_kernel(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log),
+        apply_steps(where, steps, x.copy(), hyper.copy(), log.copy()),
     ]
     for one, other in zip(*ends, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
@@ -199,15 +199,15 @@ def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
 
 FORKED = """
 import os, signal, time
-from voirdire.infer.kernel.rescaled import make_kernel_steps
-from voirdire.infer.kernel.library import LARGE, share_blocks
+from voirdire.infer.kernel.rescaled import apply_steps_by_kernel
+from voirdire.infer.kernel.library import LARGE, run_blocks_threaded
 
-share_blocks(lambda first, blocks: time.sleep(0.1), 2, LARGE)  # by two threads, which then are idle
+run_blocks_threaded(lambda first, blocks: time.sleep(0.1), 2, LARGE)  # by two threads, which then are idle
 time.sleep(0.1)
 child = os.fork()
 if not child:
     signal.alarm(20)  # it would wait for ever for threads that it does not have
-    share_blocks(lambda first, blocks: None, 2, LARGE)
+    run_blocks_threaded(lambda first, blocks: None, 2, LARGE)
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 """

@@ -16,7 +16,7 @@ from voirdire.infer.nested.nested import maximise_spreads, spread_covariance
 from voirdire.infer.nested.normal import NormalAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.model.design import COMMON
-from voirdire.model.terms.censored import log_score
+from voirdire.model.terms.censored import score_log_density
 
 POINTS = np.array([[0.0, 0.3, -0.45, 0.7, -1.2, 2.0], np.log([0.1, 0.4, 0.2, 0.3, 0.5, 3.0])])
 
@@ -30,7 +30,9 @@ def answers(end: int = 0) -> NormalAnswers:
 def test_gradient_turn_and_compiled_are_those_of_differences(end: int) -> None:
     own = answers(end)
     value, slope = own.value_gradient(POINTS)
-    assert value == pytest.approx((log_score(own.score, own.end, *POINTS, np) * own.weight).sum(), rel=1e-12)
+    assert value == pytest.approx(
+        (score_log_density(own.score, own.end, *POINTS, np) * own.weight).sum(), rel=1e-12
+    )
     change = np.random.default_rng(0).normal(size=POINTS.shape)
     ahead, behind = (own.value_gradient(POINTS + sign * 1e-5 * change) for sign in (1, -1))
     assert (slope * change).sum() == pytest.approx((ahead[0] - behind[0]) / 2e-5, rel=1e-7)

@@ -21,7 +21,7 @@ from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.propagation import NotConverged, Propagated, propagate_answers
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.sparse import (
-    _curvature_differences,
+    _finite_difference_curvature,
     answers_per_value,
     is_sparse,
     search_by_evidence,
@@ -176,7 +176,7 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
     differences = (values[0] - values[1]) / 0.2
     assert slope[at] == pytest.approx(differences, abs=1.5)
     evidence.last = start
-    _, missing = _curvature_differences(evidence, Nested(model, start, 0.0, 1, np.eye(len(hyper)), 0.0))
+    _, missing = _finite_difference_curvature(evidence, Nested(model, start, 0.0, 1, np.eye(len(hyper)), 0.0))
     with_it = Evidence(model, start, missing=missing)
     assert with_it(hyper)[1][at] == pytest.approx(differences, abs=0.3)
 
@@ -200,8 +200,8 @@ def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() 
 def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     model, x, _ = field(table(30, 8, 16, 1.0))
     kept = np.arange(30) % 3 == 0
-    part, places = model.part_of(kept)
-    other, rest = model.part_of(~kept)
+    part, places = model.field_of_blocks(kept)
+    other, rest = model.field_of_blocks(~kept)
     whole = model.answers.value_gradient(model.pattern.linear_predictors(x))[0]
     parts = [
         m.answers.value_gradient(m.pattern.linear_predictors(x[p]))[0]

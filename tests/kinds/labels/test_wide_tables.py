@@ -51,8 +51,8 @@ def both(monkeypatch: pytest.MonkeyPatch, model: str, table: Labels) -> tuple[La
         patch.setattr(sparse_counts, "WIDE", 0)
         patch.setattr(sparse_counts, "LABEL", 0)
         given = encode_labels(load_model(model), table)
-    assert given.is_wide
-    assert not held.is_wide
+    assert given.is_sparse
+    assert not held.is_sparse
     return held, given
 
 
@@ -107,7 +107,7 @@ def test_draws_have_the_covariance_of_the_hessian(
     x = find_mode(held).x
     covariance = np.linalg.inv(negative_hessian(Expected(held.density, held.data), x))
     expected = Expected(given.density, given.data)
-    draws, proper = around.draws_around(expected, x, 2000, np.random.default_rng(0))
+    draws, proper = around.laplace_draws(expected, x, 2000, np.random.default_rng(0))
     assert proper
     sd = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose(draws.std(axis=0) / sd, 1.0, atol=0.07)
@@ -177,7 +177,7 @@ def test_a_fit_has_the_numbers_of_a_table_that_holds_all(monkeypatch: pytest.Mon
     monkeypatch.setattr(sparse_counts, "WIDE", 0)
     monkeypatch.setattr(sparse_counts, "LABEL", 0)
     given = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")
-    assert given.problem.is_wide
+    assert given.problem.is_sparse
     for name in ("reliability", "reliability_low", "reliability_high"):
         np.testing.assert_allclose(given.judges()[name], held.judges()[name], atol=0.015)
     column = "probability_panel"

@@ -14,7 +14,7 @@ from voirdire.infer.mode import find_mode
 from voirdire.kinds.scores.problem import encode_scores
 from voirdire.model.specs import load_model
 from voirdire.model.terms.arrays import zero_sum
-from voirdire.model.terms.censored import log_score, log_scores
+from voirdire.model.terms.censored import item_scores_log_density, score_log_density
 from voirdire.tables.scores import read_scores
 
 
@@ -36,7 +36,9 @@ def test_the_density_of_a_score_adds_up_to_one() -> None:
     for mu, sigma in ((0.1, 0.2), (0.7, 0.3), (-2.0, 0.5)):
 
         def at(score: float, end: int, mu: float = mu, sigma: float = sigma) -> float:
-            found = log_score(np.array(score), np.array(end), np.array(mu), np.array(math.log(sigma)), np)
+            found = score_log_density(
+                np.array(score), np.array(end), np.array(mu), np.array(math.log(sigma)), np
+            )
             return math.exp(float(found))
 
         inside = integrate.quad(lambda y: at(y, 0), -0.5, 0.5)[0]
@@ -55,7 +57,7 @@ def test_repeated_scores_are_integrated_over_what_the_judge_makes_of_the_item() 
         "at_high": np.array([1.0]),
     }
     logs = (np.array([x]) for x in (mu, math.log(sigma), math.log(tau)))
-    found = float(log_scores(part, *logs, np)[0])
+    found = float(item_scores_log_density(part, *logs, np)[0])
 
     def density(u: float) -> float:
         seen = mu + u

@@ -108,7 +108,7 @@ def test_flat_vectors_and_latent_values_are_the_same_answers(fit: Any) -> None:
     field, rng = density.latent_model(data), np.random.default_rng(1)
     latent, hyper = rng.normal(size=field.size) * 0.1, rng.normal(-2.0, 0.3, len(field.hypers))
     flat = field.flat(latent, hyper)
-    assert float(density.log_panel(density.values(flat, np), data, np)) == pytest.approx(
+    assert float(density.log_panel_likelihood(density.values(flat, np), data, np)) == pytest.approx(
         float(field.answers.value_gradient(field.predictors(latent, hyper))[0]), rel=1e-10
     )
     back = field.latent(flat)

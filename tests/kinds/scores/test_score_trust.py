@@ -10,7 +10,7 @@ import pytest
 
 import voirdire
 from voirdire.kinds.scores.dependence import score_residuals
-from voirdire.trust.influence import top_changers
+from voirdire.trust.influence import judges_changing_first
 
 Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
 LEVELS = [1, 2, 3, 4, 5]
@@ -141,6 +141,6 @@ def test_a_judge_who_decides_what_is_first_is_found(scores: pd.DataFrame) -> Non
     top.loc[(top["item"] == second) & (top["judge"] == "judge-6"), "score"] = 5
     found = voirdire.fit(top, levels=LEVELS)
     assert found.ranking()["item"].iloc[0] == second
-    changers = dict(top_changers(found.problem, found.posterior))
+    changers = dict(judges_changing_first(found.problem, found.posterior))
     assert set(changers) <= {"judge-6"}
     assert "influence" in set(found.checks()["check"])

@@ -239,7 +239,7 @@ def test_people_score_items_in_contexts_or_over_them() -> None:
             cuts = values["cut_location"][0] + gaps - gaps[-1] / 2
             above = np.concatenate([[1.0], 1 / (1 + np.exp(cuts - eta)), [0.0]])
             expected += np.log(above[row.score - 1] - above[row.score])
-        assert float(density.log_people(values, data, np)) == pytest.approx(expected, rel=1e-10)
+        assert float(density.log_people_likelihood(values, data, np)) == pytest.approx(expected, rel=1e-10)
         field = density.latent_model(data)
         latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
         of = density.log_likelihood(density.values(field.flat(latent, hyper), np), data, np)

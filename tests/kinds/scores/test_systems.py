@@ -13,7 +13,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import load, save
-from voirdire.kinds.scores.systems import removal_from_covariances, system_draws
+from voirdire.kinds.scores.systems import shrinkage_removal_from_covariances, system_draws
 
 MU = np.linspace(-1.0, 1.0, 5)
 
@@ -167,7 +167,7 @@ def test_strengths_are_freed_of_their_prior_exactly_where_they_are_normal() -> N
     error, y, share = root @ root.T + 0.3, np.array([1.0, -2.0, 0.5]), np.array([0.5, 0.3, 0.2])
     b = sigma @ np.linalg.inv(sigma + error)
     drawn = b @ y + rng.multivariate_normal(np.zeros(3), b @ error, size=100_000)
-    found = removal_from_covariances(sigma, b @ error).of(
+    found = shrinkage_removal_from_covariances(sigma, b @ error).of(
         drawn[..., None], np.broadcast_to(share, drawn.shape)
     )
     assert found.mean() == pytest.approx(share @ y, abs=3 * np.sqrt(share @ error @ share / 1e5) / 0.1)

@@ -68,13 +68,13 @@ def test_people_judge_items_in_the_context_they_were_asked_in() -> None:
     ahead = 1 / (1 + np.exp(-d))
     first = p * ahead + (1 - p) * (1 - ahead)
     expected = np.log(np.where(said["winner"] == "first", first, 1 - first)).sum()
-    assert problem.density.log_people(values, problem.data, np) == pytest.approx(expected)
+    assert problem.density.log_people_likelihood(values, problem.data, np) == pytest.approx(expected)
     # those who name no context are asked about items over all contexts
     alone = posed(votes, said.drop(columns="context")[:1])
     ahead = 1 / (1 + np.exp(theta[j[0]] - theta[i[0]]))
     first = p * ahead + (1 - p) * (1 - ahead)
     expected = np.log(first if said["winner"][0] == "first" else 1 - first)
-    assert alone.density.log_people(values, alone.data, np) == pytest.approx(expected)
+    assert alone.density.log_people_likelihood(values, alone.data, np) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("in_contexts", [True, False])

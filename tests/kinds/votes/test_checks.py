@@ -134,7 +134,7 @@ def test_that_a_panel_is_right_as_a_whole_is_not_claimed_of_dependent_judges(
     depend: Any, anchored: bool, level: str
 ) -> None:
     found = [shared.orientation_check(7e-51), Check("dependence", depend, 2.0, "8 judges, worth about 2.")]
-    told = shared.withhold_orientation(found, anchored)
+    told = shared.withhold_orientation_probability(found, anchored)
     assert (told[0].level, told[1]) == (level, found[1])
     assert ("7e-51 posterior probability" in told[0].message) == (level == "ok")
     assert ("It is larger than that" in told[0].message) == (depend == "warn")

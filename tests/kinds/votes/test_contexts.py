@@ -15,11 +15,11 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.kinds.kind import Request
-from voirdire.kinds.votes.answers import held_out
+from voirdire.kinds.votes.answers import evaluate_held_out
 from voirdire.kinds.votes.chances import answer_probabilities
 from voirdire.kinds.votes.contexts import by_context, split_by_terms, why_contexts_left_out
 from voirdire.kinds.votes.kind import VOTES
-from voirdire.kinds.votes.problem import votes_in_context
+from voirdire.kinds.votes.problem import votes_per_judge_context
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -345,12 +345,12 @@ def test_habits_of_judges_in_contexts_are_learned_where_they_vote_there_often_en
 def test_a_fold_that_is_not_seen_changes_no_habits() -> None:
     """Of what it leaves each judge votes once in a context, of the whole table twice."""
     votes = read_votes(panel(1.0, votes=400, contexts=30, ties=True).groupby(["judge", "context"]).head(2))
-    twice = votes_in_context(split_by_terms(votes, contexts=True))
+    twice = votes_per_judge_context(split_by_terms(votes, contexts=True))
     assert 1.5 < twice < 2.0
     split_votes = split_by_terms(votes, contexts=True)
     unseen = replace(split_votes, counts=split_votes.counts // 2)
-    assert votes_in_context(unseen) == twice
-    log, _ = held_out(load_model("crowd-bt-contexts"), votes, np.arange(votes.rows) % 2 == 0)
+    assert votes_per_judge_context(unseen) == twice
+    log, _ = evaluate_held_out(load_model("crowd-bt-contexts"), votes, np.arange(votes.rows) % 2 == 0)
     assert np.isfinite(log).all()
 
 

@@ -12,7 +12,7 @@ import voirdire
 from voirdire.cli.fit import show_fit
 from voirdire.report.fit_page import fit_page
 from voirdire.report.notebook import notebook
-from voirdire.tables.graph import fixed_order
+from voirdire.tables.graph import fixed_order_rule
 from voirdire.tables.votes import read_votes
 
 Pairs = list[tuple[str, str]]
@@ -38,7 +38,7 @@ def votes(pairs: Pairs) -> pd.DataFrame:
     ],
 )
 def test_what_decided_who_was_shown_first(pairs: Pairs, told: str | None) -> None:
-    assert fixed_order(read_votes(votes(pairs))) == told
+    assert fixed_order_rule(read_votes(votes(pairs))) == told
 
 
 def test_always_first_and_always_right_are_the_same_answers() -> None:
@@ -48,7 +48,7 @@ def test_always_first_and_always_right_are_the_same_answers() -> None:
         pairs = [tuple("vwxyz"[k] for k in rng.permutation(5)[:2]) for _ in range(rng.integers(1, 7))]
         rankings = (dict(zip(order, range(5), strict=True)) for order in itertools.permutations("vwxyz"))
         explained = any(all(rank[a] < rank[b] for a, b in pairs) for rank in rankings)
-        assert (fixed_order(read_votes(votes(pairs))) is not None) == explained
+        assert (fixed_order_rule(read_votes(votes(pairs))) is not None) == explained
 
 
 @pytest.mark.parametrize("model", ["crowd-bt-position", "crowd-bt", "bradley-terry"])

@@ -161,7 +161,7 @@ def test_votes_are_predicted_drawn_and_left_out_with_their_numbers(fit: Any) -> 
     log = np.log(chance[np.arange(len(answer)), answer]).sum()
     assert log == pytest.approx(float(problem.density.log_likelihood(values, problem.data, np)), rel=1e-9)
     drawn = fit.kind.draw(problem, values, np.random.default_rng(0))
-    again = fit.kind.with_data(problem, table=drawn)
+    again = fit.kind.problem_with_table(problem, table=drawn)
     assert again.density == problem.density
     before, after = (
         one.density.log_likelihood(values, one.data, np) / one.votes.rows for one in (problem, again)

@@ -16,7 +16,7 @@ from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
-from voirdire.trust.families import point_without_items, shared_error_families
+from voirdire.trust.families import posterior_with_equal_items, shared_error_families
 from voirdire.trust.shared_errors import family_answer_weight
 
 
@@ -26,7 +26,7 @@ def panel(shared) -> tuple[VotesProblem, np.ndarray, pd.DataFrame]:
     problem = encode_votes(load_model("crowd-bt-position"), votes)
     x = find_mode(problem).x
     left = vote_residuals(problem, Posterior(problem.density, x, None))
-    alike = vote_residuals(problem, point_without_items(problem, x))
+    alike = vote_residuals(problem, posterior_with_equal_items(problem, x))
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
     return problem, family_answer_weight(problem, shared_error_families(problem, alike), left), gold
 
@@ -62,7 +62,7 @@ def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: 
         rest = ~np.isin(np.arange(len(gold)), chosen)
         for p, out in (
             (human.learned[method][0], picked),
-            (candidates.best_single(evidence)[0], single),
+            (candidates.best_judge_prediction(evidence)[0], single),
             (candidates.majority_shares(evidence)[0], majority),
         ):
             agreed = np.where(truth > 0, p[order], 1 - p[order])[rest]

@@ -74,7 +74,9 @@ def test_they_are_about_the_weighted_sum_in_the_context_asked_about() -> None:
     chance = {"tie": tie, "first": (1 - tie) * (p * s + (1 - p) * (1 - s))}
     chance["second"] = 1 - tie - chance["first"]
     expected = sum(np.log(chance[name][said["winner"] == name]).sum() for name in chance)
-    assert problem.density.log_people(values, problem.data, np) == pytest.approx(expected, rel=1e-10)
+    assert problem.density.log_people_likelihood(values, problem.data, np) == pytest.approx(
+        expected, rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("contexts", [False, True])

@@ -86,7 +86,7 @@ def test_tables_of_one_batch_may_have_different_numbers_of_starts(
     alone = find_mode(problem)
     counts = iter([0, 2, 1])
     somewhere = starting_point(problem.density, problem.data, -np.ones(len(SHARES)))
-    monkeypatch.setattr(VotesDensity, "starts_in_doubt", lambda *_: [somewhere] * next(counts))
+    monkeypatch.setattr(VotesDensity, "additional_starts", lambda *_: [somewhere] * next(counts))
     monkeypatch.setattr(modes, "FEW", 0)  # a batch
     found = modes.find_modes(problem.density, [problem.data] * 3)
     assert [len(mode.starts) for mode in found] == [1, 3, 2]

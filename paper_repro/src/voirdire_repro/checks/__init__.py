@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from voirdire.settings import ANY, find_faults, unknown_value
+from voirdire.settings import ANY, find_faults, unknown_value_message
 from voirdire_repro.checks.arithmetic import ARITHMETIC
 from voirdire_repro.checks.base import Check, Context, Found, NotFetched
 from voirdire_repro.checks.counts import COUNTS
@@ -28,7 +28,7 @@ def problems_of(settings: Mapping[str, Any], tables: Mapping[str, Table]) -> lis
     """
     kind = settings.get("kind")
     if not isinstance(kind, str) or kind not in CHECKS:
-        return [unknown_value("check", kind, sorted(CHECKS))]
+        return [unknown_value_message("check", kind, sorted(CHECKS))]
     check = CHECKS[kind]
     takes = (*check.needs, *check.takes)
     own = {key: value for key, value in settings.items() if key != "kind"}

@@ -123,10 +123,10 @@ def pearson_statistic(x: FloatArray, y: FloatArray) -> CountStatistic:
     used = ~(np.isnan(x) | np.isnan(y))
     a, b = _centre_and_scale(x, used), _centre_and_scale(y, used)
     features = np.column_stack([used, a, b, a * a, b * b, a * b])
-    return CountStatistic(features.astype(float), pearson_kernel)
+    return CountStatistic(features.astype(float), correlation_from_sums)
 
 
-def pearson_kernel(t: FloatArray) -> FloatArray:
+def correlation_from_sums(t: FloatArray) -> FloatArray:
     """Correlation from totals of (1, x, y, x^2, y^2, x y), shape (..., 6)."""
     n, sx, sy, sxx, syy, sxy = (t[..., place] for place in range(6))
     # One division each: the product of two small variances could underflow the rounding check.
@@ -263,11 +263,11 @@ class Excess:
     def __call__(self, counts: FloatArray) -> FloatArray:
         """C - D, shape (r,), under counts of shape (r, cells)."""
         if self.signs is None:
-            return np.array([self._by_sorting(row) for row in counts.astype(np.int64)])
+            return np.array([self._concordance_excess(row) for row in counts.astype(np.int64)])
         at_once: FloatArray = np.einsum("rk,rk->r", counts.astype(np.float32) @ self.signs, counts)
         return at_once / 2
 
-    def _by_sorting(self, counts: IntArray) -> float:
+    def _concordance_excess(self, counts: IntArray) -> float:
         from scipy.stats import kendalltau
 
         x, y = np.repeat(self.cells.x, counts), np.repeat(self.cells.y, counts)

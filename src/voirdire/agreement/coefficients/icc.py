@@ -171,14 +171,14 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
         d = ratio_or_nan(t[..., 3] - ratio_or_nan(of_squares, n), (n - 1) * weight)
         o = ratio_or_nan(t[..., 4] - ratio_or_nan(within, n), (n - 1) * pairs)
         b = ratio_or_nan(weight * of_squares - total**2, n**2 * pairs)
-        return _coefficient_from_squares(
+        return _icc_from_mean_squares(
             form, n, k, d + (k - 1) * o, d - o, n * b, ratio_or_nan(t[..., 3], n * weight)
         )
 
     return PanelStatistic(k, unit_features, correlation_of_totals)
 
 
-def _coefficient_from_squares(
+def _icc_from_mean_squares(
     form: Form, n: FloatArray, k: int, msr: FloatArray, mse: FloatArray, msc: FloatArray, scale: FloatArray
 ) -> FloatArray:
     """The coefficient from mean squares; `scale`, the mean square score, is what rounding is measured by."""

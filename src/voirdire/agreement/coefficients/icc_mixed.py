@@ -93,7 +93,7 @@ class _Sums:
         self.given = np.diagonal(self.pairs, axis1=2, axis2=3).sum(axis=1)  # scores of each judge
         self.scores = self.given.sum(axis=1)
 
-    def without_units(self, p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    def marginalise_units(self, p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Log determinant of I + a 1 1' over units, and M, Z'y and y'y weighted by its inverse."""
         a = (p / (1 - p))[:, None]
         shrink = a / (1 + self.sizes * a)
@@ -121,7 +121,7 @@ def _single_score_coefficient(sums: _Sums, model: int) -> FloatArray:
 
 def _profile_deviance(sums: _Sums, p: FloatArray, model: int) -> tuple[FloatArray, FloatArray]:
     """Minus twice the restricted log likelihood at p, and the judges' share of the variance at which it is least."""
-    logs, matrix, response, squares = sums.without_units(p)
+    logs, matrix, response, squares = sums.marginalise_units(p)
     values, vectors = np.linalg.eigh(matrix)
     seen = values > 1e-13 * np.maximum(values[:, -1:], 1e-300)
     values = np.where(seen, values, 0.0)

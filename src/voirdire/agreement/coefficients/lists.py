@@ -14,7 +14,7 @@ from voirdire.tables.rankings import Rankings
 RANKED = ("ranked",)  # the one answer: there is a ranking
 
 
-def ranking_lists(
+def ratings_from_rankings(
     table: Rankings, *, repeats: str | None = None, levels: object = None, orientation: object = None
 ) -> list[Ratings]:
     """Ratings of each criterion, whose units are contexts; one unit where the table has no contexts.
@@ -37,7 +37,7 @@ def ranking_lists(
     >>> import pandas as pd
     >>> from voirdire.tables.rankings import read_rankings
     >>> table = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "rank": [1, 2, 3, 1]})
-    >>> ranking_lists(read_rankings(table))[0].ranks[0].tolist()
+    >>> ratings_from_rankings(read_rankings(table))[0].ranks[0].tolist()
     [[1.0, 2.0], [2.0, 1.0]]
     """
     if levels is not None or orientation is not None:

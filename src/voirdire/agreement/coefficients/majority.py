@@ -13,14 +13,14 @@ from voirdire.agreement.engine.statistic import CountStatistic, IntArray, share_
 from voirdire.errors import InputError
 
 
-def with_tie(ratings: Ratings) -> Ratings:
+def add_tie_level(ratings: Ratings) -> Ratings:
     """Make room for ties between two items: a majority of forced choices can be one.
 
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
     >>> forced = replace(ratings_from_matrix([["x", "y"]]), tie="tie")
-    >>> with_tie(forced).levels, with_tie(forced).codes.tolist()
+    >>> add_tie_level(forced).levels, add_tie_level(forced).codes.tolist()
     (('x', 'tie', 'y'), [[0, 2]])
     """
     if ratings.tie is None or ratings.tie in ratings.levels:
@@ -70,7 +70,7 @@ def majority_answer(ratings: Ratings) -> IntArray:
     return np.where(decided, counts.argmax(axis=1), otherwise).astype(np.int64)
 
 
-def with_reference(
+def add_reference_column(
     ratings: Ratings, reference: str | Sequence[str], name: str
 ) -> tuple[Ratings, str, list[str]]:
     """Ratings with room for ties, the column of a reference, and who it is.
@@ -92,7 +92,7 @@ def with_reference(
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-    >>> whole, column, who = with_reference(ratings_from_matrix([["a", "a", "b"]]), ["1", "2", "3"], "majority")
+    >>> whole, column, who = add_reference_column(ratings_from_matrix([["a", "a", "b"]]), ["1", "2", "3"], "majority")
     >>> whole.select([column]).codes.tolist(), who
     ([[0]], ['1', '2', '3'])
     """
@@ -101,7 +101,7 @@ def with_reference(
         raise InputError("reference is empty; name a judge, or several whose majority is the reference")
     if len(who) == 1:
         return ratings, who[0], who
-    ratings = with_tie(ratings)
+    ratings = add_tie_level(ratings)
     return ratings.with_column(name, majority_answer(ratings.select(who))), name, who
 
 

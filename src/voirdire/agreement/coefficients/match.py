@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.lists import ranking_lists
+from voirdire.agreement.coefficients.lists import ratings_from_rankings
 from voirdire.agreement.coefficients.ratings import Ratings, mean_scores
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
@@ -33,7 +33,7 @@ TIE = "tie"
 
 
 @singledispatch
-def match_answers(
+def ratings_by_criterion(
     table: object,
     *,
     repeats: Repeats | None = None,
@@ -74,18 +74,18 @@ def match_answers(
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = {"judge": ["a", "a", "b"], "first": ["x", "y", "y"], "second": ["y", "x", "x"], "winner": "first"}
-    >>> ratings = match_answers(read_votes(pd.DataFrame(table)))[0]
+    >>> ratings = ratings_by_criterion(read_votes(pd.DataFrame(table)))[0]
     >>> ratings.levels, ratings.codes.tolist(), ratings.notes["a"]
     (('x', 'tie', 'y'), [[1, 2]], '1 unit answered more than once, combined by majority')
     """
     raise TypeError(f"{type(table).__name__} is no table of votes, scores, labels or rankings")
 
 
-match_answers.register(Rankings)(ranking_lists)
+ratings_by_criterion.register(Rankings)(ratings_from_rankings)
 
 
-@match_answers.register
-def _match_votes(
+@ratings_by_criterion.register
+def _ratings_from_votes(
     votes: Votes,
     *,
     repeats: Repeats | None = None,
@@ -142,8 +142,8 @@ def _match_votes(
     return matched
 
 
-@match_answers.register
-def _match_scores(
+@ratings_by_criterion.register
+def _ratings_from_scores(
     scores: Scores,
     *,
     repeats: Repeats | None = None,
@@ -152,7 +152,7 @@ def _match_scores(
 ) -> list[Ratings]:
     repeats = _check_repeats(repeats, ("mean", "error"), "scores", orientation)
     parts = []
-    for criterion, phase, rows in _criteria_and_phases(scores):
+    for criterion, phase, rows in _rows_by_criterion_phase(scores):
         unit, names, context = _units_of_rows(scores, rows)
         judge, shape = scores.judge[rows], (len(names), len(scores.judges))
         number, total = np.zeros(shape), np.zeros(shape)
@@ -163,7 +163,7 @@ def _match_scores(
         )
         mean = mean_scores(total, number)
         parts.append((criterion, phase, names, context, notes, mean))
-    declared = None if levels is None else _declared_levels(levels)
+    declared = None if levels is None else _check_score_levels(levels)
     matched = []
     for criterion, phase, names, context, notes, mean in parts:
         # The phases of a criterion share their levels.
@@ -192,8 +192,8 @@ def _match_scores(
     return matched
 
 
-@match_answers.register
-def _match_labels(
+@ratings_by_criterion.register
+def _ratings_from_labels(
     labels: Labels,
     *,
     repeats: Repeats | None = None,
@@ -201,9 +201,9 @@ def _match_labels(
     **_: object,
 ) -> list[Ratings]:
     repeats = _check_repeats(repeats, ("majority", "error"), "labels", orientation)
-    worth = None if labels.members is not None else _ascending_numbers(labels.labels)
+    worth = None if labels.members is not None else _numeric_label_values(labels.labels)
     matched = []
-    for criterion, phase, rows in _criteria_and_phases(labels):
+    for criterion, phase, rows in _rows_by_criterion_phase(labels):
         unit, names, context = _units_of_rows(labels, rows)
         counts = _count_answers(
             unit, labels.judge[rows], labels.label[rows], len(names), len(labels.judges), len(labels.labels)
@@ -235,7 +235,7 @@ def _match_labels(
     return matched
 
 
-def _ascending_numbers(labels: Sequence[str]) -> FloatArray | None:
+def _numeric_label_values(labels: Sequence[str]) -> FloatArray | None:
     """The labels' values if all are numbers in ascending order."""
     try:
         worth = np.array([float(one) for one in labels])
@@ -244,7 +244,7 @@ def _ascending_numbers(labels: Sequence[str]) -> FloatArray | None:
     return worth if np.isfinite(worth).all() and np.all(np.diff(worth) > 0) else None
 
 
-def _declared_levels(levels: Sequence[object]) -> FloatArray:
+def _check_score_levels(levels: Sequence[object]) -> FloatArray:
     try:
         worth = np.array([float(one) for one in levels])  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -257,7 +257,7 @@ def _declared_levels(levels: Sequence[object]) -> FloatArray:
 _Mask: TypeAlias = NDArray[np.bool_]
 
 
-def _criteria_and_phases(table: Scores | Labels) -> list[tuple[str | None, str | None, _Mask]]:
+def _rows_by_criterion_phase(table: Scores | Labels) -> list[tuple[str | None, str | None, _Mask]]:
     """The rows of each criterion and phase."""
     parts: list[tuple[str | None, str | None, _Mask]] = []
     for number, criterion in enumerate(table.criteria):
@@ -292,7 +292,8 @@ def _count_repeated(counts: FloatArray, repeats: Repeats, judges: Sequence[str])
     if repeats == "error" and repeated.any():
         raise InputError(
             [
-                f"judge {judge!r} answered {_units_of(number)} more than once; say by repeats how to combine them"
+                f"judge {judge!r} answered {_unit_count_text(number)} more than once; say by repeats how to combine "
+                "them"
                 for judge, number in zip(judges, repeated, strict=True)
                 if number
             ]
@@ -302,13 +303,13 @@ def _count_repeated(counts: FloatArray, repeats: Repeats, judges: Sequence[str])
 
 def _notes_on_repeats(repeated: IntArray, judges: Sequence[str], how: str) -> dict[str, str]:
     return {
-        judge: f"{_units_of(number)} answered more than once, combined by {how}"
+        judge: f"{_unit_count_text(number)} answered more than once, combined by {how}"
         for judge, number in zip(judges, repeated, strict=True)
         if number
     }
 
 
-def _units_of(number: int) -> str:
+def _unit_count_text(number: int) -> str:
     return f"{number} unit{'' if number == 1 else 's'}"
 
 

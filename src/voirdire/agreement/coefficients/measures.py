@@ -58,7 +58,7 @@ def _agreement_rate(ratings: Ratings) -> Statistic | TwoWayStatistic:
     return agreement_rate(ratings) if len(ratings.judges) == 2 else panel_agreement(ratings)
 
 
-def _two_columns(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
+def _paired_answer_values(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
     """The answers of two judges as numbers, or as places of ordered levels."""
     worth = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
     first, second = np.where(ratings.is_rated, worth[ratings.codes], np.nan).T
@@ -70,7 +70,7 @@ _CORRELATIONS = [
         name,
         "pair",
         "numbers" if name == "pearson" else "ordered",
-        lambda ratings, of=of: of(*_two_columns(ratings)),  # type: ignore[misc]
+        lambda ratings, of=of: of(*_paired_answer_values(ratings)),  # type: ignore[misc]
     )
     for name, of in CORRELATIONS.items()
 ]

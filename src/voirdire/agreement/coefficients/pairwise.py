@@ -175,7 +175,7 @@ def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool 
     contexts, systems = metric.shape
 
     def mean_accuracy(weights: FloatArray, columns: FloatArray) -> FloatArray:
-        share, groups = _pair_shares(pairs, contexts, weights, columns)
+        share, groups = _pair_weights(pairs, contexts, weights, columns)
         reached = _accuracy_by_threshold(pairs, share)
         return ratio_or_nan(reached.max(axis=1) if calibrate else reached[:, 0], groups)
 
@@ -191,12 +191,12 @@ def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
     0.01
     """
     pairs = Pairs.of(metric, human)
-    share, _ = _pair_shares(pairs, len(metric), np.ones((1, len(metric))), np.ones((1, metric.shape[1])))
+    share, _ = _pair_weights(pairs, len(metric), np.ones((1, len(metric))), np.ones((1, metric.shape[1])))
     reached = _accuracy_by_threshold(pairs, share)[0]
     return float(pairs.thresholds[np.argmax(reached >= reached.max() - 1e-12)])
 
 
-def _pair_shares(
+def _pair_weights(
     pairs: Pairs, contexts: int, weights: FloatArray, columns: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Each pair's part of its context times the context's weight; the total weight of contexts with pairs."""

@@ -44,7 +44,7 @@ from voirdire.tables.votes import VoteRows
 _NOTE = "votes count one by one: there is no column 'context' that says which are about the same thing"
 
 
-def single_votes(table: Any) -> list[Ratings] | None:
+def ratings_per_vote(table: Any) -> list[Ratings] | None:
     """Ratings of each criterion whose units are single votes, or None where votes are matched by context and pair.
 
     A win rate counts votes. Votes of one judge on a pair in both orders are one comparison; several in the same order
@@ -66,7 +66,7 @@ def single_votes(table: Any) -> list[Ratings] | None:
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "y", "x"]})
-    >>> single_votes(read_votes(table))[0].codes.tolist()
+    >>> ratings_per_vote(read_votes(table))[0].codes.tolist()
     [[0], [2], [0]]
     """
     if not table.compares_items or table.contexts or not (table.counts.sum(axis=1) > 1).any():
@@ -203,11 +203,11 @@ def criterion_preferences(votes: Votes, ratings: list[Ratings], hold: object = N
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.agreement.coefficients.match import match_answers
+    >>> from voirdire.agreement.coefficients.match import ratings_by_criterion
     >>> from voirdire.tables.votes import read_votes
     >>> table = {"judge": "a", "first": ["x", "y"], "second": ["y", "x"], "winner": "x", "degree": [0.9, 0.7]}
     >>> votes = read_votes(pd.DataFrame(table))
-    >>> criterion_preferences(votes, match_answers(votes))[0].share.tolist()
+    >>> criterion_preferences(votes, ratings_by_criterion(votes))[0].share.tolist()
     [[0.8]]
     """
     criterion, low, high, *context = votes.about

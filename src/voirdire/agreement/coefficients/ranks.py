@@ -65,7 +65,7 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
         pair = found[:, 0, 1]
         known = ~np.isnan(pair)
         return CountStatistic(
-            np.column_stack([known, np.where(known, pair, 0.0)]).astype(float), _mean_of_lists
+            np.column_stack([known, np.where(known, pair, 0.0)]).astype(float), _mean_from_totals
         )
     known = ~np.isnan(found)
     value = np.where(known, found, 0.0)
@@ -75,7 +75,7 @@ def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStati
         each = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
         return np.stack([pairs > 0, each], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(judges, list_features, _mean_of_lists)
+    return PanelStatistic(judges, list_features, _mean_from_totals)
 
 
 def kendall_w(ratings: Ratings) -> PanelStatistic:
@@ -118,7 +118,7 @@ def kendall_w(ratings: Ratings) -> PanelStatistic:
         each = np.divide(selves + shared, number * selves, out=np.zeros_like(selves), where=known)
         return np.stack([known, each], axis=-1, dtype=np.float64)
 
-    return PanelStatistic(judges, list_features, _mean_of_lists)
+    return PanelStatistic(judges, list_features, _mean_from_totals)
 
 
 def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
@@ -158,7 +158,7 @@ def kendall_w_of_items(ratings: Ratings) -> WeightedStatistic:
     return WeightedStatistic(used, w_of_weights, row_size=4 * len(codes) + len(ratings.levels))
 
 
-def _mean_of_lists(totals: FloatArray) -> FloatArray:
+def _mean_from_totals(totals: FloatArray) -> FloatArray:
     return ratio_or_nan(totals[..., 1], totals[..., 0])
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.encode import dense_codes
-from voirdire.tables.problems import by_nearness
+from voirdire.tables.problems import names_by_similarity
 from voirdire.tables.rated import known_names
 
 # A sum of decimal scores depends on their order in the last of 16 digits: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1.
@@ -180,7 +180,7 @@ def unknown_names(what: str, names: Iterable[str], known: Sequence[str], plural:
     """
     return [
         f"{what} {one!r} is not in the table; its {plural or what.split()[0] + 's'} are "
-        + known_names(by_nearness(one, known))
+        + known_names(names_by_similarity(one, known))
         for one in dict.fromkeys(names)
         if one not in known
     ]

@@ -183,11 +183,11 @@ def result_rows(tasks: Sequence[Task], how: Resampling, groups: IntArray | None 
     """
     found = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
     if how.interval == ANALYTIC:
-        found = [_in_closed_form(task, one, how) for task, one in zip(tasks, found, strict=True)]
+        found = [_with_closed_form_interval(task, one, how) for task, one in zip(tasks, found, strict=True)]
     return [task.row(one) for task, one in zip(tasks, found, strict=True)]
 
 
-def _in_closed_form(task: Task, found: Replicates, how: Resampling) -> Replicates:
+def _with_closed_form_interval(task: Task, found: Replicates, how: Resampling) -> Replicates:
     """The same with the F interval of an intraclass correlation, and no end above 1, which all these values have."""
     interval = found.interval
     if interval.high is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
-from voirdire.agreement.coefficients.majority import majority_answer, with_tie
+from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer
 from voirdire.agreement.coefficients.measures import (
     OF_RANKINGS,
     WIN_RATES,
@@ -74,7 +74,7 @@ def plan_tasks(
     chosen = _check_judges(matched[0], judges, against, alone=bool(asked) and set(asked or ()) <= {*ALONE})
     matched = [ratings.select(chosen) for ratings in matched]
     if against == MAJORITY:
-        matched = [with_tie(ratings) for ratings in matched]
+        matched = [add_tie_level(ratings) for ratings in matched]
     names = _check_measures(matched, asked, against)
     notes: list[str] = []
     if pairs is None and against is None and len(chosen) > _MANY_JUDGES:

@@ -27,7 +27,7 @@ from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import Average, Grouping, Level, correlation_statistic
 from voirdire.agreement.correlation.request import read_request
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
-from voirdire.agreement.correlation.swap import swap_metrics
+from voirdire.agreement.correlation.swap import swap_test_p_value
 from voirdire.agreement.engine.permutation import (
     PERMUTATIONS,
     Adjustment,
@@ -158,7 +158,7 @@ def compare_metrics(
 
     asked = read_request(table, human, metrics, measure, level, average, phase, None)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
-    whole, grouping = grouping.how, replace(grouping, how=grouping.how.by_itself)
+    whole, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
     check_permutations(permutations)
     if len(asked.metrics) < 2:
         raise InputError(f"comparing takes two metrics; there is only {asked.metrics[0]!r}")
@@ -175,7 +175,7 @@ def compare_metrics(
         one, two = (correlation_statistic(measure, part, each, z, grouping) for each in (x, y))
         how, groups = grouping.resampling(part)
         why = "one of the scores does not vary as the coefficient needs"
-        swapped = swap_metrics(
+        swapped = swap_test_p_value(
             measure, part, x, y, z, level, average=average, permutations=permutations, seed=how.seed
         )
         tests = {"p_permutation": swapped, "p_williams": _williams_p_value(measure, part, x, y, z, level)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.chosen import select_rows
-from voirdire.tables.encode import name_of
+from voirdire.tables.encode import cell_to_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.run_folders import run_folder
 
@@ -22,7 +22,7 @@ HUMAN = "human"
 _KEPT = ("judge", "item", "score", "criterion", "context", "system")
 
 
-def beside_people(
+def combine_score_tables(
     tables: Sequence[object],
     humans: object = None,
     *,
@@ -59,7 +59,7 @@ def beside_people(
     --------
     >>> import pandas as pd
     >>> metric = pd.DataFrame({"judge": "m", "item": ["x", "y"], "score": [1, 2]})
-    >>> table, people = beside_people([metric], metric[["item", "score"]])
+    >>> table, people = combine_score_tables([metric], metric[["item", "score"]])
     >>> table["judge"].tolist(), people
     (['m', 'm', 'human', 'human'], ['human'])
     """
@@ -73,7 +73,7 @@ def beside_people(
             several = len(set(frame["judge"])) > 1
             frame["judge"] = [f"{name}/{judge}" for judge in frame["judge"]] if several else name
     if humans is None:
-        return _fill_places(_with_criteria(frames)), []
+        return _fill_contexts_and_systems(_stack_tables(frames)), []
     people = _read_scores(humans, None, None)
     crossed = all("item" not in frame for frame in (*frames, people))
     frames = [_with_items(frame, people, "a table of metrics has") for frame in frames]
@@ -83,13 +83,13 @@ def beside_people(
     both = set(names) & {judge for frame in frames for judge in frame["judge"]}
     if both:
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
-    metrics = _fill_places(_with_criteria(frames))
+    metrics = _fill_contexts_and_systems(_stack_tables(frames))
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
         raise InputError(
             f"people score none of the metrics' items: {known_names(sorted(set(people['item'].astype(str))), 3)} "
             f"and {known_names(sorted(set(metrics['item'].astype(str))), 3)}"
         )
-    people = _place_people_scores(people, metrics)
+    people = _complete_people_scores(people, metrics)
     metrics = _match_criteria(metrics, people)
     found = pd.concat([metrics, people], ignore_index=True)
     return found.drop(columns="item") if crossed else found, names
@@ -99,11 +99,11 @@ def _read_scores(table: object, phase: str | None, where: Mapping[str, str] | No
     """Scores of metrics or of people, whose items are named as in every table, so that 1 and "1" are one."""
     found = select_rows(table, phase, where, answer="score")
     kept = found[[name for name in _KEPT if name in found]].copy()
-    return kept.assign(item=_as_names(kept["item"])) if "item" in kept else kept
+    return kept.assign(item=_item_names(kept["item"])) if "item" in kept else kept
 
 
-def _as_names(cells: Iterable[Any]) -> list[Any]:
-    return [name if isinstance(name := name_of(cell), str) else cell for cell in cells]
+def _item_names(cells: Iterable[Any]) -> list[Any]:
+    return [name if isinstance(name := cell_to_name(cell), str) else cell for cell in cells]
 
 
 def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.DataFrame:
@@ -128,10 +128,10 @@ def _with_items(frame: pd.DataFrame, other: pd.DataFrame, whose: str) -> pd.Data
 
 
 def _places(frame: pd.DataFrame) -> list[tuple[Any, Any]]:
-    return list(zip(_as_names(frame["context"]), _as_names(frame["system"]), strict=True))
+    return list(zip(_item_names(frame["context"]), _item_names(frame["system"]), strict=True))
 
 
-def _fill_places(frame: pd.DataFrame) -> pd.DataFrame:
+def _fill_contexts_and_systems(frame: pd.DataFrame) -> pd.DataFrame:
     """Contexts and systems that only some tables name, told by the item; a column that stays incomplete is left out."""
     for column in ("context", "system"):
         if column not in frame or "item" not in frame or not frame[column].isna().any():
@@ -168,7 +168,7 @@ def _table_names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> li
     return found
 
 
-def _with_criteria(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def _stack_tables(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Tables one below the other; one without criteria among others speaks of each of theirs."""
     import pandas as pd
 
@@ -199,7 +199,7 @@ def _match_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame
     return kept
 
 
-def _place_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+def _complete_people_scores(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """People's scores with the metrics' contexts and systems of their items, and criteria where they name none."""
     placed: Any = people
     if "criterion" in metrics and "criterion" not in people:

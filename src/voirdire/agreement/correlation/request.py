@@ -126,7 +126,7 @@ def read_request(
         found = [with_human(grid, people, name) for grid in found]
     posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in found]
     found = [
-        _with_means(grid, drawn.judges if drawn else (), arrays)
+        _add_posterior_means(grid, drawn.judges if drawn else (), arrays)
         for grid, arrays in zip(found, posterior, strict=True)
     ]
     return Request(found, name, tuple(chosen), names, posterior)
@@ -138,7 +138,7 @@ def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[s
     return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))
 
 
-def _with_means(grid: Grid, judges: Sequence[str], draws: dict[str, FloatArray]) -> Grid:
+def _add_posterior_means(grid: Grid, judges: Sequence[str], draws: dict[str, FloatArray]) -> Grid:
     """Add a column for each metric with draws: their mean, NaN where there are none."""
     for judge in judges:
         nothing = np.full(len(grid.items), np.nan)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from voirdire.agreement.coefficients.correlation import pearson_kernel
+from voirdire.agreement.coefficients.correlation import correlation_from_sums
 from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
 
 _ROUNDING = 1e-12
@@ -62,7 +62,7 @@ def _scale_and_round(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[n
 
 def _pearson_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
-    return pearson_kernel(np.sum(w[..., None] * powers, axis=-2))
+    return correlation_from_sums(np.sum(w[..., None] * powers, axis=-2))
 
 
 def _spearman_rows(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutatio
 from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
 
 
-def swap_metrics(
+def swap_test_p_value(
     name: str,
     grid: Grid,
     a: FloatArray,
@@ -54,7 +54,7 @@ def swap_metrics(
     --------
     >>> x = np.arange(30.0)
     >>> grid = Grid(("a", "b"), np.empty((30, 2)), tuple(map(str, range(30))), None, None, None, {})
-    >>> swap_metrics("pearson", grid, x, np.cos(7 * x), x, "pooled", permutations=999)
+    >>> swap_test_p_value("pearson", grid, x, np.cos(7 * x), x, "pooled", permutations=999)
     0.001
     """
     check_permutations(permutations)

@@ -22,7 +22,7 @@ from voirdire.agreement.correlation.levels import (
     small_sample_note,
     undefined_note,
 )
-from voirdire.agreement.correlation.people import beside_people
+from voirdire.agreement.correlation.people import combine_score_tables
 from voirdire.agreement.correlation.request import Request, read_request
 from voirdire.agreement.engine.combine import TwoWayStatistic, with_fixed_judges
 from voirdire.agreement.engine.intervals import bootstrap_interval
@@ -110,7 +110,7 @@ def metaeval(
     library = library_of(table)
     if humans is not None or isinstance(table, list | tuple):
         several = table if isinstance(table, list | tuple) else [table]
-        table, named = beside_people(several, humans, phase=phase)
+        table, named = combine_score_tables(several, humans, phase=phase)
         human, phase = human or named, None
     asked = read_request(table, human, metrics, measures, level, average, phase, draws)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
@@ -119,7 +119,7 @@ def metaeval(
             f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
         )
     parts = product(range(len(asked.grids)), asked.measures)
-    how, grouping = grouping.how, replace(grouping, how=grouping.how.by_itself)
+    how, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
     found = how.map(lambda part: _compare_with_best(asked, *part, grouping), parts)
     rows = [row for part in found for row in part]
     text = {"measure", "judges", "criterion", "level", "note"}
@@ -160,12 +160,12 @@ def _compare_with_best(asked: Request, number: int, name: str, grouping: Groupin
             values = [found[one].estimate for one in ranked]
             row["place"] = 1 + int(np.sum(np.array(values) > found[metric].estimate + 1e-12))
             row |= _distance_behind_best(name, grid, columns, human, draws, best, metric, found, grouping)
-            row["note"] = "; ".join(filter(None, [_place_in_words(row, len(ranked)), str(row["note"])]))
+            row["note"] = "; ".join(filter(None, [_rank_in_words(row, len(ranked)), str(row["note"])]))
         rows.append(row)
     return rows
 
 
-def _place_in_words(row: dict[str, object], metrics: int) -> str:
+def _rank_in_words(row: dict[str, object], metrics: int) -> str:
     if metrics < 2:
         return ""
     place = {1: "best", 2: "second best"}.get(int(str(row["place"])), "")

@@ -66,7 +66,7 @@ def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
     if isinstance(statistic, CountStatistic):
         influence = _kernel_gradient(statistic, weights) @ statistic.features.T
     else:
-        influence = _leave_out_values(statistic, weights)
+        influence = _leave_one_out_influence(statistic, weights)
     n = weights.sum(axis=1)
     # A unit that was not drawn has weight 0, and its influence may be undefined.
     influence = np.where(weights > 0, influence, 0.0)
@@ -89,7 +89,7 @@ def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArr
     return gradient
 
 
-def _leave_out_values(statistic: Statistic, weights: FloatArray) -> FloatArray:
+def _leave_one_out_influence(statistic: Statistic, weights: FloatArray) -> FloatArray:
     here = statistic.values(weights)
     influence = np.zeros_like(weights)
     for unit in range(weights.shape[1]):
@@ -196,7 +196,7 @@ def bootstrap_interval(
             raise InputError("a BCa interval needs the jackknife values of the data")
         places = bca_tails(estimate, defined, jackknife, tails)
         if places is None:
-            return Interval(None, None, _no_bca(jackknife))
+            return Interval(None, None, _bca_failure_reason(jackknife))
         low, high = np.quantile(defined, places)
     else:
         assert error is not None
@@ -257,7 +257,7 @@ def bca_tails(
     return levels
 
 
-def _no_bca(jackknife: FloatArray) -> str:
+def _bca_failure_reason(jackknife: FloatArray) -> str:
     if np.isnan(jackknife).any():
         return (
             "no BCa interval: the statistic is undefined when one unit is left out; "

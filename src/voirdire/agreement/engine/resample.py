@@ -122,7 +122,7 @@ def bootstrap(
             raise InputError(
                 f"unit {how.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return how.map(partial(_resample_judges, how=how.by_itself), panels)
+        return how.map(partial(_resample_judges, how=how.without_cluster), panels)
     fixed = [with_fixed_judges(one) for one in statistics]
     if how.unit == "context":
         if groups is None:
@@ -133,7 +133,7 @@ def bootstrap(
     sets = _group_by_support(fixed)
     if how.client is not None:
         sets = [part for places, alike in sets for part in _split_into_tasks(places, alike)]
-    results = how.map(partial(_resample_units, how=how.by_itself), [alike for _, alike in sets])
+    results = how.map(partial(_resample_units, how=how.without_cluster), [alike for _, alike in sets])
     found = {
         place: one
         for (places, _), part in zip(sets, results, strict=True)

@@ -151,14 +151,14 @@ class Resampling:
         return replace(made, **chosen)  # type: ignore[arg-type]
 
     @property
-    def by_itself(self) -> Resampling:
+    def without_cluster(self) -> Resampling:
         """The same settings for a task of which no part is shared any further on the cluster."""
         return replace(self, client=None)
 
     def map(self, function: Callable[[A], B], arguments: Iterable[A]) -> list[B]:
         """Call a function with each argument, in `jobs` threads or on the cluster; results in the arguments' order.
 
-        Of the settings a function may know those of :attr:`by_itself`: a client does not travel.
+        Of the settings a function may know those of :attr:`without_cluster`: a client does not travel.
         """
         if self.client is not None:
             return run_in_order(function, list(arguments), None, self.client)

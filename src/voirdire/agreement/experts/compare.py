@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Unpack
 
-from voirdire.agreement.coefficients.majority import with_reference
-from voirdire.agreement.coefficients.match import Orientation, Repeats, match_answers
+from voirdire.agreement.coefficients.majority import add_reference_column
+from voirdire.agreement.coefficients.match import Orientation, Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.measures import find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.ratings import other_judges
 from voirdire.agreement.engine.combine import with_fixed_judges
@@ -98,10 +98,10 @@ def compare_judges(
     if made.of == "panel":
         raise InputError(f"{measure} is about a whole panel; give a measure of two judges")
     rows: list[dict[str, Any]] = []
-    for ratings in match_answers(
+    for ratings in ratings_by_criterion(
         read_table(table, levels=levels), repeats=repeats, levels=levels, orientation=orientation
     ):
-        ratings, column, experts = with_reference(ratings, reference, REFERENCE)
+        ratings, column, experts = add_reference_column(ratings, reference, REFERENCE)
         others = other_judges(ratings.judges, [*experts, column], "the reference", judges, least=2)
         problem = misfit_reason(made, ratings)
         if problem:

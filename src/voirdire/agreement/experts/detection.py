@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, other_judges
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import mean_statistic
@@ -93,7 +93,7 @@ def detection(
     if empty not in ("undefined", "zero"):
         raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
     rows: list[Row] = []
-    for ratings in match_answers(read_labels(table, levels=levels)):
+    for ratings in ratings_by_criterion(read_labels(table, levels=levels)):
         for judge in other_judges(ratings.judges, [truth], "the truth", judges, least=1):
             rows += result_rows(_detection_tasks(ratings.select([truth, judge]), zero=empty == "zero"), how)
     return result_frame(rows)

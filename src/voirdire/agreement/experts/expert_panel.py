@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.majority import majority_answer, share_agreeing, with_tie
-from voirdire.agreement.coefficients.match import Repeats, match_answers
+from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer, share_agreeing
+from voirdire.agreement.coefficients.match import Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, other_judges, unknown_names
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.tasks import OTHERS
@@ -94,9 +94,9 @@ def expert_agreement(
     """
     how = Resampling.of(settings)
     rows: list[Row] = []
-    for ratings in match_answers(read_table(table, levels=levels), repeats=repeats, levels=levels):
+    for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
-        ratings = with_tie(ratings)
+        ratings = add_tie_level(ratings)
         panel, size = ratings.select(experts), len(experts)
         tasks = [task for judge in others for task in _compare_with_experts(ratings.select([judge]), panel)]
         tasks += [
@@ -213,14 +213,14 @@ def leave_one_expert_out(
     if len(experts) < 3:
         raise InputError(f"leaving one expert out needs three or more; there are {len(experts)}")
     rows: list[Row] = []
-    for ratings in match_answers(read_table(table, levels=levels), repeats=repeats, levels=levels):
+    for ratings in ratings_by_criterion(read_table(table, levels=levels), repeats=repeats, levels=levels):
         others = expert_names(ratings, experts, judges)
-        ratings = with_tie(ratings)
+        ratings = add_tie_level(ratings)
         tasks: list[Task] = []
 
         def add_task(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
             why = f"undefined: no item was answered by {judge!r} and {other!r}"
-            note = _at_least_note if measure == "difference" else ""
+            note = _probability_note if measure == "difference" else ""
             tasks.append(Task(measure, (judge, other), statistic, ratings, level, why, note))  # noqa: B023
 
         rates: dict[str, list[Statistic]] = {name: [] for name in (LEFT_OUT, *others)}
@@ -239,5 +239,5 @@ def leave_one_expert_out(
     return result_frame(rows)
 
 
-def _at_least_note(found: Replicates) -> str:
+def _probability_note(found: Replicates) -> str:
     return f"P(at least 0) = {found.share_at_least_zero:.3f}"

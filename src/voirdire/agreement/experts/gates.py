@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import unknown_names
 from voirdire.agreement.coefficients.rows import Row, result_frame
 from voirdire.agreement.engine.resampling import Resampling
@@ -104,7 +104,7 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
         problems.append("a gate would mix phases; keep the rows of one phase and leave the column out")
     if problems:
         raise InputError(problems)
-    matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in match_answers(scores)}
+    matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in ratings_by_criterion(scores)}
     units = sorted({unit for name in thresholds for unit in matched[name].units})
     place = {unit: row for row, unit in enumerate(units)}
     rows: list[Row] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.measures import find_measure, misfit_reason, statistic_of
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
@@ -68,7 +68,7 @@ def phase_change(
     [['initial', -0.25], ['final', 1.0], ['final - initial', 1.25]]
     """
     how = Resampling.of(settings)
-    scores = read_scores(_all_phases(table))
+    scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
     problems = unknown_names("phase", [before, after], scores.phases)
@@ -76,9 +76,9 @@ def phase_change(
         raise InputError(problems)
     panels: dict[str, Sequence[str] | None] = {"": judges}
     if judges is None and scores.groups:
-        panels = dict(_groups_in_both(scores, (before, after)))
+        panels = dict(_common_judges_by_group(scores, (before, after)))
     made = find_measure(measure)
-    matched = match_answers(scores)
+    matched = ratings_by_criterion(scores)
     rows: list[Row] = []
     for criterion in dict.fromkeys(ratings.criterion for ratings in matched):
         phases = {ratings.phase: ratings for ratings in matched if ratings.criterion == criterion}
@@ -100,13 +100,13 @@ def phase_change(
     return result_frame(rows)
 
 
-def _all_phases(table: object) -> object:
+def _scores_of_all_phases(table: object) -> object:
     """A run's scores with every phase and agent; any other table as it is."""
     run = run_folder(table) if isinstance(table, str | os.PathLike) else None
     return table if run is None else run.path / "scores.csv"
 
 
-def _groups_in_both(scores: Scores, phases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def _common_judges_by_group(scores: Scores, phases: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The judges of each group who speak in both phases, two at the least; several models' are kept apart."""
     assert scores.phase is not None
     assert scores.group is not None

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.majority import with_reference, with_tie
-from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.majority import add_reference_column, add_tie_level
+from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.coefficients.two import agreement_rate
@@ -77,16 +77,16 @@ def swap_consistency(
     votes = read_votes(table)
     experts = [] if reference is None else [reference] if isinstance(reference, str) else list(reference)
     chosen = _choose_judges(votes, experts, judges)
-    combined = match_answers(votes, repeats="majority", orientation="name")
+    combined = ratings_by_criterion(votes, repeats="majority", orientation="name")
     shown = [_ratings_in_order(votes, alphabetical) for alphabetical in (True, False)]
     rows: list[Row] = []
     for number, ratings in enumerate(combined):
         tasks: list[Task] = []
-        ratings = replace(with_tie(ratings), notes={})
+        ratings = replace(add_tie_level(ratings), notes={})
         tie = ratings.levels.index(ratings.tie or "tie") if ratings.tie in ratings.levels else -1
-        one, two = (_align_codes(with_tie(orders[number]), ratings) for orders in shown)
+        one, two = (_align_codes(add_tie_level(orders[number]), ratings) for orders in shown)
         if experts:
-            whole, column, _ = with_reference(ratings, experts, REFERENCE)
+            whole, column, _ = add_reference_column(ratings, experts, REFERENCE)
         for judge in chosen:
             a, b = one[:, ratings.judges.index(judge)], two[:, ratings.judges.index(judge)]
             both, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
@@ -118,7 +118,7 @@ def swap_consistency(
 def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     """Ratings from the votes that showed a pair in one of its two orders."""
     cell = votes.row_cell
-    return match_answers(
+    return ratings_by_criterion(
         votes.subset((votes.first[cell] < votes.second[cell]) == alphabetical),
         repeats="majority",
         orientation="name",

@@ -87,9 +87,7 @@ class Groups:
                 places = np.searchsorted(shared, a[in_a]), np.searchsorted(shared, b[in_b])
                 return cls((x[in_a], y[in_b]), places, True, one, "; ".join(filter(None, alone)))
         note = (
-            f"{_number_in_words(len(shared), one)} in both groups, taken as independent"
-            if len(shared)
-            else ""
+            f"{_count_phrase(len(shared), one)} in both groups, taken as independent" if len(shared) else ""
         )
         if unit == "context":  # items of one context are no independent ones
             places = np.unique(a, return_inverse=True)[1], np.unique(b, return_inverse=True)[1]
@@ -127,10 +125,10 @@ def _unit_means(values: FloatArray, units: IntArray) -> FloatArray:
 
 
 def _note_left_out(number: int, unit: str, system: str) -> str:
-    return f"{_number_in_words(number, unit, f' of {system!r} alone')} left out" if number else ""
+    return f"{_count_phrase(number, unit, f' of {system!r} alone')} left out" if number else ""
 
 
-def _number_in_words(number: int, unit: str, which: str = "") -> str:
+def _count_phrase(number: int, unit: str, which: str = "") -> str:
     return f"{number} {unit}{'' if number == 1 else 's'}{which} {'is' if number == 1 else 'are'}"
 
 

@@ -78,7 +78,7 @@ class Sample:
         return np.arange(len(self.labelled)) if self.groups is None else self.groups
 
     @cached_property
-    def clusters_seen(self) -> int:
+    def human_cluster_count(self) -> int:
         """Count of the clusters that hold a unit that humans answered."""
         return len(np.unique(self.clusters[self.labelled]))
 
@@ -214,7 +214,7 @@ def powered_estimate(sample: Sample, weight: float | None = None) -> Estimate:
     seen = sample.labelled
     y = sample.human[:, 0] - value * sample.human[:, 1]
     f = sample.judges[:, 0] - value * sample.judges[:, 1]
-    missed = _missed_variance(y[seen], f[seen], sample.clusters_seen) if w > 0 else 0.0
+    missed = _unobserved_error_variance(y[seen], f[seen], sample.human_cluster_count) if w > 0 else 0.0
     part = np.zeros(len(y))
     part[seen] = _centre_values(y[seen] - w * f[seen]) / n
     below = sample.human[seen, 1].mean()
@@ -239,7 +239,7 @@ def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
     """The weight that was asked for, that of few answers, or that of clusters; None where totals of units tell it."""
     if weight is not None:
         return weight
-    if sample.clusters_seen < LEAST_TO_TUNE or sample.others < 2:
+    if sample.human_cluster_count < LEAST_TO_TUNE or sample.others < 2:
         return 0.0
     if sample.groups is None:
         return None
@@ -255,7 +255,7 @@ def _weight_to_use(sample: Sample, weight: float | None) -> float | None:
     return min(max(float(by_human @ by_judges) / spread, 0.0), 1.0) if spread > least else 0.0
 
 
-def _missed_variance(y: FloatArray, f: FloatArray, clusters: int) -> float:
+def _unobserved_error_variance(y: FloatArray, f: FloatArray, clusters: int) -> float:
     """Variance of the mean error that n answers without an error may have missed."""
     if np.ptp(y - f) > 1e-12 * np.ptp(y):
         return 0.0

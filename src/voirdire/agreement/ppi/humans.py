@@ -135,7 +135,7 @@ def match_columns(humans: Any, table: Any, problems: Problems) -> Any:
             )
             humans = replace(humans, context=context, contexts=(*table.contexts, "none"))
     for column in ("criterion", "phase", "context", "item"):
-        same_column(column, has_column(table, column), has_column(humans, column), problems)
+        check_shared_column(column, has_column(table, column), has_column(humans, column), problems)
     return humans
 
 
@@ -145,7 +145,7 @@ def has_column(table: Table, column: str) -> bool:
     return bool(getattr(table, known[column], False))
 
 
-def same_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
+def check_shared_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
     """Note where only one of the two tables has a column that says what answers are about."""
     if table != humans:
         has, lacks = ("the table has", "the humans'") if table else ("the humans' table has", "the judges'")

@@ -93,7 +93,7 @@ def powered_interval(
         low, high, note = ends.low, ends.high, ends.note
     elif method == "wilson":
         low, high = wilson_interval(
-            found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.clusters_seen
+            found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.human_cluster_count
         )
     else:
         normal = method == "normal"

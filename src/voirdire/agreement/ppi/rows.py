@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
-from voirdire.agreement.coefficients.match import Repeats, match_answers
+from voirdire.agreement.coefficients.match import Repeats, ratings_by_criterion
 from voirdire.agreement.coefficients.measures import WIN_RATES
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import COLUMNS
@@ -108,7 +108,7 @@ def agreement_with_humans(
     how = Resampling.of(settings, ("item", "context"), (None, *METHODS))
     read = read_table(table, levels=levels)
     both, human = with_humans(read, humans, levels)
-    matched = match_answers(both, repeats=repeats, levels=levels if both.answer == "score" else None)
+    matched = ratings_by_criterion(both, repeats=repeats, levels=levels if both.answer == "score" else None)
     chosen = _check_judges(read.judges, judges)
     if how.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
@@ -120,7 +120,7 @@ def agreement_with_humans(
         for name in names:
             systems = _system_of_units(rated, ratings) if name == "mean_score" else None
             tasks = powered_tasks(name, ratings, human, how.unit == "context", systems)
-            rows += how.map(partial(_result_row, ratings=ratings, how=how.by_itself), tasks)
+            rows += how.map(partial(_result_row, ratings=ratings, how=how.without_cluster), tasks)
     frame = pd.DataFrame(rows, columns=list(POWERED_COLUMNS))
     for column in ("measure", "judges", "criterion", "level", "note"):
         frame[column] = pd.Series([row[column] for row in rows], dtype=object)
@@ -244,15 +244,17 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
     else:
         if sample.others < 2:
             notes.append(f"humans answered all but {sample.others} of the units: humans alone")
-        elif sample.clusters_seen < LEAST_TO_TUNE:
-            notes.append(f"only {sample.clusters_seen} {clusters}, too few to weigh judges by: humans alone")
-        elif sample.clusters_seen < FEW:
-            notes.append(f"only {sample.clusters_seen} {clusters}: the interval may cover too little")
+        elif sample.human_cluster_count < LEAST_TO_TUNE:
+            notes.append(
+                f"only {sample.human_cluster_count} {clusters}, too few to weigh judges by: humans alone"
+            )
+        elif sample.human_cluster_count < FEW:
+            notes.append(f"only {sample.human_cluster_count} {clusters}: the interval may cover too little")
         if tuned.weight == 1:
             notes.append(
                 "the judges' predictions are at full weight; if theirs is a narrower scale, rescale it"
             )
-        distance = sampling_distance(sample)
+        distance = standardised_prediction_difference(sample)
         if abs(distance) > FAR:
             notes.append(
                 f"judges answer the humans' units otherwise than the rest ({distance:+.1f} standard errors): "
@@ -264,7 +266,7 @@ def _note_on_estimate(task: PoweredTask, tuned: Estimate, ends: Interval, rating
     return "; ".join(filter(None, notes))
 
 
-def sampling_distance(sample: Sample) -> float:
+def standardised_prediction_difference(sample: Sample) -> float:
     """Difference of the judges' mean predictions between the humans' units and the rest, in standard errors."""
     seen = sample.labelled
     numbers: FloatArray = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.majority import majority_answer, with_tie
+from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer
 from voirdire.agreement.coefficients.measures import WIN_RATES
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio_or_nan
@@ -110,7 +110,7 @@ def _agreement_tasks(
         others = np.delete(panel.codes, place, axis=1)
         yield _agreement_task((judge, human), own, others, said, groups)
     if len(panel.judges) > 2 and (panel.values is None or len(panel.levels) <= MANY_LEVELS):
-        both = with_tie(
+        both = add_tie_level(
             replace(panel, judges=(*panel.judges, human), codes=np.column_stack([panel.codes, said]))
         )
         judges = both.select(panel.judges)

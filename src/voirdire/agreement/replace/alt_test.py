@@ -53,7 +53,7 @@ class Likeness:
         """How far two differences of likeness may lie apart."""
         return self.reach if self.measure == "distance" else 2.0
 
-    def with_others(self, answer: FloatArray, others: FloatArray, there: Bools) -> FloatArray:
+    def mean_likeness(self, answer: FloatArray, others: FloatArray, there: Bools) -> FloatArray:
         """Likeness of answers with others, the mean over those that are there; NaN without any.
 
         Parameters
@@ -66,7 +66,7 @@ class Likeness:
         --------
         >>> people = np.array([[1.0, 5.0]])
         >>> there = np.ones((1, 2), bool)
-        >>> [Likeness(m, 4.0).with_others(np.array([2.0]), people, there).round(2).item() for m in MEASURES]
+        >>> [Likeness(m, 4.0).mean_likeness(np.array([2.0]), people, there).round(2).item() for m in MEASURES]
         [0.0, 0.69, -2.24]
         """
         gap = np.where(there, others - answer[:, None], 0.0)
@@ -163,7 +163,7 @@ class LeftOut:
         return _mean_over_people(self.person)
 
 
-def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
+def leave_one_person_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftOut:
     """Leave out each person in turn.
 
     Parameters
@@ -175,7 +175,8 @@ def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftO
 
     Examples
     --------
-    >>> found = left_out(np.array([1.0, 2.0]), np.array([[1.0, 1.0, 2.0], [2.0, np.nan, 2.0]]), Likeness("equality"))
+    >>> people = np.array([[1.0, 1.0, 2.0], [2.0, np.nan, 2.0]])
+    >>> found = leave_one_person_out(np.array([1.0, 2.0]), people, Likeness("equality"))
     >>> found.judge.tolist(), found.person.tolist()
     ([[0.5, 0.5, 1.0], [1.0, nan, 1.0]], [[0.5, 0.5, 0.0], [1.0, nan, 1.0]])
     """
@@ -188,7 +189,7 @@ def left_out(judge: FloatArray, people: FloatArray, likeness: Likeness) -> LeftO
             of = answers[:, min(left, answers.shape[1] - 1)]
             kept = there.copy()
             kept[:, left] = False
-            found[:, left] = np.where(there[:, left], likeness.with_others(of, people, kept), np.nan)
+            found[:, left] = np.where(there[:, left], likeness.mean_likeness(of, people, kept), np.nan)
         return found
 
     alone = scores_against_others(judge[:, None])
@@ -234,12 +235,12 @@ def alt_test(
 
     Examples
     --------
-    >>> from voirdire.agreement.replace.alt_test import left_out
+    >>> from voirdire.agreement.replace.alt_test import leave_one_person_out
     >>> from voirdire.agreement.replace.alt_test import Likeness
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.integers(0, 2, 100)
     >>> people = np.where(rng.random((100, 3)) < 0.8, truth[:, None], 1 - truth[:, None]).astype(float)
-    >>> alt_test(left_out(truth.astype(float), people, Likeness("equality")), "abc").omega
+    >>> alt_test(leave_one_person_out(truth.astype(float), people, Likeness("equality")), "abc").omega
     1.0
     """
     p_values, advantages = {}, []

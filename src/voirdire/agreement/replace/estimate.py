@@ -110,10 +110,12 @@ def estimate_mean(
     rest = known - weight * predicted
     value = float(o @ rest) + (weight * float(f.mean()) if f is not None and weight else 0.0)
     freedom = n - 1 - (0 < weight < 1)
-    spread_all = max(float(o @ (known - o @ known) ** 2) * n / (n - 1), _missed_variance(known, span, n) * n)
+    spread_all = max(
+        float(o @ (known - o @ known) ** 2) * n / (n - 1), _constant_answers_variance(known, span, n) * n
+    )
     left = float(np.sum(o**2 * (1 - chosen) * (rest - o @ rest) ** 2)) * n / freedom
     if np.ptp(rest) == 0:
-        left = max(left, _missed_variance(known, span, n) * (1 - n / units))
+        left = max(left, _constant_answers_variance(known, span, n) * (1 - n / units))
     error = float(np.sqrt(spread_all / units + left))
     from scipy.stats import t
 
@@ -124,7 +126,7 @@ def estimate_mean(
     )
 
 
-def _missed_variance(y: FloatArray, span: float, n: int) -> float:
+def _constant_answers_variance(y: FloatArray, span: float, n: int) -> float:
     """Variance of a mean of n answers that are all alike, if one more would differ by the whole span."""
     share = 1 / (n + 1)
     return span**2 * share * (1 - share) / n if np.ptp(y) == 0 else 0.0
@@ -133,7 +135,9 @@ def _missed_variance(y: FloatArray, span: float, n: int) -> float:
 ASSURANCE = 0.85
 
 
-def more_answers(now: Mean, margin: float, prob: float, assurance: float = ASSURANCE) -> int | None:
+def additional_answers_needed(
+    now: Mean, margin: float, prob: float, assurance: float = ASSURANCE
+) -> int | None:
     """Units that people must answer more; 0 where it is sure already, None where the table has too few.
 
     Parameters
@@ -150,7 +154,7 @@ def more_answers(now: Mean, margin: float, prob: float, assurance: float = ASSUR
     Examples
     --------
     >>> now = Mean(0.0, 0.06, -0.12, 0.12, 40, 5000, 0.0, 0.0, 0.144)
-    >>> (more_answers(now, 0.05, 0.95) or 0) > 500, more_answers(now, 0.2, 0.95)
+    >>> (additional_answers_needed(now, 0.05, 0.95) or 0) > 500, additional_answers_needed(now, 0.2, 0.95)
     (True, 0)
     """
     if math.isnan(now.error):

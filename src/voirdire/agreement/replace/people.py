@@ -13,7 +13,7 @@ import numpy as np
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
-from voirdire.tables.encode import name_of
+from voirdire.tables.encode import cell_to_name
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
@@ -102,8 +102,8 @@ def _read_probabilities(table: pd.DataFrame) -> Chances:
         if not chance > 0:
             problems.rows([row], f"probability {table[CHANCE].iloc[row - 1]!r} is no number above 0")
             continue
-        criterion = str(name_of(table["criterion"].iloc[row - 1])) if "criterion" in table else ""
-        unit = (criterion, *sorted(str(name_of(cell)) for cell in cells))
+        criterion = str(cell_to_name(table["criterion"].iloc[row - 1])) if "criterion" in table else ""
+        unit = (criterion, *sorted(str(cell_to_name(cell)) for cell in cells))
         if not np.isclose(found.setdefault(unit, chance), chance):
             problems.rows([row], "the same unit has another probability in another row; give it one")
     problems.raise_any()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.coefficients.majority import majority_answer, with_tie
-from voirdire.agreement.coefficients.match import match_answers
+from voirdire.agreement.coefficients.majority import add_tie_level, majority_answer
+from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.agreement.ppi.humans import join_humans, match_columns
@@ -21,10 +21,10 @@ from voirdire.agreement.replace.alt_test import (
     Likeness,
     Measure,
     alt_test,
-    left_out,
+    leave_one_person_out,
     pair_coefficients,
 )
-from voirdire.agreement.replace.estimate import Mean, estimate_mean, more_answers
+from voirdire.agreement.replace.estimate import Mean, additional_answers_needed, estimate_mean
 from voirdire.agreement.replace.people import read_people
 from voirdire.errors import InputError
 from voirdire.settings import PROB
@@ -145,7 +145,7 @@ def may_replace(
     if strange:
         raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
     rows, of_people = [], []
-    for ratings in match_answers(
+    for ratings in ratings_by_criterion(
         join_humans(read, persons), repeats=None, levels=levels if read.answer == "score" else None
     ):
         chance = chances.of(ratings) if chances is not None else None
@@ -204,7 +204,7 @@ def _judges_and_majority(
     ratings: Ratings, known: Sequence[str], judges: Sequence[str] | None, measure: Measure | None
 ) -> list[tuple[str, FloatArray]]:
     """Whom to look at, with their answers; of several judges also what they say together."""
-    ratings = with_tie(ratings)
+    ratings = add_tie_level(ratings)
     answers, likeness = _answers_and_likeness(ratings, measure)
     own = [ratings.judges.index(name) for name in known]
     found = [
@@ -240,7 +240,7 @@ def _result_row(
     measure: Measure | None,
     prob: float,
 ) -> dict[str, Any]:
-    ratings = with_tie(ratings)
+    ratings = add_tie_level(ratings)
     answers, likeness = _answers_and_likeness(ratings, measure)
     there = ~np.isnan(said)
     of_people = answers[:, [ratings.judges.index(name) for name in people]][there]
@@ -249,10 +249,10 @@ def _result_row(
     ]
     said = said[there]
     if bar is None:
-        found = left_out(said, of_people, likeness)
+        found = leave_one_person_out(said, of_people, likeness)
         with_people, among = found.judge_agreement, found.of_people
         exact = Likeness("distance" if likeness.measure == "distance" else "equality")
-        test = alt_test(left_out(said, of_people, exact), people, epsilon=epsilon)
+        test = alt_test(leave_one_person_out(said, of_people, exact), people, epsilon=epsilon)
     else:
         with_people, among = _agreement_with_people(said, of_people, likeness), np.full(len(said), bar)
         test = AltTest(float("nan"), float("nan"), {})
@@ -275,7 +275,7 @@ def _result_row(
         "difference": now.value,
         "low": now.low,
         "high": now.high,
-        "more": more_answers(now, margin, prob) if now.n >= LEAST else LEAST - now.n,
+        "more": additional_answers_needed(now, margin, prob) if now.n >= LEAST else LEAST - now.n,
         "agreement": of_judge,
         "people": of_them,
         "n": now.n,
@@ -292,12 +292,12 @@ def _result_row(
 
 def _people_rows(ratings: Ratings, people: Sequence[str], measure: Measure | None) -> list[dict[str, Any]]:
     """A row for each person who answered what others did: agreement with these."""
-    ratings = with_tie(ratings)
+    ratings = add_tie_level(ratings)
     answers, likeness = _answers_and_likeness(ratings, measure)
     of_people, rows = answers[:, [ratings.judges.index(name) for name in people]], []
     for at, name in enumerate(people):
         rest = np.delete(of_people, at, axis=1)
-        alike = likeness.with_others(of_people[:, at], rest, ~np.isnan(rest))
+        alike = likeness.mean_likeness(of_people[:, at], rest, ~np.isnan(rest))
         n = int((~np.isnan(alike)).sum())
         if not n:
             continue
@@ -340,7 +340,7 @@ def _note_on_row(now: Mean, test: AltTest, bar: float | None) -> str:
 
 def _agreement_with_people(said: FloatArray, people: FloatArray, likeness: Likeness) -> FloatArray:
     """Agreement with people of each unit, without anybody left out."""
-    return likeness.with_others(said, people, ~np.isnan(people))
+    return likeness.mean_likeness(said, people, ~np.isnan(people))
 
 
 def _predicted_difference(
@@ -350,7 +350,7 @@ def _predicted_difference(
     if bar is not None:
         f = _agreement_with_people(said, rest, likeness) if rest.shape[1] else np.full(len(said), np.nan)
     elif rest.shape[1] > 1:
-        of: LeftOut = left_out(said, rest, likeness)
+        of: LeftOut = leave_one_person_out(said, rest, likeness)
         f = of.judge_agreement - of.of_people
     else:
         return None

@@ -96,7 +96,7 @@ def page_text(
     script, style = (_read_asset(name) for name in ("ask.js", "ask.css"))
     shell = _read_asset("ask.html")
     for name, text in {
-        "POLICY": html.escape(page_policy(send is not None), quote=True),
+        "POLICY": html.escape(security_policy(send is not None), quote=True),
         "TITLE": html.escape(data["task"]),
         "STYLE": style,
         "SCRIPT": script,
@@ -106,12 +106,12 @@ def page_text(
     return shell
 
 
-def page_policy(sends: bool) -> str:
+def security_policy(sends: bool) -> str:
     """The policy of the page: its own script and style, no requests, but for the form of a page that sends.
 
     Examples
     --------
-    >>> page_policy(False).endswith("form-action 'none'"), page_policy(True).endswith("form-action 'self'")
+    >>> security_policy(False).endswith("form-action 'none'"), security_policy(True).endswith("form-action 'self'")
     (True, True)
     """
     script, style = (_hash_source(_read_asset(name)) for name in ("ask.js", "ask.css"))

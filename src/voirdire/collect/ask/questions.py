@@ -10,8 +10,8 @@ from voirdire.collect.items import read_items
 from voirdire.collect.protocol import Item
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
-from voirdire.tables.encode import Refused, name_of
-from voirdire.tables.forms import unguard_names
+from voirdire.tables.encode import Refused, cell_to_name
+from voirdire.tables.forms import unescape_names
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among, read_columns
 
@@ -90,7 +90,7 @@ def read_questions(table: object, items: object, levels: Sequence[object] | None
         ]
         problems.rows([at + 1 for at in same], "an item is compared with itself") if same else None
     problems.raise_any()
-    done = [not isinstance(name_of(cell), Refused) for cell in cells.get(answer, ())] or [False] * len(
+    done = [not isinstance(cell_to_name(cell), Refused) for cell in cells.get(answer, ())] or [False] * len(
         columns[about[0]]
     )
     rows = tuple(
@@ -138,7 +138,7 @@ def _is_number(text: str) -> bool:
 def _read_names(cells: Sequence[Any], column: str, needed: bool, problems: Problems) -> list[str]:
     found = []
     for row, cell in enumerate(cells, start=1):
-        named = name_of(cell)
+        named = cell_to_name(cell)
         if isinstance(named, Refused):
             if needed:
                 problems.rows([row], f"{column} {named.reason}")
@@ -149,7 +149,7 @@ def _read_names(cells: Sequence[Any], column: str, needed: bool, problems: Probl
 
 def _read_items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:
     """The names of items as the table of items has them: forms keep spreadsheets from taking them for formulas."""
-    plain = dict(zip(dict.fromkeys(names), unguard_names(dict.fromkeys(names), known), strict=True))
+    plain = dict(zip(dict.fromkeys(names), unescape_names(dict.fromkeys(names), known), strict=True))
     strange = list(dict.fromkeys(plain[name] for name in names if name and plain[name] not in known))
     for name in strange[:_LISTED]:
         rows = [row for row, one in enumerate(names, start=1) if one and plain[one] == name]

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 from voirdire.collect.protocol import Ask, Calls, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.roles import (
     count_calls,
-    judges_with_part,
+    judges_for_role,
     list_schema,
     record_schema,
     text_schema,
@@ -84,7 +84,7 @@ class GEval(PerCase):
         options: GEvalOptions = setting.options
         wanted = [
             (judge, name)
-            for judge in judges_with_part(setting, options.judges)
+            for judge in judges_for_role(setting, options.judges)
             for name in options.named_criteria()
         ]
         found = await asyncio.gather(*(self._steps(options, ask, *place) for place in wanted))
@@ -95,7 +95,7 @@ class GEval(PerCase):
             if text is not None:
                 case.options = replace(options, steps={case.criterion: text})
                 ready.append(case)
-        await asyncio.gather(*map(self.carry_out, ready))
+        await asyncio.gather(*map(self.try_score, ready))
         return [
             row for rows in (*(rows for _, rows in found), *(case.rows for case in ready)) for row in rows
         ]

@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.group_debate import Agents, GroupOptions, group_calls, run_debates
-from voirdire.collect.protocols.roles import Schema, count_calls, judges_with_part, record_schema, text_schema
+from voirdire.collect.protocols.roles import Schema, count_calls, judges_for_role, record_schema, text_schema
 from voirdire.collect.protocols.scoring import ScoreProtocol
 from voirdire.collect.protocols.stakeholders import (
     Dimension,
@@ -135,29 +135,29 @@ class MajEval(ScoreProtocol):
         """At least the documents; at most as many groups and personas as may be."""
         options: MajEvalOptions = setting.options
         if options.persona_texts:
-            sizes = [len(agents) for agents in _given_cast(options).values()]
+            sizes = [len(agents) for agents in _given_personas(options).values()]
             return count_calls(
-                judges_with_part(setting, options.judges), *group_calls(options, len(setting.items), sizes)
+                judges_for_role(setting, options.judges), *group_calls(options, len(setting.items), sizes)
             )
         size, groups = len(options.documents), options.groups
         made = 1 + size * options.stakeholders + groups * options.personas
         _, most = group_calls(options, len(setting.items), [options.personas] * groups)
-        return count_calls(judges_with_part(setting, options.judges), size, size + made + most)
+        return count_calls(judges_for_role(setting, options.judges), size, size + made + most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """Personas of each judge, then its groups' debates."""
 
         async def judge_rows(judge: str) -> list[Row]:
             makers = _Makers(judge, ask, setting.options)
-            given = _given_cast(setting.options)
+            given = _given_personas(setting.options)
             cast = given or await makers.personas(await makers.groups())
             return [*makers.rows, *await run_debates(ask, setting.options, judge, setting.items, cast)]
 
-        parts = await asyncio.gather(*map(judge_rows, judges_with_part(setting, setting.options.judges)))
+        parts = await asyncio.gather(*map(judge_rows, judges_for_role(setting, setting.options.judges)))
         return [row for part in parts for row in part]
 
 
-def _given_cast(options: MajEvalOptions) -> dict[str, Agents]:
+def _given_personas(options: MajEvalOptions) -> dict[str, Agents]:
     """Agents by group, of the personas that are given."""
     cast: dict[str, dict[str, dict[str, str]]] = {}
     for name, text in options.persona_texts.items():
@@ -192,7 +192,7 @@ class SimpleRole(ScoreProtocol):
         """Evaluations, choices, speeches and syntheses."""
         options: SimpleRoleOptions = setting.options
         least, most = group_calls(options, len(setting.items), [options.agents] * len(options.roles))
-        return count_calls(judges_with_part(setting, options.judges), least, most)
+        return count_calls(judges_for_role(setting, options.judges), least, most)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All groups of all judges at once."""
@@ -201,7 +201,7 @@ class SimpleRole(ScoreProtocol):
             group: {f"{group} {number}": {"Role": sentence} for number in range(1, options.agents + 1)}
             for group, sentence in options.roles.items()
         }
-        judges = judges_with_part(setting, options.judges)
+        judges = judges_for_role(setting, options.judges)
         parts = await asyncio.gather(
             *(run_debates(ask, options, judge, setting.items, cast) for judge in judges)
         )
@@ -233,7 +233,7 @@ class _Makers:
             used = dimensions[: self.options.personas]
             for place, dimension in enumerate(dimensions):
                 told = {"dimension": dimension.text, "sources": list(map(asdict, dimension.sources))}
-                self._tell("dimension", told, group.name, used="yes" if place < len(used) else "no")
+                self._add_json_text("dimension", told, group.name, used="yes" if place < len(used) else "no")
             found = await asyncio.gather(
                 *(self._make_persona(number, group, place, one) for place, one in enumerate(used, 1))
             )
@@ -242,12 +242,14 @@ class _Makers:
                 if one is not None:
                     name = _free_name(short_name(one["name"]) or group.name, agents)
                     agents[name] = {title: one[key] for key, title in ATTRIBUTES.items()}
-                    self._tell("persona", {**one, "name": name}, group.name)
+                    self._add_json_text("persona", {**one, "name": name}, group.name)
             if agents:
                 cast[group.name] = agents
         return cast
 
-    def _tell(self, kind: str, told: Mapping[str, Any], group: str | None = None, **more: Any) -> None:
+    def _add_json_text(
+        self, kind: str, told: Mapping[str, Any], group: str | None = None, **more: Any
+    ) -> None:
         self._text(kind, json.dumps(told, ensure_ascii=False), group, **more)
 
     def _text(self, kind: str, text: str, group: str | None = None, **more: Any) -> None:
@@ -288,7 +290,7 @@ class _Makers:
         for one in everyone:
             pairs = [{"dimension": p.dimension, "evidence": p.evidence} for p in one.perspectives]
             told = {"name": one.name, "description": one.description, "perspectives": pairs}
-            self._tell("stakeholder", told)
+            self._add_json_text("stakeholder", told)
         return everyone
 
     async def _group_stakeholders(self, everyone: list[Stakeholder]) -> list[Group]:

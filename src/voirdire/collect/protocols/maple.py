@@ -35,11 +35,11 @@ from voirdire.collect.protocols.pairing import (
 from voirdire.collect.protocols.pairwise import ask_vote, compare_pairs
 from voirdire.collect.protocols.roles import (
     Schema,
-    judges_with_part,
+    judges_for_role,
     list_schema,
+    partial_column_problems,
     record_schema,
     text_schema,
-    uneven_columns,
     unknown_judges,
 )
 from voirdire.settings import Count, Size
@@ -94,7 +94,7 @@ class Maple:
         writers = [options.generator] if options.generator else []
         found = [
             *unknown_judges(setting, {"evaluators": options.evaluators, "generator": writers}),
-            *uneven_columns(setting.items, ["context"]),
+            *partial_column_problems(setting.items, ["context"]),
             *pair_problems(setting, options),
         ]
         if not options.criteria and not options.rubric.strip():
@@ -151,7 +151,7 @@ class Maple:
 
     def _evaluator_names(self, setting: Setting) -> tuple[str, ...]:
         options: MapleOptions = setting.options
-        return judges_with_part(setting, options.evaluators, without=[options.generator])
+        return judges_for_role(setting, options.evaluators, without=[options.generator])
 
     async def _generate_criteria(self, setting: Setting, ask: Ask) -> tuple[dict[str, str], list[Row]]:
         options: MapleOptions = setting.options

@@ -87,7 +87,7 @@ class Mareval(PerCase):
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All runs at once; the rounds of one follow each other."""
         every = self.all_cases(setting, ask)
-        await asyncio.gather(*map(self.carry_out, every))
+        await asyncio.gather(*map(self.try_score, every))
         for _, group in groupby(every, lambda case: (case.judge, case.item.id, case.criterion)):
             runs = list(group)
             last = runs[-1]

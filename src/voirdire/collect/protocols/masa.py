@@ -85,7 +85,11 @@ class Masa:
         looked = summaries if options.errors else []
         parts = await asyncio.gather(
             *(self._compare_both_ways(options, ask, judge, *pair) for judge in judges for pair in pairs),
-            *(self._standard_error(options, ask, judge, summary) for judge in judges for summary in looked),
+            *(
+                self._ask_summary_error(options, ask, judge, summary)
+                for judge in judges
+                for summary in looked
+            ),
         )
         return [*rows, *(row for part in parts for row in part)]
 
@@ -153,7 +157,7 @@ class Masa:
         winner = {"first": first.system, "second": second.system}.get(outcome, outcome)
         return Row("votes", {**columns, "winner": outcome, "run": run, **more}), winner
 
-    async def _standard_error(
+    async def _ask_summary_error(
         self, options: MasaOptions, ask: Ask, judge: str, summary: _Summary
     ) -> list[Row]:
         schema = record_schema(reasoning=text_schema(options.longest), error=choice_schema(["yes", "no"]))

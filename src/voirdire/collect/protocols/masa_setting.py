@@ -7,7 +7,7 @@ from typing import Literal
 
 from voirdire.collect.protocol import Setting
 from voirdire.collect.protocols.pairing import OUTCOMES
-from voirdire.collect.protocols.roles import judges_with_part, unknown_judges
+from voirdire.collect.protocols.roles import judges_for_role, unknown_judges
 from voirdire.settings import Count, Size
 
 
@@ -68,7 +68,7 @@ def masa_evaluators(setting: Setting) -> tuple[str, ...]:
     """
     options: MasaOptions = setting.options
     writers = () if options.given else (*options.summarizers, options.reference)
-    return judges_with_part(setting, options.evaluators, without=writers)
+    return judges_for_role(setting, options.evaluators, without=writers)
 
 
 def masa_problems(setting: Setting) -> list[str]:
@@ -88,7 +88,7 @@ def masa_problems(setting: Setting) -> list[str]:
     if not masa_evaluators(setting):
         found.append("no judge is left to evaluate; name evaluators, or add a judge to the panel")
     if options.given:
-        return found + _given_problems(setting)
+        return found + _given_summary_problems(setting)
     named = {
         "summarizers": options.summarizers,
         "reference": [options.reference] if options.reference else [],
@@ -107,7 +107,7 @@ def masa_problems(setting: Setting) -> list[str]:
     ]
 
 
-def _given_problems(setting: Setting) -> list[str]:
+def _given_summary_problems(setting: Setting) -> list[str]:
     options: MasaOptions = setting.options
     found: list[str] = []
     seen: dict[tuple[str | None, str | None], str] = {}

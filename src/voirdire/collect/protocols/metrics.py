@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Item, Row, Setting, missing_row
-from voirdire.collect.protocols.roles import context_and_system, uneven_columns
+from voirdire.collect.protocols.roles import context_and_system, partial_column_problems
 
 MODEL = "VOIRDIRE_BERTSCORE_MODEL"
 
@@ -84,7 +84,7 @@ class Metric:
 
     def problems(self, setting: Setting) -> list[str]:
         """Items without a reference, faults of the options, a package that is not there."""
-        found = uneven_columns(setting.items)
+        found = partial_column_problems(setting.items)
         lacking = [item.id for item in setting.items if not item.reference]
         if lacking:
             shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")

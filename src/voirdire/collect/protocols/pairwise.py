@@ -27,9 +27,9 @@ from voirdire.collect.protocols.pairing import (
 from voirdire.collect.protocols.roles import (
     choice_schema,
     count_calls,
-    judges_with_part,
+    judges_for_role,
+    partial_column_problems,
     record_schema,
-    uneven_columns,
     unknown_judges,
 )
 
@@ -157,12 +157,16 @@ class Pairwise:
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an unsuitable design."""
         named = unknown_judges(setting, {"evaluators": setting.options.evaluators})
-        return [*named, *uneven_columns(setting.items, ["context"]), *pair_problems(setting, setting.options)]
+        return [
+            *named,
+            *partial_column_problems(setting.items, ["context"]),
+            *pair_problems(setting, setting.options),
+        ]
 
     def calls(self, setting: Setting) -> Calls:
         """The pairs of the design, for each judge."""
         each = count_questions(setting, setting.options)
-        return count_calls(judges_with_part(setting, setting.options.evaluators), each)
+        return count_calls(judges_for_role(setting, setting.options.evaluators), each)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All comparisons at once."""
@@ -174,6 +178,6 @@ class Pairwise:
             "criterion": None,
             "ties": options.ties,
         }
-        judges = judges_with_part(setting, options.evaluators)
+        judges = judges_for_role(setting, options.evaluators)
         parts = await asyncio.gather(*(compare_pairs(setting, ask, judge, **how) for judge in judges))
         return [row for part in parts for row in part]

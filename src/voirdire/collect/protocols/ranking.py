@@ -23,10 +23,10 @@ from voirdire.collect.protocols.pairing import items_by_context, keyed_generator
 from voirdire.collect.protocols.roles import (
     Schema,
     choice_schema,
-    judges_with_part,
+    judges_for_role,
     list_schema,
+    partial_column_problems,
     record_schema,
-    uneven_columns,
     unknown_judges,
 )
 from voirdire.settings import Count
@@ -78,7 +78,7 @@ class Ranking:
         options: RankingOptions = setting.options
         found = [
             *unknown_judges(setting, {"judges": options.judges}),
-            *uneven_columns(setting.items, ["context"]),
+            *partial_column_problems(setting.items, ["context"]),
         ]
         if not SMALLEST <= options.size <= LARGEST:
             found.append(f"option size is {options.size}; give a whole number from {SMALLEST} to {LARGEST}")
@@ -92,14 +92,14 @@ class Ranking:
         """The lists of each judge."""
         options: RankingOptions = setting.options
         lists = sum(-(-len(items) // options.size) for items in items_by_context(setting.items).values())
-        counts = dict.fromkeys(judges_with_part(setting, options.judges), lists * options.rounds)
+        counts = dict.fromkeys(judges_for_role(setting, options.judges), lists * options.rounds)
         return Calls(counts, counts)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All lists at once."""
         questions = [
             _rank_list(setting, ask, judge, shown, run)
-            for judge in judges_with_part(setting, setting.options.judges)
+            for judge in judges_for_role(setting, setting.options.judges)
             for context, items in items_by_context(setting.items).items()
             for run, shown in enumerate(ranking_lists(setting, judge, context or "", items), start=1)
         ]

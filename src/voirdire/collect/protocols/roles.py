@@ -64,13 +64,13 @@ def list_schema(of: Schema, least: int, most: int) -> Schema:
     return {"type": "array", "items": of, "minItems": least, "maxItems": most}
 
 
-def judges_with_part(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) -> tuple[str, ...]:
+def judges_for_role(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) -> tuple[str, ...]:
     """The named judges, or all of the panel but those that have another part.
 
     Examples
     --------
     >>> from voirdire.collect.protocol import Judge
-    >>> judges_with_part(Setting((Judge("a", "m"), Judge("b", "m")), ()), (), without=["a"])
+    >>> judges_for_role(Setting((Judge("a", "m"), Judge("b", "m")), ()), (), without=["a"])
     ('b',)
     """
     return tuple(named) or tuple(judge.name for judge in setting.judges if judge.name not in without)
@@ -110,12 +110,14 @@ def unknown_judges(setting: Setting, options: Mapping[str, Sequence[str]]) -> li
     return found
 
 
-def uneven_columns(items: Sequence[Item], columns: Sequence[str] = ("context", "system")) -> list[str]:
+def partial_column_problems(
+    items: Sequence[Item], columns: Sequence[str] = ("context", "system")
+) -> list[str]:
     """Sentences on columns that some items have and others lack: tables made of them could not be read.
 
     Examples
     --------
-    >>> uneven_columns([Item("a", "x", context="q"), Item("b", "y")])
+    >>> partial_column_problems([Item("a", "x", context="q"), Item("b", "y")])
     ["items: context is given for 'a' and not for 'b'; give it for all items or for none"]
     """
     found = []

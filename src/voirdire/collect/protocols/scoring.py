@@ -15,11 +15,11 @@ from voirdire.collect.protocols.roles import (
     choice_schema,
     context_and_system,
     count_calls,
-    judges_with_part,
+    judges_for_role,
+    partial_column_problems,
     record_schema,
     shown_background,
     text_schema,
-    uneven_columns,
     unknown_judges,
 )
 from voirdire.collect.protocols.weighted import Weighted, expected_score
@@ -205,7 +205,10 @@ class ScoreProtocol:
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an impossible scale, items without what is to be shown."""
         options = setting.options
-        found = [*unknown_judges(setting, {"judges": options.judges}), *uneven_columns(setting.items)]
+        found = [
+            *unknown_judges(setting, {"judges": options.judges}),
+            *partial_column_problems(setting.items),
+        ]
         if not 0 < options.high - options.low <= 100:
             found.append(
                 f"options low and high are {options.low} and {options.high}; give low < high, at most 100 apart"
@@ -251,14 +254,14 @@ class PerCase(ScoreProtocol, ABC):
         options = setting.options
         size = len(setting.items) * len(options.named_criteria()) * options.runs
         least, most = self.questions(options)
-        return count_calls(judges_with_part(setting, options.judges), size * least, size * most)
+        return count_calls(judges_for_role(setting, options.judges), size * least, size * most)
 
     def all_cases(self, setting: Setting, ask: Ask) -> list[Case]:
         """All cases: judges x items x criteria x runs."""
         options = setting.options
         return [
             Case(judge, item, criterion, run, options, ask, self.phase)
-            for judge in judges_with_part(setting, options.judges)
+            for judge in judges_for_role(setting, options.judges)
             for item in setting.items
             for criterion in options.named_criteria()
             for run in range(1, options.runs + 1)
@@ -267,10 +270,10 @@ class PerCase(ScoreProtocol, ABC):
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All cases at once; their rows in the order of the cases."""
         cases = self.all_cases(setting, ask)
-        await asyncio.gather(*map(self.carry_out, cases))
+        await asyncio.gather(*map(self.try_score, cases))
         return [row for case in cases for row in case.rows]
 
-    async def carry_out(self, case: Case) -> None:
+    async def try_score(self, case: Case) -> None:
         """Score a case, as far as its questions are answered."""
         with suppress(Lost):
             await self.score(case)

@@ -132,7 +132,7 @@ def next_comparisons(
     evidence = stacking_evidence(problem) if (who, about) == (PERSON, "ranking") else None
     if evidence is None and about != "judges":
         targets = _target_pairs(problem, values, weights, about, linked=among is not None)
-        asked, expected, share = _by_moments(problem, values, weights, asked, targets, who, count)
+        asked, expected, share = _select_by_moments(problem, values, weights, asked, targets, who, count)
         chosen = np.arange(len(share))
         alone, now = (
             expected_information(expected[:, chosen], targets.unsure, weights),
@@ -207,8 +207,8 @@ def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Val
 
 def _log_orientation(problem: VotesProblem, x: Floats, about: str) -> Floats:
     if about != "judges":
-        return np.asarray(problem.density.log_oriented(x, problem.data, np))
-    people = problem.density.log_people(problem.density.values(x, np), problem.data, np)
+        return np.asarray(problem.density.log_orientation(x, problem.data, np))
+    people = problem.density.log_people_likelihood(problem.density.values(x, np), problem.data, np)
     return np.broadcast_to(np.asarray(people, dtype=float), x.shape[:-1])
 
 
@@ -303,7 +303,7 @@ def _narrow_questions(
     return asked.select_questions(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
 
 
-def _by_moments(
+def _select_by_moments(
     problem: VotesProblem,
     values: Values,
     weights: Floats,

@@ -113,13 +113,15 @@ class DeviceMap:
         hypers = len(there["root"])
         stretched = _stretch_along(z * there["scale"], there, there["gain"])
         normal, log = self._bend_values(there, apply_matrices(there["forward"], stretched[:, hypers:]))
-        middle, width, hyper = self._middle(there, matrix_product(stretched[:, :hypers], there["root"].T))
+        middle, width, hyper = self._value_location_scale(
+            there, matrix_product(stretched[:, :hypers], there["root"].T)
+        )
         return middle + normal * width, hyper, log + jnp.log(width).sum(axis=-1)
 
     def from_values(self, there: Arrays, x: Any, hyper: Any) -> Any:
         """The points of latent values and logarithms of spreads, shape (points, size of z)."""
         moved = hyper - there["hyper"]
-        middle, width, _ = self._middle(there, moved)
+        middle, width, _ = self._value_location_scale(there, moved)
         normal = self._straighten_values(there, (x - middle) / width)
         white = matrix_product(moved, there["inverse_root"].T)
         z = jnp.concatenate([white, apply_matrices(there["back"], normal)], axis=1)
@@ -135,7 +137,7 @@ class DeviceMap:
         value, back = jax.vjp(lambda points: self.energy(there, points), z)
         return value, back(jnp.ones_like(value))[0]
 
-    def _middle(self, there: Arrays, moved: Any) -> tuple[Any, Any, Any]:
+    def _value_location_scale(self, there: Arrays, moved: Any) -> tuple[Any, Any, Any]:
         """What latent values are but for their normal part, its widths, (points, size), and logarithms of spreads."""
         spreads = self.density.spreads.T
         hyper = there["hyper"] + moved

@@ -38,9 +38,11 @@ class DeviceDensity:
         given = model.group_priors(np.zeros(len(model.hypers)))
         self.spreads, self.means = (jnp.asarray(each, SINGLE) for each in model.levels)
         self._log_spread = jnp.asarray(
-            model.spread_groups(np.where(given.spread_at < 0, given.log_spread, 0.0)), SINGLE
+            model.expand_group_values(np.where(given.spread_at < 0, given.log_spread, 0.0)), SINGLE
         )
-        self._mean = jnp.asarray(model.spread_groups(np.where(given.mean_at < 0, given.mean, 0.0)), SINGLE)
+        self._mean = jnp.asarray(
+            model.expand_group_values(np.where(given.mean_at < 0, given.mean, 0.0)), SINGLE
+        )
         rates, middle, sd = np.array([one[1:] for one in model.hypers]).reshape(-1, 3).T
         self._rate, self._middle, self._sd = (jnp.asarray(each, SINGLE) for each in (rates, middle, sd))
         groups = np.repeat(np.array([group.reversed for group in model.groups]), model.sizes)
@@ -133,7 +135,7 @@ def _likelihood_of(model: Field, at: Floats) -> Any:
 Exchange = Callable[[Any, Any, Any, Any], tuple[Any, Any]]
 
 
-def make_steps(
+def apply_steps(
     density: DeviceDensity, nests: Sequence[Nest], steps: Any, x: Any, hyper: Any
 ) -> tuple[Any, Any]:
     """Latent values, shape (chains, size), and logarithms, (chains, hypers), of an even number of chains after steps.

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.device.coordinates import WHOLE, Arrays, DeviceMap, arrays_of
-from voirdire.infer.device.density import DeviceDensity, make_steps
+from voirdire.infer.device.density import DeviceDensity, apply_steps
 from voirdire.infer.kept import keep_compiled
 from voirdire.infer.kernel.rescaled import Steps
 from voirdire.infer.nested.coordinates import Coordinates
@@ -83,7 +83,7 @@ class Device:
 
     def _rescale_points(self, there: Arrays, z: Any, steps: Steps) -> Any:
         x, hyper, _ = self._map.to_values(there, z)
-        its_x, its_hyper = make_steps(self._density, self._nests, steps, x, hyper)
+        its_x, its_hyper = apply_steps(self._density, self._nests, steps, x, hyper)
         gone = (its_hyper != hyper).any(axis=1)
         return jnp.where(gone[:, None], self._map.from_values(there, its_x, its_hyper), z)
 

@@ -17,7 +17,7 @@ from voirdire.infer.kernel.library import (
     array_address,
     kernel_library,
     pack_points,
-    share_blocks,
+    run_blocks_threaded,
     unpack_points,
 )
 from voirdire.infer.nested.answers import Answers
@@ -43,7 +43,7 @@ class FusedAnswers:
     answers: Answers
 
     @cached_property
-    def _cells(self) -> tuple[Any, Any, Any, Any]:
+    def _cell_arrays(self) -> tuple[Any, Any, Any, Any]:
         """Starts of the values of each predictor of each cell, their places and coefficients, and the counts."""
         pattern, kinds = self.pattern, self.pattern.kinds
         counts = np.vstack([np.asarray(question) for question in self.answers.counts])
@@ -64,7 +64,7 @@ class FusedAnswers:
     @property
     def kernel_arguments(self) -> tuple[dict[str, int], dict[str, Any]]:
         """Numbers and arrays that the kernel is given, by name."""
-        start, place, coefficient, counts = self._cells
+        start, place, coefficient, counts = self._cell_arrays
         numbers = {
             "family": FAMILIES[self.answers.name],
             "predictors": self.pattern.kinds,
@@ -115,7 +115,7 @@ class FusedAnswers:
             )
             assert not failed
 
-        share_blocks(compute_blocks, len(blocks), numbers["cells"] + self.pattern.size)
+        run_blocks_threaded(compute_blocks, len(blocks), numbers["cells"] + self.pattern.size)
         return value
 
 

@@ -91,7 +91,7 @@ def _processor_level() -> int:
     return 4 if found.get("AVX512_SKX") else 3
 
 
-def share_blocks(compute: Callable[[int, int], None], blocks: int, size: int) -> None:
+def run_blocks_threaded(compute: Callable[[int, int], None], blocks: int, size: int) -> None:
     """Call a function of the first of some blocks and their number: of all, or of large ones by two threads.
 
     The kernel computes outside of Python's lock.
@@ -103,7 +103,7 @@ def share_blocks(compute: Callable[[int, int], None], blocks: int, size: int) ->
 
     Examples
     --------
-    >>> share_blocks(print, 3, 100)
+    >>> run_blocks_threaded(print, 3, 100)
     0 3
     """
     if blocks < THREADS or size < LARGE:

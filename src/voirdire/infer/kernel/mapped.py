@@ -18,7 +18,7 @@ from voirdire.infer.kernel.library import (
     array_address,
     kernel_library,
     pack_points,
-    share_blocks,
+    run_blocks_threaded,
     unpack_points,
 )
 from voirdire.infer.kernel.priors import Priors
@@ -78,7 +78,7 @@ class Mapped:
             "follow": np.append(self.follow, 0.0)[here.spread_at],
             "prior": self.prior,
             "told": self.told,
-            "away": found.x - model.spread_groups(here.mean),
+            "away": found.x - model.expand_group_values(here.mean),
             "said": self.said,
             "moves": self.moves,
         }
@@ -123,7 +123,7 @@ class Mapped:
             each = [array_address(one, first) for one in (r, z, beside, hyper, scaled, x, rounded)]
             kernel.voirdire_forward(self.priors.address, known, blocks, *each)
 
-        share_blocks(go_forward, len(z), size)
+        run_blocks_threaded(go_forward, len(z), size)
         likelihood, by_answers, by_hyper = self._value_and_gradients(x, rounded, hyper, points)
         by_white, by_normal, value = np.empty_like(r), np.empty_like(z), np.empty((len(z), z.shape[2]))
 
@@ -133,7 +133,7 @@ class Mapped:
                 self.priors.address, known, blocks, *(array_address(one, first) for one in arrays)
             )
 
-        share_blocks(go_backward, len(z), size)
+        run_blocks_threaded(go_backward, len(z), size)
         return (
             -(likelihood + value.ravel()[:points]),
             -unpack_points(by_white, points),
@@ -263,7 +263,7 @@ class Paths:
             kernel.voirdire_path(blocks, steps, energy, array_address(length), *at, array_address(memory))
 
         numbers = sum(matrix.nnz for matrix in self.products)
-        share_blocks(follow_blocks, len(value), (steps + 1) * (self.mapped.size + numbers))
+        run_blocks_threaded(follow_blocks, len(value), (steps + 1) * (self.mapped.size + numbers))
         return value.ravel()
 
 

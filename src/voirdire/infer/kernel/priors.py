@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, share_blocks
+from voirdire.infer.kernel.library import array_address, kernel_library, pack_points, run_blocks_threaded
 from voirdire.infer.nested.field import Field
 from voirdire.typing import Floats
 
@@ -39,7 +39,7 @@ class Priors:
     model: Field
 
     @cached_property
-    def _known(self) -> tuple[Described, dict[str, Any]]:
+    def _kernel_input(self) -> tuple[Described, dict[str, Any]]:
         """Input of the kernel, with the arrays that it points to."""
         model = self.model
         given = model.group_priors(np.zeros(len(model.hypers)))
@@ -79,7 +79,7 @@ class Priors:
     @cached_property
     def address(self) -> int:
         """Address of the field as the kernel has it."""
-        return ctypes.addressof(self._known[0])
+        return ctypes.addressof(self._kernel_input[0])
 
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Log density, shape (points,), of latent values, (points, size), and logarithms, (points, hypers)."""
@@ -97,5 +97,5 @@ class Priors:
                 array_address(value, first),
             )
 
-        share_blocks(compute_blocks, len(at), self.model.size)
+        run_blocks_threaded(compute_blocks, len(at), self.model.size)
         return value.ravel()[: len(x)]

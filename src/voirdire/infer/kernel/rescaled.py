@@ -81,7 +81,7 @@ def kernel_nest_input(model: Field, nests: Sequence[Nest]) -> tuple[Any, Nests, 
     return group, Nests(**{name: array_address(array) for name, array in arrays.items()}), arrays
 
 
-def make_kernel_steps(
+def apply_steps_by_kernel(
     fused: FusedAnswers,
     priors: Priors,
     nests: tuple[Any, Nests, dict[str, Any]],
@@ -90,7 +90,7 @@ def make_kernel_steps(
     hyper: Floats,
     log: Floats,
 ) -> tuple[Floats, Floats]:
-    """As :func:`.rescaling.make_steps`, of answers, priors and nests by the kernel; the arrays stay as they are.
+    """As :func:`.rescaling.apply_steps`, of answers, priors and nests by the kernel; the arrays stay as they are.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def adapt_coordinates(where: Coordinates, points: Floats) -> Coordinates:
     there = replace(
         where, root=cholesky_root(covariance), scale=np.ones(where.size), along=none[0], gain=none[1]
     )
-    there = _follow_skewed(there, x, hyper, points.shape[1])
+    there = _adapt_skewness(there, x, hyper, points.shape[1])
     if points.shape[1] < 2:
         return there
     z = _clip_draws(there.from_values(x, hyper))
@@ -57,7 +57,7 @@ def coordinate_scales(sd: Floats, least: float = STRETCHED) -> Floats:
     return np.asarray(np.where((sd < 1.0 / least) | (sd > least), np.maximum(sd, 1.0 / FARTHEST), 1.0))
 
 
-def _follow_skewed(where: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:
+def _adapt_skewness(where: Coordinates, x: Floats, hyper: Floats, chains: int) -> Coordinates:
     """The same with what draws say of the values whose prior is skewed: what answers tell of them, and how.
 
     Draws are those of one chain beside the other, ``chains`` at a time. Values whose chains have not forgotten where
@@ -72,7 +72,7 @@ def _follow_skewed(where: Coordinates, x: Floats, hyper: Floats, chains: int) ->
     low, _, high = np.quantile(draws, QUANTILES, axis=(0, 1))
     told[at] = np.maximum(4.0 / np.maximum(high - low, TINY) ** 2 - prior[at], TINY * prior[at])
     there = replace(where, told=told)
-    middle = there.map_white(where.white_spreads(hyper), np.zeros_like(x))
+    middle = there.values_from_white(where.white_spreads(hyper), np.zeros_like(x))
     normal = ((x - middle.x) / middle.width)[:, at].reshape(draws.shape)
     return replace(there, skewness=fit_skewness(at, 1.0 / np.sqrt(prior[at] + where.told[at]), normal))
 

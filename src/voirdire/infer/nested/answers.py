@@ -19,7 +19,7 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import Products
-from voirdire.infer.threads import map_in_pairs
+from voirdire.infer.threads import map_in_two_threads
 from voirdire.model.family.family import Chances, ClosedForm, Pairs
 from voirdire.typing import Floats
 
@@ -69,11 +69,11 @@ class Compiled(ABC):
         from voirdire.infer import engine
 
         with engine.double_precision():
-            value, slope = self._in_double(predictors)
+            value, slope = self._double_precision_gradient(predictors)
         return np.asarray(value), np.asarray(slope)
 
     @cached_property
-    def _in_double(self) -> Callable[[Floats], tuple[Any, Any]]:
+    def _double_precision_gradient(self) -> Callable[[Floats], tuple[Any, Any]]:
         import jax
         import jax.numpy as jnp
 
@@ -143,11 +143,11 @@ class Answers(Compiled):
         """
         if self.closed_form is None:
             return super().compiled_gradient(predictors)
-        value, slope = self._in_single(predictors.astype(np.float32))
+        value, slope = self._single_precision_gradient(predictors.astype(np.float32))
         return np.asarray(value).sum(axis=-1, dtype=float), np.asarray(slope, dtype=float)
 
     @cached_property
-    def _in_single(self) -> Callable[[Any], tuple[Any, Any]]:
+    def _single_precision_gradient(self) -> Callable[[Any], tuple[Any, Any]]:
         import jax
 
         from voirdire.infer.kept import keep_compiled
@@ -170,7 +170,7 @@ class Answers(Compiled):
         found = (
             map(self._block_gradient, blocks)
             if len(blocks) < THREADED
-            else map_in_pairs(self._block_gradient, blocks)
+            else map_in_two_threads(self._block_gradient, blocks)
         )
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)

@@ -24,7 +24,7 @@ import numpy as np
 
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.stacks import Stack, inverse_roots
-from voirdire.infer.threads import map_in_pairs
+from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 
 THREADED = 4e8  # multiplications from which stacks are factored side by side
@@ -112,17 +112,17 @@ class Factor:
         return out.reshape(slopes.shape)
 
     @cached_property
-    def _of_common(self) -> Floats:
+    def _common_covariance(self) -> Floats:
         return _inverse_matrix(self.rest)
 
     def marginal_variances(self) -> Floats:
         """Variances of all values, shape (size,)."""
-        variances = self._few_variances()
+        variances = self._common_variances()
 
         def stack_variances(at: int) -> Floats:
             stack, (inverse, beside) = self.pattern.plan.stacks[at], self.parts[at]
             across = inverse.transpose(0, 2, 1) @ beside
-            shared = self._of_common[stack.shared[:, :, None], stack.shared[:, None, :]]
+            shared = self._common_covariance[stack.shared[:, :, None], stack.shared[:, None, :]]
             return np.asarray((inverse**2).sum(axis=1) + ((across @ shared) * across).sum(axis=2))
 
         for stack, found in zip(self.pattern.plan.stacks, self._each_stack(stack_variances), strict=True):
@@ -134,10 +134,10 @@ class Factor:
         pattern, plan = self.pattern, self.pattern.plan
         kinds = np.arange(pattern.kinds)
         by_kind = (pattern.predictor == kinds[:, None]).astype(float)
-        variances = self._few_variances()
+        variances = self._common_variances()
         out = np.empty((len(pattern.index), pattern.kinds, pattern.kinds))
         at = np.where(pattern.coefficients[plan.bare] != 0, plan.place[pattern.index[plan.bare]], 0)
-        gathered = self._of_common[at[:, :, None], at[:, None, :]]
+        gathered = self._common_covariance[at[:, :, None], at[:, None, :]]
         out[plan.bare] = _predictor_covariances(gathered, pattern.coefficients[plan.bare], by_kind)
 
         def stack_marginals(number: int) -> tuple[Floats, Floats]:
@@ -158,10 +158,10 @@ class Factor:
             variances[stack.own], out[stack.cells] = own, found
         return variances, out
 
-    def _few_variances(self) -> Floats:
+    def _common_variances(self) -> Floats:
         """Variances of common values, and of those that no answer depends on; others are left open."""
         variances = np.empty(self.pattern.size)
-        variances[self.pattern.common] = self._of_common.diagonal()
+        variances[self.pattern.common] = self._common_covariance.diagonal()
         variances[self.pattern.plan.alone] = self.alone**2
         return variances
 
@@ -182,7 +182,7 @@ class Factor:
             some = slice(start, min(start + each, blocks))
             n = some.stop - start
             turned, at = inverse[some].transpose(0, 2, 1), stack.shared[some]
-            shared = self._of_common[at[:, :, None], at[:, None, :]]
+            shared = self._common_covariance[at[:, :, None], at[:, None, :]]
             np.matmul(turned, beside[some], out=across[:n])
             np.matmul(across[:n], shared, out=towards[:n])
             np.matmul(towards[:n], across[:n].transpose(0, 2, 1), out=own[:n])
@@ -193,7 +193,7 @@ class Factor:
             yield some, joint[:n]
 
     def _each_stack(self, of: Callable[[int], T]) -> Iterator[T]:
-        assert self._of_common is not None  # is made before threads ask for it
+        assert self._common_covariance is not None  # is made before threads ask for it
         return _map_stacks(of, self.pattern)
 
 
@@ -299,7 +299,7 @@ def _map_stacks(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
     if pattern.work < THREADED or len(pattern.common) > MOST_COMMON:
         yield from map(of, numbers)
         return
-    yield from map_in_pairs(of, numbers)
+    yield from map_in_two_threads(of, numbers)
 
 
 def _predictor_covariances(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:

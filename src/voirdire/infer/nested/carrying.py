@@ -42,7 +42,7 @@ class Carried(NamedTuple):
     hyper: Floats
 
     @property
-    def share_new(self) -> float:
+    def new_answer_share(self) -> float:
         """Share of the answers that are new."""
         old, new = (np.sum(field.counted.counts) for field in (self.old, self.new))
         return 1.0 - float(old / new)
@@ -152,7 +152,7 @@ def _number_repeats(code: Ints) -> tuple[Ints, Ints]:
 
 def _draw_means(problem: Problem, model: Field, x: Floats, hyper: Floats, rng: np.random.Generator) -> Floats:
     """Latent values whose sum is zero in the density, about means that are drawn."""
-    widths = model.spread_groups(np.exp(model.group_priors(hyper).log_spread))
+    widths = model.expand_group_values(np.exp(model.group_priors(hyper).log_spread))
     x, parameters = x.copy(), _latent_parameters(problem)
     shapes = [p.shape(problem.density.sizes) for p in parameters]
     edges = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
@@ -171,7 +171,7 @@ def _draw_prior(model: Field, hyper: Floats, at: Ints, rng: np.random.Generator)
     from scipy.special import ndtr
 
     here = model.group_priors(hyper)
-    middle, width = (model.spread_groups(part)[:, at] for part in (here.mean, np.exp(here.log_spread)))
+    middle, width = (model.expand_group_values(part)[:, at] for part in (here.mean, np.exp(here.log_spread)))
     share = np.repeat([group.reversed for group in model.groups], model.sizes)[at]
     x = middle + width * rng.standard_normal(middle.shape)
     left = np.broadcast_to(share != PLAIN, x.shape)

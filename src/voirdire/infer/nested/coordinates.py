@@ -97,7 +97,7 @@ class Coordinates:
     def from_values(self, x: Floats, hyper: Floats) -> Floats:
         """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
         white = self.white_spreads(hyper)
-        middle = self.map_white(white, np.zeros_like(x))
+        middle = self.values_from_white(white, np.zeros_like(x))
         normal = self.skewness.straighten_values((x - middle.x) / middle.width)
         z = np.concatenate([white, self._factor_whitening.back(normal)], axis=1)
         return self._stretch_along(z, 1.0 / (1.0 + self.gain) - 1.0) / self.scale
@@ -138,7 +138,7 @@ class Coordinates:
         hypers = len(self.root)
         bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, hypers:]))
         value, by_white, by_values = self._mapped_density.energy(z[:, :hypers], bent.values)
-        by_normal = self.skewness.slope_of(by_values, bent)
+        by_normal = self.skewness.gradient_by_normal(by_values, bent)
         slope = np.concatenate([by_white, self._factor_whitening.white(by_normal)], axis=1)
         return value - bent.log, self._stretch_along(slope, self.gain) * self.scale
 
@@ -185,7 +185,7 @@ class Coordinates:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1) + bent.log
-        by_white = self._factor_whitening.white(self.skewness.slope_of(-by_x * width, bent))
+        by_white = self._factor_whitening.white(self.skewness.gradient_by_normal(-by_x * width, bent))
         slope = np.concatenate([-by_hyper @ self.root, by_white], axis=1)
         return -value, self._stretch_along(slope, self.gain) * self.scale
 
@@ -214,14 +214,14 @@ class Coordinates:
     def _value_parts(self, z: Floats) -> tuple[Bent, Parts]:
         z = self._stretch_along(z * self.scale, self.gain)
         bent = self.skewness.bend_values(self._factor_whitening.normal(z[:, len(self.root) :]))
-        return bent, self.map_white(z[:, : len(self.root)], bent.values)
+        return bent, self.values_from_white(z[:, : len(self.root)], bent.values)
 
     def white_spreads(self, hyper: Floats) -> Floats:
         """White coordinates of spreads, shape (points, hypers), before any direction is stretched."""
         moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
         return np.asarray(moved, dtype=np.float64)
 
-    def map_white(self, white: Floats, normal: Floats) -> Parts:
+    def values_from_white(self, white: Floats, normal: Floats) -> Parts:
         """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
         model, found = self.nested.model, self.nested.found
         moved = white @ self.root.T

@@ -135,8 +135,8 @@ def exchange_values(
 def _shift_conditional(model: Field, nest: Nest, x: Floats, hyper: Floats) -> tuple[Floats, Floats]:
     """Precision and mean of delta, shape (points, above)."""
     here = model.group_priors(hyper)
-    weight = model.spread_groups(np.exp(-2.0 * here.log_spread))
-    pull = (x - model.spread_groups(here.mean)) * weight
+    weight = model.expand_group_values(np.exp(-2.0 * here.log_spread))
+    pull = (x - model.expand_group_values(here.mean)) * weight
     beneath = nest.share.T
     precision = weight[:, nest.above] + (beneath.power(2) @ weight[:, nest.below].T).T
     return precision, ((beneath @ pull[:, nest.below].T).T - pull[:, nest.above]) / precision

@@ -128,7 +128,7 @@ class Field:
             pattern.block, index, coefficients[:, used], pattern.predictor[used], least=pattern.kinds
         )
 
-    def part_of(self, kept: Bools) -> tuple[Field, Ints]:
+    def field_of_blocks(self, kept: Bools) -> tuple[Field, Ints]:
         """The field of the answers of some blocks, with the places that its latent values have in this one.
 
         Its ``latent`` and ``flat`` are still those of this field.
@@ -205,7 +205,7 @@ class Field:
         return self.pattern.size
 
     @cached_property
-    def _numbers(self) -> tuple[Ints, Floats, Ints, Floats, Floats]:
+    def _prior_parameters(self) -> tuple[Ints, Floats, Ints, Floats, Floats]:
         """Of each value: place of its spread among the hyperparameters, or the number given; so of its mean."""
         at = {hyper.name: i for i, hyper in enumerate(self.hypers)}
         sizes = [group.size for group in self.groups]
@@ -267,13 +267,17 @@ class Field:
     @cached_property
     def skewed_values(self) -> Ints:
         """Values whose prior is skewed."""
-        return np.flatnonzero(self._numbers[4] != PLAIN)
+        return np.flatnonzero(self._prior_parameters[4] != PLAIN)
 
     def skew_effect(self, x: Floats, hyper: Floats) -> Skew:
         """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
         here = self.group_priors(hyper)
         of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed_values]
-        log_t, m, share = here.log_spread[..., of], here.mean[..., of], self._numbers[4][self.skewed_values]
+        log_t, m, share = (
+            here.log_spread[..., of],
+            here.mean[..., of],
+            self._prior_parameters[4][self.skewed_values],
+        )
         variance = np.exp(2.0 * log_t)
         root = np.sqrt(1.0 + variance)
         own, of_x = _skew_weight(x, share)
@@ -283,13 +287,13 @@ class Field:
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:
         """Indicators, 0 or 1, of the spread and the mean of each value among hyperparameters, (size, hypers) each."""
-        spread_at, _, mean_at, _, _ = self._numbers
+        spread_at, _, mean_at, _, _ = self._prior_parameters
         each = np.arange(len(self.hypers))
         return (spread_at[:, None] == each).astype(float), (mean_at[:, None] == each).astype(float)
 
     def group_priors(self, hyper: Floats) -> GroupPriors:
         """Spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
-        spread_at, log_spread, mean_at, mean = self._by_group
+        spread_at, log_spread, mean_at, mean = self._group_prior_parameters
         padded = np.concatenate([hyper, np.zeros((*hyper.shape[:-1], 1))], axis=-1)
         return GroupPriors(
             spread_at,
@@ -298,31 +302,35 @@ class Field:
             np.where(mean_at >= 0, np.exp(padded[..., mean_at]), mean),
         )
 
-    def group_changes(self, steps: Floats) -> Floats:
+    def group_spread_steps(self, steps: Floats) -> Floats:
         """Steps of the logarithms, shape (..., hypers), as steps of each group's spread, shape (..., groups)."""
-        spread_at = self._by_group[0]
+        spread_at = self._group_prior_parameters[0]
         padded = np.concatenate([steps, np.zeros((*steps.shape[:-1], 1))], axis=-1)
         return np.asarray(padded[..., spread_at])
 
     @cached_property
-    def _by_group(self) -> tuple[Ints, Floats, Ints, Floats]:
+    def _group_prior_parameters(self) -> tuple[Ints, Floats, Ints, Floats]:
         """As :attr:`_numbers`, of each group."""
         edges = np.cumsum([0] + [group.size for group in self.groups])
-        numbers = [np.append(column, 0)[edges[:-1]] for column in self._numbers[:4]]
+        numbers = [np.append(column, 0)[edges[:-1]] for column in self._prior_parameters[:4]]
         spread_at, log_spread, mean_at, mean = numbers
         return spread_at, log_spread, mean_at, mean
 
     def prior_means(self, hyper: Floats) -> Floats:
         """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
-        mean_at, mean = self._numbers[2:4]
-        return self.spread_groups(self.group_priors(hyper).mean) if (mean_at >= 0).any() else mean
+        mean_at, mean = self._prior_parameters[2:4]
+        return self.expand_group_values(self.group_priors(hyper).mean) if (mean_at >= 0).any() else mean
 
     def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log spread and mean of each value, shape (..., size), and the share of its prior that is reversed."""
         here = self.group_priors(hyper)
-        return self.spread_groups(here.log_spread), self.spread_groups(here.mean), self._numbers[4]
+        return (
+            self.expand_group_values(here.log_spread),
+            self.expand_group_values(here.mean),
+            self._prior_parameters[4],
+        )
 
-    def spread_groups(self, of_groups: Floats) -> Floats:
+    def expand_group_values(self, of_groups: Floats) -> Floats:
         """Of each value, shape (..., size), what its group has, shape (..., groups)."""
         return np.repeat(of_groups, self.sizes, axis=-1)
 
@@ -334,7 +342,7 @@ class Field:
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Log prior of all latent values together, shape (...)."""
         here = self.group_priors(hyper)
-        z = (x - self.spread_groups(here.mean)) * self.spread_groups(np.exp(-here.log_spread))
+        z = (x - self.expand_group_values(here.mean)) * self.expand_group_values(np.exp(-here.log_spread))
         log = -0.5 * np.einsum("...i,...i->...", z, z) - here.log_spread @ self.sizes
         log -= 0.5 * math.log(2.0 * math.pi) * self.size
         return np.asarray(

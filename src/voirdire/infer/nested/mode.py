@@ -102,7 +102,7 @@ def _find_mode(density: LogDensity, data: Data, start: Floats | None, chains: fl
     found = maximise_spreads(model, *model.latent(first), roughly=roughly)
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]
-    for other in density.starts_in_doubt(x, data):
+    for other in density.additional_starts(x, data):
         latent = model.latent(other)[0]
         if isinstance(found.found, Propagated):
             more = evidence_gain(found, latent)

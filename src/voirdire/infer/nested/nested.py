@@ -33,7 +33,7 @@ from voirdire.infer.nested.search import (
     values_per_spread,
 )
 from voirdire.infer.nested.sparse import is_sparse, search_by_evidence
-from voirdire.infer.threads import map_in_pairs
+from voirdire.infer.threads import map_in_two_threads
 from voirdire.typing import Floats
 
 STEP = 0.05  # of the differences of gradients, in standard deviations guessed
@@ -106,7 +106,7 @@ def spread_covariance(nested: Nested) -> Floats:
             (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(nested.inverse)[a]
         )
 
-    curvature = np.stack(list(map_in_pairs(gradient_difference, range(size))))
+    curvature = np.stack(list(map_in_two_threads(gradient_difference, range(size))))
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
     values = np.maximum(values, WIDEST**-2)
     return np.asarray((vectors / values) @ vectors.T)
@@ -168,14 +168,14 @@ def _weighted_draws(
     marginal, points = _maximised_function(nested), len(hypers)
     marginal(nested.found.hyper)
     # each point is found from the centre
-    at = list(map_in_pairs(lambda hyper: _settle_latent(marginal, hyper, nested.found), hypers))
+    at = list(map_in_two_threads(lambda hyper: _settle_latent(marginal, hyper, nested.found), hypers))
     log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at]) + beside
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
     drawn = [one for one in zip(at, shares, rng.spawn(points), strict=True) if one[1]]
-    shifts = map_in_pairs(lambda one: _mean_shift(nested.model, one[0]), drawn)
+    shifts = map_in_two_threads(lambda one: _mean_shift(nested.model, one[0]), drawn)
     return [
         _draw_at_point(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)
     ]

@@ -30,7 +30,7 @@ import numpy as np
 from voirdire.infer.nested.answers import Compiled
 from voirdire.infer.nested.field import PLAIN, Field
 from voirdire.model.terms.arrays import normal_hazard
-from voirdire.model.terms.censored import HALF, log_score
+from voirdire.model.terms.censored import HALF, score_log_density
 from voirdire.typing import Bools, Floats, Ints
 
 STEP = 1e-5  # of differences of the information, by the mean in parts of the noise
@@ -67,7 +67,7 @@ class NormalAnswers(Compiled):
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
-        log = log_score(self.score, self.end, predictors[..., 0, :], predictors[..., 1, :], xp)
+        log = score_log_density(self.score, self.end, predictors[..., 0, :], predictors[..., 1, :], xp)
         return (log * self.weight).sum(axis=-1)
 
     def value_gradient(self, predictors: Floats) -> tuple[Any, Floats]:

@@ -94,7 +94,7 @@ class NormalMoves:
         hyper = np.repeat(self._found[None], chains, axis=0)
         score = np.repeat(density.score[None], chains, axis=0)
         self._common, self._answers, self._known = density.draw_common(hyper, score, rng, SWEEPS)
-        self._root = self._root_there()
+        self._root = self._covariance_root()
         self._log_step = math.log(STEP) - 0.25 * math.log(size)
         self._at = self._place_at(rng.standard_normal((chains, size)))
         for moves, last in zip(NORMAL_WARM, (False, True), strict=True):
@@ -140,10 +140,10 @@ class NormalMoves:
         return Place(z, *self._energy_gradient(z, self._density.summarise_answers(self._answers)))
 
     def _energy_gradient(self, z: Floats, said: Said) -> tuple[Floats, Floats]:
-        value, slope = self._by_coordinates(self._centre + z @ self._root.T, said)
+        value, slope = self._log_density_gradient(self._centre + z @ self._root.T, said)
         return -value, -slope @ self._root
 
-    def _by_coordinates(self, u: Floats, said: Said) -> tuple[Floats, Floats]:
+    def _log_density_gradient(self, u: Floats, said: Said) -> tuple[Floats, Floats]:
         """Log density of coordinates, and its gradient."""
         moved, turned, log_turned, by_u = bend_logarithms(u, self._bends)
         value, slope = self._density.log_density(self._found + moved, said)
@@ -168,12 +168,12 @@ class NormalMoves:
         z = np.linalg.solve(self._root, (here - self._centre).T).T
         self._at = self._place_at(np.asarray(z, dtype=np.float64))
 
-    def _root_there(self) -> Floats:
+    def _covariance_root(self) -> Floats:
         """Root of the covariance of a normal distribution about the centre, of the first chain's answers."""
         size = len(self._centre)
         steps = DIFFERENCE * np.concatenate([np.eye(size), -np.eye(size)])
         said = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))
-        slopes = self._by_coordinates(self._centre + steps, said)[1]
+        slopes = self._log_density_gradient(self._centre + steps, said)[1]
         curvature = (slopes[size:] - slopes[:size]) / (2.0 * DIFFERENCE)
         values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
         return np.asarray(np.linalg.cholesky((vectors / np.maximum(values, WIDEST**-2)) @ vectors.T))

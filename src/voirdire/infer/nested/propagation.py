@@ -149,7 +149,9 @@ class _Run:
             if few.any() and change < NEAR:
                 self._take_step(step)
             if change < NEAR:
-                self._take_state(self.memory.next_point(here, self._mixing_state(), self._mixing_weights()))
+                self._set_mixing_state(
+                    self.memory.next_point(here, self._mixing_state(), self._mixing_weights())
+                )
             change = change if size < CLOSE_STAY else math.inf
         if sweeps == SWEEPS and not (change < CLOSE and still):
             raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
@@ -234,7 +236,7 @@ class _Run:
         sd = np.sqrt(self.near.covariance[np.arange(len(self.wide)), np.arange(len(self.wide))])
         return np.concatenate([sd.ravel(), (sd * sd[:, None]).ravel(), np.zeros(int(self.model.few.sum()))])
 
-    def _take_state(self, state: Floats) -> None:
+    def _set_mixing_state(self, state: Floats) -> None:
         first, second = self.sites.shift.size, self.sites.precision.size
         shift, precision, few = np.split(state, [first, first + second])
         self.sites = Sites(
@@ -258,7 +260,7 @@ class _Run:
                 curvature[:, v, u] -= each
         return _factor_or_raise(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
-    def _by_slopes(self, found: Means) -> Factor:
+    def _outer_product_factor(self, found: Means) -> Factor:
         """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
         pattern = self.model.pattern
         curvature = embed_matrices(self.sites.precision, self.wide, pattern.kinds)
@@ -281,7 +283,7 @@ class _Run:
             try:
                 full = self._full_factor(found)
             except NotConverged:  # far from the maximum
-                full = self._by_slopes(found)
+                full = self._outer_product_factor(found)
             self.newton = full, found.second
             gradient, step = self._step_by(full, found.slope)
         share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from voirdire.infer.kernel.rescaled import Steps, make_kernel_steps
+from voirdire.infer.kernel.rescaled import Steps, apply_steps_by_kernel
 from voirdire.infer.nested.coordinates import Coordinates
 from voirdire.infer.nested.cost import TRIES
 from voirdire.infer.nested.exchange import exchange_values
@@ -43,9 +43,11 @@ def rescale_chains(
     x, hyper = where.to_values(z)
     log = where.log_density(x, hyper)
     if where.fused is None:
-        there, moved = make_steps(where, steps, x.copy(), hyper.copy(), log)
+        there, moved = apply_steps(where, steps, x.copy(), hyper.copy(), log)
     else:
-        there, moved = make_kernel_steps(where.fused, where.priors, where.kernel_nests, steps, x, hyper, log)
+        there, moved = apply_steps_by_kernel(
+            where.fused, where.priors, where.kernel_nests, steps, x, hyper, log
+        )
     gone = (moved != hyper).any(axis=1)
     out = z.copy()
     out[gone] = where.from_values(there[gone], moved[gone])
@@ -82,7 +84,7 @@ def draw_steps(
     return Steps(nest, half, step, pair, length / math.sqrt(2.0), normal, chance)
 
 
-def make_steps(
+def apply_steps(
     where: Coordinates, steps: Steps, x: Floats, hyper: Floats, log: Floats
 ) -> tuple[Floats, Floats]:
     """Latent values, shape (chains, size), and logarithms of spreads and means, (chains, hypers), after the steps.
@@ -105,10 +107,10 @@ def make_steps(
                 model, where.parent_child_nests[nest], x[mine], hyper[mine], there, normal
             )
         else:
-            wider = model.group_changes(step)
+            wider = model.group_spread_steps(step)
             its_x = model.prior_means(there) + (
                 x[mine] - model.prior_means(hyper[mine])
-            ) * model.spread_groups(np.exp(wider))
+            ) * model.expand_group_values(np.exp(wider))
             volume = wider @ model.sizes
         its_log = where.log_density(its_x, there)
         # of what is not finite none

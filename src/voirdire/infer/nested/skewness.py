@@ -73,7 +73,7 @@ class Skewness(NamedTuple):
         normal[:, self.at] = self.sd * (far - k * np.sqrt(far * far + 1.0 - k * k)) / (1.0 - k * k)
         return normal
 
-    def slope_of(self, by_values: Floats, bent: Bent) -> Floats:
+    def gradient_by_normal(self, by_values: Floats, bent: Bent) -> Floats:
         """Gradient by normal values, shape (points, size), of minus a log density whose gradient by values is given."""
         by_normal = by_values.copy()
         by_normal[:, self.at] = by_values[:, self.at] * bent.slope - bent.by_log

@@ -93,7 +93,7 @@ def _sampled_blocks(model: Field) -> tuple[Field, Ints]:
     """The field of some of the blocks, always the same ones, and the places of its latent values."""
     kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
     kept[np.random.default_rng(0).permutation(len(kept))[: _blocks_used(model)]] = True
-    return model.part_of(kept)
+    return model.field_of_blocks(kept)
 
 
 def _blocks_used(model: Field) -> int:
@@ -112,7 +112,9 @@ def _search_whole(model: Field, x: Floats, hyper: Floats) -> Nested:
     total = found.evaluations
     for _ in range(2):
         start = found.found.hyper
-        inverse, missing = _curvature_differences(Evidence(model, found.found, moves=evidence.moves), found)
+        inverse, missing = _finite_difference_curvature(
+            Evidence(model, found.found, moves=evidence.moves), found
+        )
         evidence = Evidence(model, found.found, missing=missing)
         found = search_spreads(evidence, start, inverse, TOLERANCE, SLACK)
         total += evidence.evaluations + len(hyper) + 1
@@ -121,7 +123,7 @@ def _search_whole(model: Field, x: Floats, hyper: Floats) -> Nested:
     return replace(found, evaluations=total, missing=missing, inverse=inverse)
 
 
-def _curvature_differences(evidence: Evidence, rough: Nested) -> tuple[Floats, Floats]:
+def _finite_difference_curvature(evidence: Evidence, rough: Nested) -> tuple[Floats, Floats]:
     """Inverse curvature of the evidence by the spreads, and what its gradient leaves out."""
     centre = rough.found.hyper
     evidence.last = rough.found

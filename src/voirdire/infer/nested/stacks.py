@@ -190,7 +190,9 @@ def matrix_plan(pattern: Meetings) -> Plan:
         for first in range(0, len(alike), each):
             stacks.append(_stack_blocks(pattern, alike[first : first + each], order, bounds))
     bare = order[: bounds[0]]
-    return Plan(stacks, members.alone, bare, members.place, _common_targets(pattern, block, members.place))
+    return Plan(
+        stacks, members.alone, bare, members.place, _shared_value_positions(pattern, block, members.place)
+    )
 
 
 def _stack_blocks(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> Stack:
@@ -225,7 +227,7 @@ def _stack_blocks(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> S
     return Stack(own, shared, cells, of, at, target[kept], flat[kept])
 
 
-def _common_targets(pattern: Meetings, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
+def _shared_value_positions(pattern: Meetings, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
     one, other = np.tril_indices(pattern.index.shape[1])
     step = max(CHUNK // max(len(one), 1), 1)
     found = []

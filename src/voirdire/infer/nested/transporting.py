@@ -70,7 +70,7 @@ def transport_draws(carried: Carried, chains: int, rng: np.random.Generator) -> 
         z, log_step = _move_all(where, z, log_step, rng)
         values, moves = where.to_values(z), moves + 1
         if not errors:
-            errors = [_distance_left(*each) for each in zip(before, values, strict=True)]
+            errors = [_remaining_error(*each) for each in zip(before, values, strict=True)]
         off = max(error.after(moves) for error in errors)
         if off <= STILL_OFF or max(error.after(MOST_MOVES) for error in errors) > STILL_OFF:
             return Moved(*values, moves, off)
@@ -80,19 +80,19 @@ def _normal_transport(carried: Carried, chains: int) -> tuple[Coordinates, Float
     """Coordinates about all answers, and in these the draws, where those would be were all distributions normal."""
     x, hyper = carried.x.mean(axis=0), carried.hyper.mean(axis=0)
     covariance = np.atleast_2d(np.cov(carried.hyper.T))
-    before = build_coordinates(_search_end_at(carried.old, x, hyper), covariance)
+    before = build_coordinates(_search_result_at(carried.old, x, hyper), covariance)
     gap = max(len(carried.x) // (chains * SHOWN), 1)
     points = before.from_values(carried.x[::gap], carried.hyper[::gap])
     points = points[: len(points) // chains * chains].reshape(chains, -1, before.size)
     adapted = adapt_coordinates(before, points.swapaxes(0, 1))
-    there = _search_end_at(carried.new, x, hyper)
+    there = _search_result_at(carried.new, x, hyper)
     slopes = [
         field.pattern.gather_gradient(field.answers.value_gradient(field.predictors(x, hyper))[1])
         for field in (carried.old, carried.new)
     ]
     # one step of Newton's method
     moved = x + there.found.factor.solve_system(slopes[1] - slopes[0])
-    about_all = _search_end_at(carried.new, moved, hyper)
+    about_all = _search_result_at(carried.new, moved, hyper)
     # of values whose prior is skewed draws have shown what the old answers say
     known = 1.0 / about_all.found.factor.marginal_covariances()[0] - before.prior
     told = np.maximum(adapted.told + known - before.told, 0.0)
@@ -100,7 +100,7 @@ def _normal_transport(carried: Carried, chains: int) -> tuple[Coordinates, Float
     return where, adapted.from_values(carried.x, carried.hyper)
 
 
-def _search_end_at(model: Field, x: Floats, hyper: Floats) -> Nested:
+def _search_result_at(model: Field, x: Floats, hyper: Floats) -> Nested:
     """A place in which a search might have ended."""
     predictors, prior = model.predictors(x, hyper), model.prior(x, hyper)
     factor = sparse_factor(model.pattern, prior.precision, model.answers.expected_information(predictors))
@@ -140,7 +140,7 @@ class _Error(NamedTuple):
         return float((self.first * self.rho ** (moves - 1)).max(initial=0.0))
 
 
-def _distance_left(before: Floats, after: Floats) -> _Error:
+def _remaining_error(before: Floats, after: Floats) -> _Error:
     """Of values, shape (draws, values), and of their squares, those that one of so many has by chance left out."""
     middle = after.mean(axis=0)
     before, after = (np.concatenate([v - middle, (v - middle) ** 2], axis=1) for v in (before, after))

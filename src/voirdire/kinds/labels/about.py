@@ -126,7 +126,9 @@ def panel_probabilities(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """P(class) by the model, averaged over draws, shape (units, classes)."""
     found = _kept.get(posterior)
     if found is None:
-        over = _average_few_draws if problem.is_wide and posterior.draws is not None else _average_some_draws
+        over = (
+            _average_few_draws if problem.is_sparse and posterior.draws is not None else _average_some_draws
+        )
         found = over(problem, posterior)[problem.unit_row]
         _kept[posterior] = found
     return _set_known_classes(problem, found)
@@ -143,7 +145,7 @@ def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
     """
     assert posterior.draws is not None
     density, draws = problem.density, posterior.draws.reshape(-1, problem.density.size)
-    few = draws[np.linspace(0, len(draws) - 1, few_draws(problem, posterior)).astype(int)]
+    few = draws[np.linspace(0, len(draws) - 1, averaged_draw_count(problem, posterior)).astype(int)]
     names = np.arange(density.classes)[None]
     if density.has_mirror:
         few = density.fold_orientations(few, problem.data)[0]
@@ -158,7 +160,7 @@ def _average_few_draws(problem: LabelsProblem, posterior: Posterior) -> Floats:
     return np.asarray(mixed)
 
 
-def few_draws(problem: LabelsProblem, posterior: Posterior) -> int:
+def averaged_draw_count(problem: LabelsProblem, posterior: Posterior) -> int:
     """Number of draws that probabilities of classes are averaged over in a large table."""
     assert posterior.draws is not None
     most = len(posterior.draws.reshape(-1, problem.density.size))
@@ -167,9 +169,9 @@ def few_draws(problem: LabelsProblem, posterior: Posterior) -> int:
 
 def describe_thinning(problem: LabelsProblem, posterior: Posterior) -> list[str]:
     """Sentence on what is thinned out or not tried in a large table; none of others."""
-    if not problem.is_wide or posterior.draws is None:
+    if not problem.is_sparse or posterior.draws is None:
         return []
-    used = few_draws(problem, posterior)
+    used = averaged_draw_count(problem, posterior)
     return [
         f"The table is large ({problem.table.rows:,} labels): intervals are those of the normal approximation at the "
         f"mode, which is not tried, by {posterior.draws.shape[1]:,} draws; probabilities of classes are means over "

@@ -14,7 +14,7 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import TOLERANCE, Posterior, some_draws
 from voirdire.kinds.answers import Answers, Seen, map_over_draws, score_predictions
-from voirdire.kinds.labels.chances import check_single, label_probabilities
+from voirdire.kinds.labels.chances import check_answer_probabilities, label_probabilities
 from voirdire.kinds.labels.influence import beliefs_without_judge, labels_given
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.sparse_counts import sum_by_item
@@ -23,7 +23,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Bools, Floats
 
 
-def held_out(whole: LabelsProblem, here: Bools) -> Seen:
+def score_held_out(whole: LabelsProblem, here: Bools) -> Seen:
     """Log probability of some labels of a problem, of a fit that has not seen them.
 
     Raises
@@ -31,7 +31,7 @@ def held_out(whole: LabelsProblem, here: Bools) -> Seen:
     InputError
         The model knows no classes, from which labels could be predicted.
     """
-    check_single(whole)
+    check_answer_probabilities(whole)
     return score_predictions(predict_held_out(whole, here), whole.given(whole.table)[here])
 
 
@@ -65,11 +65,11 @@ def label_calibration(problem: LabelsProblem, posterior: Posterior) -> Calibrati
     averaged over draws of shares and rates, which are those of the whole table. Every answer counts once for each label
     there is, so that the picture does not depend on which label one asks for.
     """
-    counts, chance = left_out(problem, some_draws(posterior, DRAWS))
+    counts, chance = leave_one_out_probabilities(problem, some_draws(posterior, DRAWS))
     return Calibration(chance, counts, np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape))
 
 
-def left_out(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats, Floats]:
+def leave_one_out_probabilities(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats, Floats]:
     """Counts of the labels that each judge gave to an item, and their probability by the others' labels of the item.
 
     Returns

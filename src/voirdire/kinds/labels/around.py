@@ -38,7 +38,7 @@ WORK = 2e10  # labels times classes times draws times terms, beyond which there 
 HELD = 8e6  # numbers of the rates of draws that are changed together
 
 
-def draws_around(expected: Expected, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
+def laplace_draws(expected: Expected, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
     """Up to ``count`` draws, shape (count, size), and whether the mode is a proper maximum.
 
     Parameters

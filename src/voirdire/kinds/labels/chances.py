@@ -64,7 +64,7 @@ def _repeat_probabilities(
     return found
 
 
-def check_single(problem: LabelsProblem) -> None:
+def check_answer_probabilities(problem: LabelsProblem) -> None:
     """Refuse models that know no classes.
 
     Raises

@@ -17,7 +17,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import below_chance_check, constant_judges
 from voirdire.kinds.labels.dependence import dependence_check
 from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
-from voirdire.kinds.labels.over_time import over_time
+from voirdire.kinds.labels.over_time import accuracy_over_time
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.systems import class_grades, probable_shares, system_shares
 from voirdire.kinds.labels.ties import ties_check
@@ -105,7 +105,7 @@ def all_checks(
     own += _influence_checks(problem, posterior, seed)
     if posterior.values is not None:
         own += below_chance_check(problem, judges, 1.0 / len(problem.labels), TURNED)
-    own += check_drift(over_time(problem, posterior), seed=seed)
+    own += check_drift(accuracy_over_time(problem, posterior), seed=seed)
     return [*found, *own]
 
 

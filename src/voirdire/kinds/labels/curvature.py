@@ -68,11 +68,11 @@ def negative_hessian(expected: Expected, x: Floats) -> Floats:
                 out[b : b + size, a : a + size] += block
     items = max(1, TOGETHER // len(x))
     for start in range(0, len(expected.weight), items):
-        _take_hidden(out, expected, found, slice(start, start + items))
+        _subtract_missing_information(out, expected, found, slice(start, start + items))
     return out
 
 
-def _take_hidden(out: Floats, expected: Expected, found: Belief, here: slice) -> None:
+def _subtract_missing_information(out: Floats, expected: Expected, found: Belief, here: slice) -> None:
     """Take what not knowing the classes of some items hides."""
     weight, counts = expected.weight[here], expected.counts.rows(here)
     counts = counts.reshape(len(weight), expected.judges, -1)

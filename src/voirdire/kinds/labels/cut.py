@@ -119,13 +119,13 @@ def _rate_draws(
     given, slices = restrict_to_anchors(problem), problem.density.parameter_slices
     if "reliability" in slices:
         x = np.tile(mode.x, (count, 1))
-        x[:, slices["reliability"]] = _draw_coins(given, count, rng)
+        x[:, slices["reliability"]] = _draw_reliability_logits(given, count, rng)
         return x, None
     draws, k = laplace_draws(given, laplace_approximation(given, mode), count, rng)
     return draws, k
 
 
-def _draw_coins(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
+def _draw_reliability_logits(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats:
     """Exact draws of the log-odds of judges' coins, shape (count, judges)."""
     part, labels, prior = given.data["labels"], given.density.labels, given.model.reliability.numbers
     counts = part["counts"].reshape(len(part["counts"]), -1, labels) * part["weight"][:, None, None]

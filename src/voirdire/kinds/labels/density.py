@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.kinds.labels.around import draws_around
+from voirdire.kinds.labels.around import laplace_draws
 from voirdire.kinds.labels.curvature import negative_hessian
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
@@ -34,7 +34,7 @@ from voirdire.kinds.labels.states import log_joint, log_rates
 from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.confusion import log_softmax, log_sum
+from voirdire.model.terms.confusion import log_softmax, log_sum_exp
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
@@ -42,7 +42,7 @@ from voirdire.model.terms.shared_errors import (
     VALUES,
     JudgeCutpointsOfLabels,
     gauss_hermite_rule,
-    log_shares_of_values,
+    log_class_shares,
 )
 from voirdire.typing import Floats, Ints
 
@@ -119,7 +119,7 @@ class LabelsDensity(LabelsLayout):
         section = self.model.reliability
         if self.shares_errors and values["log_load"].ndim > 1:
             if self.has_grades:
-                return self._of_draws(values)[0]
+                return self._rates_and_shares(values)[0]
             return np.stack([self.rates(one, xp) for one in _split_draws(values)])
         if self.has_grades:
             return LEVELS.log_rates(values, section.numbers, self.sizes, xp)
@@ -138,18 +138,18 @@ class LabelsDensity(LabelsLayout):
 
     def log_class_by_value(self, values: Values, xp: Any) -> Array:
         """Log P(class | value), shape (values, classes), of ordered labels."""
-        return LEVELS.log_naming(values, self.model.reliability.numbers, self.sizes, xp)
+        return LEVELS.log_class_probabilities(values, self.model.reliability.numbers, self.sizes, xp)
 
     def shares(self, values: Values, xp: Any) -> Array:
         """Log shares of the classes, shape (..., criteria, classes)."""
         if not self.has_grades:
             return log_softmax(values["class_share"], self.classes, xp)
         if values["log_load"].ndim > 1:
-            return self._of_draws(values)[1]
-        log = log_shares_of_values(self.log_class_by_value(values, xp), xp)
+            return self._rates_and_shares(values)[1]
+        log = log_class_shares(self.log_class_by_value(values, xp), xp)
         return log[None] + np.zeros((self.criteria, 1))
 
-    def _of_draws(self, values: Values) -> tuple[Floats, Floats]:
+    def _rates_and_shares(self, values: Values) -> tuple[Floats, Floats]:
         """Rates and shares of draws of ordered labels; those of the last draws are kept, for several tables."""
         kept = self.__dict__.get("_kept_draws")
         if kept is None or kept[0] is not values["log_load"]:
@@ -166,10 +166,10 @@ class LabelsDensity(LabelsLayout):
         part = data["labels"]
         if not self.latent:
             return [(log_softmax(values["tendency"], self.labels, xp), part["counts"])]
-        return [(log_sum(self.joint(values, data, xp), self.classes, xp), part["weight"])]
+        return [(log_sum_exp(self.joint(values, data, xp), self.classes, xp), part["weight"])]
 
-    def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts`."""
+    def outcome_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_probabilities_and_counts`."""
         return ["labels"]
 
     def joint(self, values: Values, data: Data, xp: Any) -> Array:
@@ -368,7 +368,7 @@ class LabelsDensity(LabelsLayout):
             return None
         expected = Expected(self, data)
         wide = is_compressed(data["labels"]["counts"])
-        around = partial(draws_around, expected) if wide else None
+        around = partial(laplace_draws, expected) if wide else None
         return ByHand(
             expected.both, expected.metric, around=around, hessian=partial(negative_hessian, expected)
         )

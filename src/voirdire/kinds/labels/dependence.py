@@ -49,7 +49,7 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
     r, v = [], []
     for values in some_draws(posterior, DRAWS) if density.shares_errors else ():
         given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
-        parts = _given_effects(problem, values, given, unit, place, rng)
+        parts = _residuals_given_effects(problem, values, given, unit, place, rng)
         r.append(parts[0][chosen])
         v.append(parts[1][chosen])
     row = np.full(size, -1)
@@ -81,7 +81,7 @@ def _shared_units(problem: LabelsProblem) -> bool:
     return bool((first[unit] != judge).any())
 
 
-def _given_effects(
+def _residuals_given_effects(
     problem: LabelsProblem, values: Values, given: Ints, unit: Ints, place: Ints, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Residuals and variances of judges, shape (judges, units), given the state of items and what families share.
@@ -119,7 +119,7 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
             )
         ]
     rng = np.random.default_rng(seed)
-    wide = wide_residuals(problem, posterior, rng) if problem.is_wide else None
+    wide = wide_residuals(problem, posterior, rng) if problem.is_sparse else None
     left = label_residuals(problem, posterior, rng) if wide is None else wide
     found = pairwise_dependence(left, rng)
     count = len(left.judges)

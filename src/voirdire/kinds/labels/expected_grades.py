@@ -15,7 +15,7 @@ from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.sparse_counts import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import log_sigmoid
-from voirdire.model.terms.cumulative import log_every_level, log_expectation
+from voirdire.model.terms.cumulative import level_log_probabilities, log_expectation
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.model.terms.parameters import LogExponential, Normal
 from voirdire.model.terms.shared_errors import EFFECTS, VALUES, gauss_hermite_rule
@@ -69,8 +69,8 @@ class ExpectedGrades:
         cuts = spread_cutpoints(values["cut_location"] + values["shift"], log_gap, labels, np)
         eta = sharp[:, None, None] * _X[:, None] + load[:, None, None] * _E
         scaled = sharp[:, None] * cuts
-        logs = np.stack(log_every_level(eta, scaled[:, None, None, :], labels, np), axis=1)
-        log_likelihood, counts = self._expected(logs)
+        logs = np.stack(level_log_probabilities(eta, scaled[:, None, None, :], labels, np), axis=1)
+        log_likelihood, counts = self._likelihood_and_counts(logs)
         above = np.exp(log_sigmoid(eta[:, None] - scaled[:, :, None, None], np))
         pull = counts[:, 1:] * (1.0 - above) - counts[:, :-1] * above  # on eta, less each cutpoint
         of_eta, of_cut = pull.sum(axis=1), -pull.sum(axis=(2, 3))
@@ -91,7 +91,7 @@ class ExpectedGrades:
         }
         return self._with_prior(x, log_likelihood, slopes)
 
-    def _expected(self, logs: Floats) -> tuple[float, Floats]:
+    def _likelihood_and_counts(self, logs: Floats) -> tuple[float, Floats]:
         """Log likelihood, and the labels that judges are expected to have given, both of log P(label | value, effect).
 
         Shape (judges, labels, values, effects), of log P and of what is expected.

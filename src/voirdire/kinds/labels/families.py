@@ -63,8 +63,8 @@ def found_families(table: Labels) -> dict[str, str]:
     group = np.arange(len(table.judges))
     judges = examined_judges(np.bincount(table.judge, minlength=len(group)), 1)
     pairs = _pairwise_agreements(table, judges)
-    if _is_panel(pairs):
-        group[judges] = judges[_divided_by_evidence(pairs)]
+    if _all_pairs_overlap(pairs):
+        group[judges] = judges[_families_by_evidence(pairs)]
         return name_families(table.judges, group)
     for one, other in zip(*np.nonzero(_similar_pairs(pairs)), strict=True):
         a, b = sorted((group[judges[one]], group[judges[other]]))
@@ -127,13 +127,13 @@ def _sampled_agreements(judge: Ints, unit: Ints, label: Ints, sizes: tuple[int, 
     return _Agreements(shared, agreed, chance / np.maximum(shared, 1.0) ** 2)
 
 
-def _is_panel(pairs: _Agreements) -> bool:
+def _all_pairs_overlap(pairs: _Agreements) -> bool:
     """True of a few judges of whom every two share items enough."""
     judges = len(pairs.shared)
     return FEWEST <= judges <= MOST and bool((pairs.shared[~np.eye(judges, dtype=bool)] >= LEAST).all())
 
 
-def _divided_by_evidence(pairs: _Agreements) -> Ints:
+def _families_by_evidence(pairs: _Agreements) -> Ints:
     """Family of each judge, a code each: the division with the most evidence in kappa."""
     kappa = _cohen_kappa(pairs)
     own = divide_into_families(kappa, pairs.shared)
@@ -162,7 +162,7 @@ def _expected_agreement(pairs: _Agreements, kappa: Floats) -> Floats:
 def _agreement_probability(pairs: _Agreements, one: int, other: int, expected: Floats) -> float:
     """Probability that two judges agree so often as strangers."""
     shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
-    return _chance_of_agreeing(shared, agreed, float(expected[one, other]))
+    return _binomial_tail_probability(shared, agreed, float(expected[one, other]))
 
 
 def _cohen_kappa(pairs: _Agreements) -> Floats:
@@ -189,12 +189,12 @@ def _similar_pairs(pairs: _Agreements) -> npt.NDArray[np.bool_]:
     return np.asarray(close)
 
 
-def _chance_of_agreeing(shared: int, agreed: int, expected: float) -> float:
+def _binomial_tail_probability(shared: int, agreed: int, expected: float) -> float:
     """Probability of at least so many agreements of a binomial distribution.
 
     Examples
     --------
-    >>> round(_chance_of_agreeing(3, 2, 0.5), 9)
+    >>> round(_binomial_tail_probability(3, 2, 0.5), 9)
     0.5
     """
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from voirdire.kinds.fit import Fit, find_verb
+from voirdire.kinds.fit import Fit, import_fit_function
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.labels import systems
 from voirdire.kinds.labels.kind import LABELS
@@ -64,12 +64,12 @@ class LabelsFit(Fit):
         prices, margin
             As of :meth:`decide`.
         """
-        found: dict[str, Any] = find_verb("board")(self._with(positive).in_pandas, prices, margin)
+        found: dict[str, Any] = import_fit_function("board")(self._with(positive).in_pandas, prices, margin)
         return found
 
     def decide(self, prices: object = None, margin: float = 0.0) -> Any:
         """Decide which systems share the first place; see :func:`voirdire.decide.decision.decide`."""
-        return find_verb("decide")(self, prices, margin)
+        return import_fit_function("decide")(self, prices, margin)
 
     def _with(self, positive: object) -> LabelsFit:
         """The same fit with another class as the one that counts as a success."""
@@ -84,5 +84,5 @@ class LabelsFit(Fit):
 
         ``truth`` has columns item and label; see :func:`voirdire.fit.accuracy.accuracy` for the settings.
         """
-        found: pd.DataFrame = find_verb("accuracy")(self.in_pandas, truth, **settings)
+        found: pd.DataFrame = import_fit_function("accuracy")(self.in_pandas, truth, **settings)
         return convert_to_library(found, self.frames)

@@ -68,7 +68,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return asked is None and (can_cut or self.can_stack)
 
     @cached_property
-    def _labels(self) -> Floats:
+    def _label_counts(self) -> Floats:
         """Counts of the labels that each judge gave, shape (units, judges, labels)."""
         problem = self.problem
         counts = np.zeros((len(problem.unit_item), len(problem.judges), len(problem.labels)))
@@ -112,7 +112,9 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         panel, known = (*self._mode_probabilities.values(), self._majority_shares), self.known
         alike = self.problem.unit_row.copy()
         alike[known] = len(alike) + np.arange(len(known))  # each was left out of its own fold
-        return Stacking(_label_shares(self._labels), panel, known, self.problem.known[known], alike=alike)
+        return Stacking(
+            _label_shares(self._label_counts), panel, known, self.problem.known[known], alike=alike
+        )
 
     @cached_property
     def _stacked_probabilities(self) -> tuple[Floats, Floats]:
@@ -132,7 +134,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             chances += [_mode_probabilities(problem, name, known[:0], data) for name in (JOINT, CUT)]
         new = [collect_panel(problem, chance, data) for chance in chances]
         if self._enough_known:
-            new.append(_as_one_answer(new[0], self._stacked_elsewhere(chances, data)))
+            new.append(_as_one_answer(new[0], self._stack_new_items(chances, data)))
         both = [way.beside(more) for way, more in zip(self._panels_by_way, new, strict=True)]
         return average_predictions(both, known, problem.known[known])[len(problem.unit_item) :]
 
@@ -151,7 +153,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             found.append(_as_one_answer(found[0], chance))
         return found
 
-    def _stacked_elsewhere(self, chances: list[Floats], data: Data) -> Floats:
+    def _stack_new_items(self, chances: list[Floats], data: Data) -> Floats:
         problem, known = self.problem, self._stacking_model
         counts = data["labels"]["counts"].reshape(-1, len(problem.judges), len(problem.labels))
         panel = [*chances[-(len(known.panel) - 1) :], _majority_shares(counts, problem.classes)]
@@ -170,7 +172,10 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             chance[STACKING] = self._stacked_probabilities[1]
         chance[AVERAGE] = self._average_left_out()
         answer = self.problem.known[at]
-        return {name: LeftOut.of_several(p, answer, name in (JOINT, CUT)) for name, p in chance.items()}
+        return {
+            name: LeftOut.from_answer_probabilities(p, answer, name in (JOINT, CUT))
+            for name, p in chance.items()
+        }
 
     def _average_left_out(self) -> Floats:
         """P(class) about the target of known items, each left out of the weights of the ways, too."""

@@ -87,7 +87,7 @@ def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: Given) 
     """
     density = problem.density
     if density.shares_errors:
-        return _without_shared(problem, values, pairs)
+        return _beliefs_with_shared_errors(problem, values, pairs)
     log, joint = density.rates(values, np), density.joint(values, problem.data, np)[problem.unit_row]
     others, chance = np.empty((len(pairs.judge), problem.classes)), np.empty_like(pairs.counts)
     for start in range(0, len(pairs.judge), TOGETHER):
@@ -99,7 +99,9 @@ def beliefs_without_judge(problem: LabelsProblem, values: Values, pairs: Given) 
     return others, chance
 
 
-def _without_shared(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
+def _beliefs_with_shared_errors(
+    problem: LabelsProblem, values: Values, pairs: Given
+) -> tuple[Floats, Floats]:
     density, row = problem.density, problem.unit_row[pairs.unit]
     others = np.empty((len(row), problem.classes))
     chance = np.empty((len(row), len(problem.labels)))
@@ -126,7 +128,7 @@ def influence_check(problem: LabelsProblem, posterior: Posterior, seed: int = 0)
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     size, some, of = len(problem.unit_item), None, ""
-    if problem.is_wide and size > SAMPLE:
+    if problem.is_sparse and size > SAMPLE:
         some = np.random.default_rng(seed).choice(size, SAMPLE, replace=False)
         size, of = SAMPLE, f" (drawn at random from {size:,})"
     count = count_decided_units(problem, posterior, some)

@@ -17,24 +17,24 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.about import describe_agreement, describe_thinning
-from voirdire.kinds.labels.answers import held_out, label_answers, label_calibration
-from voirdire.kinds.labels.chances import check_single, label_probabilities
+from voirdire.kinds.labels.answers import label_answers, label_calibration, score_held_out
+from voirdire.kinds.labels.chances import check_answer_probabilities, label_probabilities
 from voirdire.kinds.labels.claims import claimed_classes
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import label_residuals
 from voirdire.kinds.labels.draw import draw_labels, label_outcomes
 from voirdire.kinds.labels.families import families_by_answers, found_families
-from voirdire.kinds.labels.over_time import over_time
+from voirdire.kinds.labels.over_time import accuracy_over_time
 from voirdire.kinds.labels.predict import predict_labels, predict_target
 from voirdire.kinds.labels.problem import LabelsProblem, encode_labels
 from voirdire.kinds.labels.results import judge_values
-from voirdire.kinds.labels.success import success_class, unknown_success
+from voirdire.kinds.labels.success import success_class, unknown_success_error
 from voirdire.kinds.labels.success import success_note as taken_for_success
 from voirdire.kinds.labels.ties import symmetrise_posterior
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.quantities import Quantities
 from voirdire.kinds.shares import answer_shares
-from voirdire.kinds.systems import check_over, systems_and_contexts, systems_note
+from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
 from voirdire.model.problem import TARGET, list_names
 from voirdire.model.specs import Model
 from voirdire.model.terms import SHARED_ERRORS
@@ -42,7 +42,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined_table
-from voirdire.tables.label_questions import as_questions, ask_each_label, read_like
+from voirdire.tables.label_questions import as_questions, labels_to_questions, read_labels_like
 from voirdire.tables.labels import Labels
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
@@ -74,7 +74,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     claims = staticmethod(claimed_classes)
     default_model = staticmethod(default_model)
     draw = staticmethod(draw_labels)
-    check_single = staticmethod(check_single)
+    check_single = staticmethod(check_answer_probabilities)
     evened = staticmethod(symmetrise_posterior)
     shares = staticmethod(answer_shares)
     calibration = staticmethod(label_calibration)
@@ -99,13 +99,13 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         classes = table.labels if request.classes is None else tuple(map(str, request.classes))
         numbers = all(name.isdecimal() for name in classes)
         if success_class(classes, request.positive) is None and not numbers:
-            raise unknown_success(classes)
+            raise unknown_success_error(classes)
 
     def encode_table(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.encode_labels`; anchors have no judges."""
         known, shares = None, model.reliability.kind in SHARED_ERRORS
         if request.anchors is not None:
-            known = read_like(table, request.anchors, name="anchors", judge="people")
+            known = read_labels_like(table, request.anchors, name="anchors", judge="people")
         families = None if request.families is None else read_families(request.families, table.judges)
         if families and not shares and len(set(families.values())) < len(families):
             raise InputError(
@@ -117,7 +117,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             families = found_families(table)
             notes += _describe_families(families)
         place = systems_and_contexts(table)
-        check_over(place, request.over, "labels")
+        check_context_scope(place, request.over, "labels")
         if place is not None:
             notes.append(systems_note(table, request.over))
         posed = encode_labels(
@@ -190,13 +190,13 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def over_time(self, problem: LabelsProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of every answer."""
-        return [over_time(problem, posterior)]
+        return [accuracy_over_time(problem, posterior)]
 
     def table_of(self, problem: LabelsProblem) -> Labels:
         """The labels."""
         return problem.table
 
-    def with_data(
+    def problem_with_table(
         self,
         problem: LabelsProblem,
         *,
@@ -225,7 +225,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         old = problem.table
         if old.vocabulary:
             added = read_new(new, old, levels=old.vocabulary)
-            both: Labels = joined_table(old, ask_each_label(added, old.vocabulary))
+            both: Labels = joined_table(old, labels_to_questions(added, old.vocabulary))
         else:
             both = joined_table(old, read_new(new, old, levels=old.labels if old.declared else None))
         return both
@@ -256,9 +256,9 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """See :func:`.labels.dependence.label_residuals`."""
         return label_residuals(problem, posterior, np.random.default_rng(0))
 
-    def held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> Seen:
-        """See :func:`.labels.answers.held_out`."""
-        return held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
+    def score_held_out(self, model: Model, table: Labels, here: Bools, request: Request) -> Seen:
+        """See :func:`.labels.answers.score_held_out`."""
+        return score_held_out(self.encode_table(model, table, replace(request, anchors=None))[0], here)
 
     def refit_resampled(
         self, problem: LabelsProblem, mode: Floats, resamples: int, rng: np.random.Generator

@@ -13,7 +13,7 @@ from voirdire.trust.walk import Habit
 from voirdire.typing import Floats, Ints
 
 
-def over_time(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
+def accuracy_over_time(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
     """Of every label, at the posterior's centre: 1 where it is the item's most probable class, less the judge's mean.
 
     The mean is over the judge's labels of items of that class. None without times, or where the model has no classes.

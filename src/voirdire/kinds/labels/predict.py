@@ -27,7 +27,7 @@ from voirdire.model.density import Data
 from voirdire.model.problem import TARGET
 from voirdire.model.terms import CONFUSION
 from voirdire.tables.encode import level_positions
-from voirdire.tables.label_questions import read_like
+from voirdire.tables.label_questions import read_labels_like
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.read import columns_among
@@ -135,7 +135,7 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
     """Table of new labels, its units (criterion and item in one code), and the labels of each as a density has them."""
     check_classes(problem)
     labels = problem.table.labels
-    new = read_like(problem.table, table)
+    new = read_labels_like(problem.table, table)
     problems = Problems("labels")
     judge, criterion = (
         _known_codes(names, levels, codes, kind, problems)

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import label_switching_check
 from voirdire.kinds.labels.density import LabelsDensity
-from voirdire.kinds.labels.sparse_counts import compress_counts, is_compressed, is_wide
+from voirdire.kinds.labels.sparse_counts import compress_counts, is_compressed, should_compress
 from voirdire.kinds.labels.success import success_class
 from voirdire.model.problem import TARGET, Check, Problem
 from voirdire.model.specs import Model
@@ -90,11 +90,11 @@ class LabelsProblem(Problem):
         return label_switching_check(mass, at_mode)
 
     @property
-    def is_wide(self) -> bool:
+    def is_sparse(self) -> bool:
         """True if only the labels that were given are held: of large tables whose judges labelled few of the items."""
         return is_compressed(self.data["labels"]["counts"])
 
-    def check_compiled(self) -> None:
+    def check_can_compile(self) -> None:
         """Refuse to compile a table whose every number would have to be held.
 
         Raises
@@ -189,7 +189,7 @@ def encode_labels(
     judges = len(table.judges) if judging.by_judge else 1
     size = judges * len(names)
     matrices, at = judging.kind in _COMPRESSED, np.flatnonzero(known >= 0)
-    wide_table = matrices and not (keep_apart or len(at)) and is_wide(len(unit), size, table.rows)
+    wide_table = matrices and not (keep_apart or len(at)) and should_compress(len(unit), size, table.rows)
     if len(unit) * size > LARGEST_TABLE and not wide_table:
         shape = f"{len(unit):,} items x {judges:,} judges x {len(names)} labels"
         why = f"{shape} is more than model {model.name} can count" + " beside known items" * bool(len(at))

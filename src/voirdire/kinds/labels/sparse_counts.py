@@ -83,7 +83,7 @@ class Counts(Protocol):
         ...
 
 
-def is_wide(items: int, columns: int, labels: int) -> bool:
+def should_compress(items: int, columns: int, labels: int) -> bool:
     """True if counts are compressed: of a large table of which most are 0.
 
     Parameters
@@ -93,7 +93,7 @@ def is_wide(items: int, columns: int, labels: int) -> bool:
 
     Examples
     --------
-    >>> is_wide(1_000, 4_000, 10_000), is_wide(10_000, 4_000, 100_000)
+    >>> should_compress(1_000, 4_000, 10_000), should_compress(10_000, 4_000, 100_000)
     (False, True)
     """
     return items * columns > max(WIDE, LABEL * labels)

@@ -105,7 +105,7 @@ class Stacking:
             every = total[self.at]
             every[some] = left
             return total, every
-        priors, fits = self._kept()
+        priors, fits = self._plausible_priors()
         left = np.stack([answer_probabilities(*fit.left_out()) for fit in fits])
         said = left[:, np.arange(len(self.answer)), self.answer]
         log = np.array([fit.log_evidence + prior.log_weight for fit, prior in zip(fits, priors, strict=True)])
@@ -120,7 +120,7 @@ class Stacking:
             total += share * answer_probabilities(*fit.at(prior.mean[one], across[one], variance[one]))
         return total[back], np.einsum("gi,gic->ic", without, left)
 
-    def _kept(self) -> tuple[list[Prior], list[Multinomial]]:
+    def _plausible_priors(self) -> tuple[list[Prior], list[Multinomial]]:
         """Priors that people's answers do not speak clearly against, with their posteriors.
 
         Each is tried with one spread first, and where that is far below the best with no other.
@@ -161,7 +161,7 @@ class Stacking:
 
     def _prior_covariance(self, prior: Prior) -> tuple[Floats, Floats]:
         """Prior covariance with the known items, shape (items, known), and variances, shape (items,)."""
-        across, variance = self._labels
+        across, variance = self._label_covariance
         across = INTERCEPT**2 + prior.spread**2 * across
         variance = INTERCEPT**2 + prior.spread**2 * variance
         if prior.judge >= 0:
@@ -171,7 +171,7 @@ class Stacking:
         return across, variance
 
     @cached_property
-    def _labels(self) -> tuple[Floats, Floats]:
+    def _label_covariance(self) -> tuple[Floats, Floats]:
         """The same of what single labels say, with mean variance 1."""
         x = (self.shares - self.shares[: self.own].mean(axis=0)).reshape(len(self.shares), -1)
         variance = (x**2).sum(axis=1)

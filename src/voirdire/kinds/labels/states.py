@@ -70,7 +70,7 @@ def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: A
     """
     alone, total = density.alone, 0.0
     if len(alone):
-        rates = _without_effects(density, values, alone, None, xp)
+        rates = _log_marginal_rates(density, values, alone, None, xp)
         total = xp.dot(counts[:, density.columns(alone)], _flatten_rates(rates.transpose(0, 2, 1)))
     for number, block in enumerate(density.blocks):
         judges = np.array(block)
@@ -79,7 +79,7 @@ def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: A
             given = _log_block_effects(density, values, patterns.counts, judges, number, xp)
             total = total + log_expectation(given, 0.0, xp)[patterns.of_item]
         else:
-            given = _with_effects(density, values, counts, judges, number, xp)
+            given = _log_effect_probabilities(density, values, counts, judges, number, xp)
             total = total + log_expectation(given, 0.0, xp)
     return total
 
@@ -88,7 +88,7 @@ def log_rates(density: SharedErrorsDensity, values: Values, xp: Any) -> Array:
     """Log P(label | state) of every judge, effects summed out, shape (judges, states, labels)."""
     found: list[Array] = [None] * sum(len(judges) for judges, _ in _effect_groups(density))
     for judges, number in _effect_groups(density):
-        rates = _without_effects(density, values, judges, number, xp)
+        rates = _log_marginal_rates(density, values, judges, number, xp)
         for place, k in enumerate(judges):
             found[k] = rates[place]
     return xp.stack(found)
@@ -100,7 +100,7 @@ def _effect_groups(density: SharedErrorsDensity) -> list[tuple[Ints, int | None]
     return [*blocks, *((np.array([k]), None) for k in density.alone)]
 
 
-def _without_effects(
+def _log_marginal_rates(
     density: SharedErrorsDensity, values: Values, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(label | state) of some judges, shape (judges, states, labels)."""
@@ -109,7 +109,7 @@ def _without_effects(
     return log_expectation(nodes, weight, xp).transpose(0, 2, 1)
 
 
-def _with_effects(
+def _log_effect_probabilities(
     density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(labels of some judges, effect | state), shape (items, states, effects)."""
@@ -119,7 +119,7 @@ def _with_effects(
 def _log_block_effects(
     density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
-    """As :func:`_with_effects`, of counts of the labels of these judges alone."""
+    """As :func:`_log_effect_probabilities`, of counts of the labels of these judges alone."""
     nodes = density.nodes(values, judges, xp)
     log = xp.dot(counts, _flatten_rates(nodes.transpose(0, 3, 1, 2)))
     return log.reshape((-1, nodes.shape[1], nodes.shape[2])) + density.effects(values, block, xp)
@@ -140,7 +140,7 @@ def repeat_probabilities(
     """
     part, state = data["labels"], density.state_probabilities(values, data)
     for judges, number in _effect_groups(density):
-        log = _with_effects(density, values, part["counts"], judges, number, np)
+        log = _log_effect_probabilities(density, values, part["counts"], judges, number, np)
         log -= log.max(axis=-1, keepdims=True)
         effect = np.exp(log)
         effect *= (state / effect.sum(axis=-1))[..., None]
@@ -177,7 +177,7 @@ def beliefs_of_others(
     """As :func:`without_judge`, of labels among which the judge's are not."""
     state = density.state_probabilities(values, data)
     judges, number = next(group for group in _effect_groups(density) if judge in group[0])
-    log = _with_effects(density, values, data["labels"]["counts"], judges, number, np)
+    log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)
     effect = np.exp(log - log.max(axis=-1, keepdims=True))
     effect *= (state / effect.sum(axis=-1))[..., None]
     rates = np.exp(density.nodes(values, np.array([judge]), np))[0]
@@ -197,7 +197,9 @@ def drawn_rates(
     def judge_rates() -> Iterator[tuple[int, Floats]]:
         rows = np.arange(len(state))
         for judges, number in _effect_groups(density):
-            log = _with_effects(density, values, data["labels"]["counts"], judges, number, np)[rows, state]
+            log = _log_effect_probabilities(density, values, data["labels"]["counts"], judges, number, np)[
+                rows, state
+            ]
             effect = _sample_categorical(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
             for k, of_judge in zip(judges, np.exp(density.nodes(values, judges, np)), strict=True):
                 yield int(k), of_judge[state, effect]

@@ -149,12 +149,12 @@ def positive_example(classes: Sequence[str]) -> str:
     return f"--positive {shlex.quote(name)}, if that is it (in Python positive={name!r})"
 
 
-def unknown_success(classes: Sequence[str]) -> InputError:
+def unknown_success_error(classes: Sequence[str]) -> InputError:
     """The error for a board, or a rate, of classes of which none is known to be better.
 
     Examples
     --------
-    >>> str(unknown_success(["ham", "spam"]))[:84]
+    >>> str(unknown_success_error(["ham", "spam"]))[:84]
     "a board ranks systems by how often they succeed, and of the classes 'ham', 'spam' no"
     """
     options = " or ".join(f"--positive {shlex.quote(name)}" for name in classes[:4])

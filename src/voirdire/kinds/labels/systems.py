@@ -28,7 +28,7 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.about import class_probabilities
 from voirdire.kinds.labels.names import misnamed_class_rates
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.success import unknown_success
+from voirdire.kinds.labels.success import unknown_success_error
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.systems import rank_systems, systems_and_contexts
 from voirdire.model.problem import TARGET
@@ -85,7 +85,7 @@ def check_size(problem: LabelsProblem) -> None:
     InputError
     """
     size = 8 * MAX_DRAWS * len(problem.unit_item) * problem.classes
-    if problem.is_wide and size > LARGEST:
+    if problem.is_sparse and size > LARGEST:
         raise InputError(
             f"labels: of {len(problem.unit_item):,} items of systems over contexts probabilities in {MAX_DRAWS} "
             f"draws would take {size / 2**30:.3g} GiB, more than {LARGEST / 2**30:.3g} GiB; fit without the columns "
@@ -189,7 +189,7 @@ def known_grades(problem: LabelsProblem) -> Floats:
     """
     found = class_grades(problem)
     if found is None:
-        raise unknown_success(problem.labels[: problem.classes])
+        raise unknown_success_error(problem.labels[: problem.classes])
     return found
 
 

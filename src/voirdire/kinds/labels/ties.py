@@ -35,7 +35,7 @@ def is_exchangeable(problem: LabelsProblem) -> bool:
     (True, False)
     """
     density, part = problem.density, problem.data["labels"]
-    if not density.latent or density.shares_errors or problem.is_wide or (problem.known >= 0).any():
+    if not density.latent or density.shares_errors or problem.is_sparse or (problem.known >= 0).any():
         return False
     if part["counts"].shape[1] > 4 or density.classes != 2 or density.labels != 2:
         return False
@@ -78,7 +78,7 @@ def _swap_names(problem: LabelsProblem, x: Floats) -> Floats:
 def tied_units(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
     """Units of which several classes are exactly as probable and none more, with these classes."""
     counts, classes = problem.data["labels"]["counts"], problem.labels[: problem.classes]
-    if problem.is_wide:
+    if problem.is_sparse:
         return []
     counts = counts.reshape(len(counts), -1, len(problem.labels))
     if not problem.density.latent:

@@ -23,7 +23,7 @@ from voirdire.typing import Bools, Floats, Ints
 DRAWS = 100
 
 
-def held_out(model: Model, table: Rankings, here: Bools) -> Seen:
+def score_held_out(model: Model, table: Rankings, here: Bools) -> Seen:
     """Log probability of some whole rankings, of a fit that has not seen them.
 
     The probability is that among all rankings of the same items with as many of them tied at each place. With it comes
@@ -39,7 +39,7 @@ def held_out(model: Model, table: Rankings, here: Bools) -> Seen:
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.rankings import read_rankings
     >>> rows = {"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "rank": [1, 2] * 2}
-    >>> log, right = held_out(
+    >>> log, right = score_held_out(
     ...     load_model("plackett-luce"), read_rankings(pd.DataFrame(rows)), np.array([True, False])
     ... )
     >>> bool((log > np.log(0.5)).all()), right.tolist()
@@ -54,7 +54,7 @@ def held_out(model: Model, table: Rankings, here: Bools) -> Seen:
     parts = whole.density.family.log_parts(np.where(group >= 0, worth, 0.0), group, np)
     logs = sum(part * weight for part, weight in parts)
     log = np.logaddexp.reduce(logs, axis=0) - np.log(len(draws))
-    return log, _in_order(worth.mean(axis=0), group)
+    return log, _order_matches_worth(worth.mean(axis=0), group)
 
 
 def _hide_rankings(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
@@ -64,7 +64,7 @@ def _hide_rankings(problem: RankingsProblem, hidden: Bools) -> RankingsProblem:
     return replace(problem, data=data)
 
 
-def _in_order(worth: Floats, group: Ints) -> Floats:
+def _order_matches_worth(worth: Floats, group: Ints) -> Floats:
     """1 where no item stands behind one that is worth less, shape (rankings,)."""
     behind = group[:, None] > group[None]
     more = worth[:, None] > worth[None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.fit import find_verb
+from voirdire.kinds.fit import import_fit_function
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.ranked_fit import RankedFit, TermsFit
 from voirdire.kinds.rankings import results
@@ -36,7 +36,7 @@ class RankingsFit(TermsFit, RankedFit):
         InputError
             The request is wrong, or the fit has no draws.
         """
-        rankings: pd.DataFrame = find_verb("next_rankings")(self.in_pandas, count, **settings)
+        rankings: pd.DataFrame = import_fit_function("next_rankings")(self.in_pandas, count, **settings)
         return convert_to_library(rankings, self.frames)
 
     def strength_columns(self) -> Columns:

@@ -20,14 +20,14 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.about_items import ranked_items
-from voirdire.kinds.rankings.answers import held_out, ranking_answers
+from voirdire.kinds.rankings.answers import ranking_answers, score_held_out
 from voirdire.kinds.rankings.density import why_no_contexts, why_no_tastes
 from voirdire.kinds.rankings.human import RankedAnchors
 from voirdire.kinds.rankings.predict import draw_rankings, predict_rankings, ranking_outcomes
-from voirdire.kinds.rankings.problem import RankingsProblem, check_numbers, encode_rankings
+from voirdire.kinds.rankings.problem import RankingsProblem, check_covariates_vary, encode_rankings
 from voirdire.kinds.rankings.results import judge_values
 from voirdire.kinds.scores.kind import given_or_stored_criteria, unpack_criteria
-from voirdire.kinds.scores.weights import OnCriteria, read_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
@@ -111,7 +111,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         table, model, told = attach_terms(table, model, request)
         weights = _read_weights(request.criteria, table.criteria).weights
         problem = encode_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
-        check_numbers(problem)
+        check_covariates_vary(problem)
         notes = told + (
             [] if problem.anchors is None else [*problem.anchors.notes, _describe_people(problem)]
         )
@@ -139,7 +139,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         """The rankings."""
         return problem.table
 
-    def with_data(
+    def problem_with_table(
         self,
         problem: RankingsProblem,
         *,
@@ -217,10 +217,10 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         """Refused, as :meth:`chances`."""
         _refuse_terms(MANY)
 
-    def held_out(self, model: Model, table: Rankings, here: Bools, request: Request) -> Seen:
-        """See :func:`.rankings.answers.held_out`."""
+    def score_held_out(self, model: Model, table: Rankings, here: Bools, request: Request) -> Seen:
+        """See :func:`.rankings.answers.score_held_out`."""
         table, model, _ = attach_terms(table, model, request)
-        return held_out(model, table, here)
+        return score_held_out(model, table, here)
 
     def refit_resampled(
         self, problem: RankingsProblem, mode: Floats, resamples: int, rng: np.random.Generator
@@ -268,7 +268,7 @@ def _read_weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
     ------
     InputError
     """
-    found = read_criteria(given, criteria, ties=True, answers="rankings")
+    found = read_criterion_importance(given, criteria, ties=True, answers="rankings")
     if found.votes is not None:
         raise InputError(
             "criteria: votes on criteria are not for tables of rankings; give the weight of each (columns criterion "

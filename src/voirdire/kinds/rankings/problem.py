@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolve_terms
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_terms_vary, resolve_terms
 from voirdire.kinds.rankings.density import RankingsDensity, model_terms, why_no_contexts
 from voirdire.kinds.rankings.human import RankedAnchors, read_ranked_anchors
 from voirdire.model.design import Cells
@@ -202,7 +202,7 @@ def encode_rankings(
         raise InputError(f"model {model.name} has no section [anchors]; leave anchors out, or add it")
     people = None if anchors is None else read_ranked_anchors(anchors, table)
     added = resolve_terms(model, table, {}, apart=True)
-    check_sided(added, "ranking")
+    check_terms_vary(added, "ranking")
     terms = (*model_terms(model, table, people is not None), *added.terms)
     orders = [order_rankings(one) for one in ((table,) if people is None else (table, people.table))]
     places = max(len(order.row) for order in orders)
@@ -240,7 +240,7 @@ def encode_rankings(
     return RankingsProblem(density, data, *names, judged, table, order, people, added)
 
 
-def check_numbers(problem: RankingsProblem) -> None:
+def check_covariates_vary(problem: RankingsProblem) -> None:
     """Refuse numbers that all items of each ranking have alike, which say nothing of their order.
 
     Raises
@@ -252,4 +252,4 @@ def check_numbers(problem: RankingsProblem) -> None:
         return
     order, numbers = problem.order, added.numbers[problem.order.at(added.codes["numbers"])]
     differ = ((numbers != numbers[0]) & (order.row >= 0)[..., None]).any(axis=(0, 1))
-    check_sided(added, "ranking", differ)
+    check_terms_vary(added, "ranking", differ)

@@ -8,7 +8,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import MAX_DRAWS
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.chances import score_probabilities
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.target_predictions import ItemQuestions, Predicted, item_codes, refuse_contexts
 from voirdire.model.terms.censored import HALF
@@ -19,7 +19,7 @@ from voirdire.typing import Floats
 PERCEIVED = "taste", "family_item"  # what single judges and families see in items, and others do not
 
 
-def scored_items(problem: ScoresProblem, table: object) -> ItemQuestions:
+def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
     """Scores of the items of a table: expected, over the judges of the panel evenly, without their tastes.
 
     Parameters
@@ -40,7 +40,7 @@ def scored_items(problem: ScoresProblem, table: object) -> ItemQuestions:
         The fit does not know an item or criterion, contexts are given to a fit that tells them apart, the criterion is
         missing, or the model is one of a baseline.
     """
-    form = form_of(problem.model)
+    form = score_form_module(problem.model)
     if form not in (ordinal, continuous):
         raise InputError(f"predict() needs a model of single scores, and {problem.model.name} has none")
     given = read_scores(table, judge="people", answered=False)

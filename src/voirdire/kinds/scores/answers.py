@@ -21,7 +21,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.answers import Answers, Seen, repeated_indices, score_predictions
 from voirdire.kinds.scores import baseline, continuous, ordinal, points
 from voirdire.kinds.scores.chances import score_probabilities
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.shares import Calibration
@@ -37,7 +37,7 @@ DENSITY_DRAWS = (
 )
 
 
-def held_out(model: Model, table: Scores, here: Bools, levels: Sequence[object] | None = None) -> Seen:
+def score_held_out(model: Model, table: Scores, here: Bools, levels: Sequence[object] | None = None) -> Seen:
     """Log probability of some scores, of a fit that has not seen them, and whether each was the most probable.
 
     On a continuous scale no score is the most probable: NaN.
@@ -47,7 +47,7 @@ def held_out(model: Model, table: Scores, here: Bools, levels: Sequence[object] 
     InputError
         The model gives no probability of single scores.
     """
-    form = form_of(model)
+    form = score_form_module(model)
     if form not in (ordinal, continuous):
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
     whole = encode_scores(model, table, levels=levels)
@@ -88,13 +88,13 @@ def score_calibration(problem: ScoresProblem, posterior: Posterior) -> Calibrati
     very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
     has no draws (``map``).
     """
-    counts, chance = left_out(problem, some_draws(posterior, _affordable_draws(problem)))
+    counts, chance = leave_one_out_probabilities(problem, some_draws(posterior, _affordable_draws(problem)))
     total = counts.sum(axis=1, keepdims=True)
     hits = total - counts.cumsum(axis=1)[:, :-1]
     return Calibration(1.0 - chance.cumsum(axis=1)[:, :-1], hits, np.broadcast_to(total, hits.shape))
 
 
-def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Floats]:
+def leave_one_out_probabilities(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Floats]:
     """Counts of the levels that each judge gave to an item by a criterion, and their probability by all other scores.
 
     With y what the judge scored there and p_s(.) under draw s, the draws are weighted by 1 / p_s(y), as if that had not
@@ -142,7 +142,7 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
     None where a model pools scores before it looks at them.
     """
     density, part = problem.density, problem.data["scores"]
-    if form_of(problem.model) is baseline:
+    if score_form_module(problem.model) is baseline:
         return []
     weight = np.asarray(part["weight"], dtype=float)
     if problem.answer_weight is not None:
@@ -164,12 +164,12 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
         )
     ]
     if density.voted:
-        found.append(_on_criteria(problem))
+        found.append(_criterion_vote_answers(problem))
     if density.anchors:
         people = problem.data["anchors"]
 
         def log_people(values: Values) -> Floats:
-            return np.asarray(density.people_parts(values, problem.data, np)[0][0])
+            return np.asarray(density.people_log_probabilities(values, problem.data, np)[0][0])
 
         which = repeated_indices(people["weight"])
         about = _answer_names(problem, people, which) | {"judge": np.full(len(which), "people")}
@@ -178,7 +178,7 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
     return found
 
 
-def _on_criteria(problem: ScoresProblem) -> Answers:
+def _criterion_vote_answers(problem: ScoresProblem) -> Answers:
     votes = problem.data["criteria"]
     weight = np.asarray(votes["weight"], dtype=float)
     if problem.answer_weight is not None:

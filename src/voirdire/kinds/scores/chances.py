@@ -8,11 +8,11 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import NAMES
 from voirdire.kinds.scores.perceived import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.model.terms.cumulative import log_every_level, normal_rule
+from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -33,18 +33,20 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
     InputError
         The model gives no probability of single scores.
     """
-    form = form_of(problem.model)
+    form = score_form_module(problem.model)
     if form is continuous:
         return points.ends_and_mean(problem, values, *rows[: len(NAMES)])[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
     felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
-    chance = np.exp(np.stack(log_every_level(felt, cuts, problem.density.levels, np), axis=-1))
+    chance = np.exp(np.stack(level_log_probabilities(felt, cuts, problem.density.levels, np), axis=-1))
     found: Floats = np.einsum("rel,e->rl", chance, weight)
     return found
 
 
-def above_levels(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> tuple[Floats, Floats]:
+def exceedance_probabilities(
+    problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
+) -> tuple[Floats, Floats]:
     """Probability to be above every level but the highest, by what a judge makes of an item in all its runs.
 
     And by what it is worth in another context, where rows are of none.
@@ -75,18 +77,18 @@ def _perceptions_and_cutpoints(
     if "log_context_spread" in values:
         variance = variance + np.where(context < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
     if variance.any():
-        z, log_weight = normal_rule()
+        z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)
         felt = felt + np.sqrt(variance)[:, None] * z
     return felt, cuts[judge if len(cuts) > 1 else judge * 0, criterion][:, None, :], weight
 
 
-def check_single(problem: ScoresProblem) -> None:
+def check_answer_probabilities(problem: ScoresProblem) -> None:
     """Refuse models that take scores as numbers.
 
     Raises
     ------
     InputError
     """
-    if form_of(problem.model) is not ordinal:
+    if score_form_module(problem.model) is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")

@@ -20,7 +20,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import human_concordance_check
 from voirdire.kinds.scores.halo import count_recurring_contexts, why_no_continuous_halo, why_no_halo
-from voirdire.kinds.scores.over_time import over_time
+from voirdire.kinds.scores.over_time import residuals_over_time
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
@@ -108,7 +108,7 @@ def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[floa
     low, high = np.full(judges, np.inf), np.full(judges, -np.inf)
     np.minimum.at(low, judge, score)
     np.maximum.at(high, judge, score)
-    reach = _without_own(high) + _without_own(-low)
+    reach = _largest_of_others(high) + _largest_of_others(-low)
     values, code = np.unique(score, return_inverse=True)
     givers = np.bincount(np.unique(code.astype(np.int64) * judges + judge) // judges, minlength=len(values))
     count, common = np.bincount(judge, minlength=judges), np.bincount(judge, givers[code] > 1, judges)
@@ -118,7 +118,7 @@ def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[floa
     return {int(at): (float(low[at]), float(high[at])) for at in np.flatnonzero(odd)}
 
 
-def _without_own(largest: Floats) -> Floats:
+def _largest_of_others(largest: Floats) -> Floats:
     """The largest of all others, for each."""
     if len(largest) < 2:
         return np.full(len(largest), -np.inf)
@@ -155,7 +155,7 @@ def all_checks(
             if own[0].level == "ok"
             else []
         )
-    own += check_drift(over_time(problem, posterior), seed=seed)
+    own += check_drift(residuals_over_time(problem, posterior), seed=seed)
     return [*(checks.add_reversed_judges(entry, problem, judges) for entry in found), *own]
 
 

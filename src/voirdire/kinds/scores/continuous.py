@@ -17,7 +17,7 @@ from voirdire.model.density import Data
 from voirdire.model.design import LEARNED, Cells, Term
 from voirdire.model.terms import SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.censored import HALF, log_score, log_scores
+from voirdire.model.terms.censored import HALF, item_scores_log_density, score_log_density
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
@@ -71,8 +71,10 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     mu = perceived_strengths(density, values, data["panel"], part, xp)
     noise = log_noise(values)[..., judge, criterion if "log_noise_criterion" in values else 0]
     if density.repeats:
-        return log_scores(part, mu, noise, values["log_judge_item"][..., judge], xp), part["weight"]
-    return log_score(part["score"], part["end"], mu, noise, xp), part["weight"]
+        return item_scores_log_density(part, mu, noise, values["log_judge_item"][..., judge], xp), part[
+            "weight"
+        ]
+    return score_log_density(part["score"], part["end"], mu, noise, xp), part["weight"]
 
 
 def people_information(values: Values, xp: Any) -> Array:
@@ -86,7 +88,7 @@ def people_part(
     """Log density of each human score, shape (..., scores), and its weight."""
     mu = people_mean(density, values, part, xp)
     noise = values["log_noise_people"][..., None]
-    return log_score(part["score"], part["end"], mu, noise, xp), part["weight"]
+    return score_log_density(part["score"], part["end"], mu, noise, xp), part["weight"]
 
 
 def people_mean(density: ScoresLayout, values: Values, part: Mapping[str, Array], xp: Any) -> Array:

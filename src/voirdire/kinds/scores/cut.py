@@ -31,14 +31,14 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from voirdire.errors import InputError
-from voirdire.infer.held import draws_given, insert_fixed_values
+from voirdire.infer.held import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode
 from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, anchor_folds
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
-from voirdire.model.terms.cumulative import log_every_level, normal_rule
+from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
 from voirdire.model.terms.parameters import TwoSided
 from voirdire.model.terms.raters import scaled_discrimination
 from voirdire.typing import Bools, Floats, Ints
@@ -93,7 +93,7 @@ def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> 
     levels, items = problem.density.levels, len(problem.items)
     prior = model.reliability.numbers
     log_prior = TwoSided(prior["mean"], prior["sd"], prior["reversed"]).log_density(GRID, np)
-    theta, log_weight = normal_rule()
+    theta, log_weight = normal_quadrature()
     theta = np.exp(model.strength.numbers["mean"]) * theta
     scale = np.array(problem.scale.levels)
     human = np.searchsorted(scale, people.score)
@@ -144,7 +144,7 @@ def _log_levels(seen: Floats, above: Floats) -> Floats:
     seen : array, shape (grid, nodes)
     above : array, shape (criteria, levels - 1)
     """
-    weight = np.exp(normal_rule()[1])
+    weight = np.exp(normal_quadrature()[1])
     low = np.full((*above.shape, len(seen)), -FURTHEST)
     high = -low
     for _ in range(HALVINGS):
@@ -165,7 +165,7 @@ def cut_draws(problem: ScoresProblem, count: int, rng: np.random.Generator) -> t
     drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
     tables = [fix_discriminations(problem, b) for b in drawn]
     modes = [find_modes(problem.density, [table])[0] for table in tables]  # small ones need no compilation
-    return draws_given(problem, tables, modes, count, rng), modes
+    return draws_given_fixed(problem, tables, modes, count, rng), modes
 
 
 def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | None = None) -> Mode:
@@ -248,7 +248,9 @@ class HumanScores(HumanAnswers[ScoresProblem]):
                 chance[name][rows] = _level_probabilities(
                     problem, found.x, {n: c[rows] for n, c in about.items()}
                 )
-        return {name: LeftOut.of_several(p, level, name != BASELINE) for name, p in chance.items()}
+        return {
+            name: LeftOut.from_answer_probabilities(p, level, name != BASELINE) for name, p in chance.items()
+        }
 
 
 def _level_shares(problem: ScoresProblem, level: Ints, hidden: Bools) -> Floats:
@@ -268,6 +270,6 @@ def _hide_cells(problem: ScoresProblem, cells: Ints) -> Data:
 def _level_probabilities(problem: ScoresProblem, x: Floats, about: dict[str, Ints]) -> Floats:
     """Probability of every level of each human score, shape (scores, levels)."""
     density = problem.density
-    eta, cuts = ordinal.people_seen(density, density.values(x, np), about, np)
-    logs = log_every_level(eta, cuts[about["criterion"]], density.levels, np)
+    eta, cuts = ordinal.people_perceptions(density, density.values(x, np), about, np)
+    logs = level_log_probabilities(eta, cuts[about["criterion"]], density.levels, np)
     return np.asarray(np.exp(np.stack(logs, axis=-1)))

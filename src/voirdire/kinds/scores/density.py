@@ -121,7 +121,7 @@ class ScoresDensity(ScoresLayout):
 
         Nothing, where spreads are found by their marginal likelihood.
         """
-        if self.is_nested:
+        if self.uses_marginal_likelihood:
             return np.zeros(1)
         return self.form.information(self, values, xp)[..., None, None]
 
@@ -135,7 +135,7 @@ class ScoresDensity(ScoresLayout):
         assert isinstance(prior, Spread)  # no others have units
         log_sd, panel = prior.log_sd(values), self.information(parameter.name, values, xp)
         log_ratio = prior.log_ratio(log_sd, panel, xp)
-        if self.anchors and not self.is_nested:
+        if self.anchors and not self.uses_marginal_likelihood:
             own = self.form.people_information(values, xp)[..., None, None]
             log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
             for share, count in self.anchors:
@@ -143,7 +143,7 @@ class ScoresDensity(ScoresLayout):
         return log_sd + log_ratio, log_ratio
 
     @property
-    def is_nested(self) -> bool:
+    def uses_marginal_likelihood(self) -> bool:
         """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
         return self.model.strength.kind in (SharedStrength.kind, SharedStrengthLevel.kind)
 
@@ -152,7 +152,7 @@ class ScoresDensity(ScoresLayout):
         return strengths_over_contexts(values, self.over)
 
     def latent_model(self, data: Data) -> Field:
-        """See :func:`.scores.field.field_of`."""
+        """See :func:`.scores.field.build_latent_field`."""
         return field_of(self, data, self.form.cells)
 
     @property
@@ -163,7 +163,7 @@ class ScoresDensity(ScoresLayout):
     @property
     def form(self) -> Any:
         """The module of the form that scores have: on an ordered scale, continuous, or pooled by a baseline."""
-        return form_of(self.model)
+        return score_form_module(self.model)
 
     @property
     def has_mirror(self) -> bool:
@@ -190,16 +190,16 @@ class ScoresDensity(ScoresLayout):
             parts.append((log_sigmoid(seen, xp), votes["weight"]))
         return parts
 
-    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_parts`, of human scores; leading axes of the values (draws) are kept."""
+    def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_probabilities_and_counts`, of human scores; leading axes of the values (draws) are kept."""
         return [self.form.people_part(self, values, data["anchors"], xp)] if self.anchors else []
 
-    def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts`."""
+    def outcome_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_probabilities_and_counts`."""
         return ["scores", *["criteria_votes"] * self.voted]
 
-    def people_names(self) -> list[str]:
-        """A name for each of :meth:`people_parts`."""
+    def people_outcome_names(self) -> list[str]:
+        """A name for each of :meth:`people_log_probabilities`."""
         return ["anchors"] * bool(self.anchors)
 
     def by_hand(self, data: Data) -> ByHand | None:
@@ -215,13 +215,13 @@ class ScoresDensity(ScoresLayout):
         return [np.asarray(self.flat(values, np), dtype=float) for values in self.form.starts(self, data)]
 
 
-def form_of(model: Model) -> Any:
+def score_form_module(model: Model) -> Any:
     """The module of the form that a model takes scores in: :mod:`.ordinal`, :mod:`.continuous` or :mod:`.baseline`.
 
     Examples
     --------
     >>> from voirdire.model.specs import load_model
-    >>> form_of(load_model("mean-score")).__name__
+    >>> score_form_module(load_model("mean-score")).__name__
     'voirdire.kinds.scores.baseline'
     """
     if model.cutpoints is not None:

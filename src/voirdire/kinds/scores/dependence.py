@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.scores.chances import above_levels
+from voirdire.kinds.scores.chances import exceedance_probabilities
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.model.terms.cumulative import normal_rule
+from voirdire.model.terms.cumulative import normal_quadrature
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
@@ -68,11 +68,11 @@ def _score_moments(
     """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""
     part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
     middle, within, between = np.empty((3, len(given)))
-    effects = len(normal_rule()[0]) if "log_judge_item" in values else 1
+    effects = len(normal_quadrature()[0]) if "log_judge_item" in values else 1
     step = max(1, NUMBERS // (len(part) * effects))
     for start in range(0, len(given), step):
         some = slice(start, start + step)
-        above, weight = above_levels(problem, values, tuple(code[some] for code in about))
+        above, weight = exceedance_probabilities(problem, values, tuple(code[some] for code in about))
         mean = part[0] + above @ np.diff(part)
         middle[some] = mean @ weight
         within[some] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight

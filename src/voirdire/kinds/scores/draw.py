@@ -15,14 +15,14 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome, counted_outcome
 from voirdire.kinds.scores import baseline, continuous, ordinal
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.layout import distinct_combinations
 from voirdire.kinds.scores.perceived import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.censored import HALF
-from voirdire.model.terms.cumulative import log_every_level
+from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
@@ -34,7 +34,7 @@ def score_outcomes(problem: ScoresProblem) -> list[Outcome]:
 
     Scores on a continuous scale are measured from its middle in parts of its length.
     """
-    density, form = problem.density, form_of(problem.model)
+    density, form = problem.density, score_form_module(problem.model)
     if form is baseline or (form is continuous and density.repeats):
         return []
     found = [
@@ -47,7 +47,7 @@ def score_outcomes(problem: ScoresProblem) -> list[Outcome]:
     if density.voted:
         found.append(_on_criteria(problem))
     if density.anchors:
-        found.append(_people_levels(problem) if form is ordinal else _people_points(problem))
+        found.append(_people_level_outcome(problem) if form is ordinal else _people_score_outcome(problem))
     return found
 
 
@@ -62,9 +62,9 @@ def _level_outcome(problem: ScoresProblem) -> Outcome:
 
     def log_levels(values: Values, xp: Any) -> list[Array]:
         cuts = ordinal.judge_cutpoints(density, values, xp)
-        whose = judge if ordinal.by_judge(density) else judge * 0
+        whose = judge if ordinal.has_judge_cutpoints(density) else judge * 0
         eta = perceived_strengths(density, values, problem.data["panel"], about, xp)
-        return list(log_every_level(eta, cuts[whose, criterion], density.levels, xp))
+        return list(level_log_probabilities(eta, cuts[whose, criterion], density.levels, xp))
 
     return counted_outcome("scores", counts, log_levels, weight)
 
@@ -85,7 +85,7 @@ def _repeated_outcome(problem: ScoresProblem) -> Outcome:
         eta = eta + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(judge))
         cuts = ordinal.judge_cutpoints(density, values, np)
         own = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
-        chance = np.exp(np.stack(log_every_level(eta, own, density.levels, np), axis=-1))
+        chance = np.exp(np.stack(level_log_probabilities(eta, own, density.levels, np), axis=-1))
         return rng.multinomial(total, chance / chance.sum(axis=-1, keepdims=True)).astype(float)
 
     return Outcome("scores", counts, log_probability, draw_counts)
@@ -126,20 +126,20 @@ def _on_criteria(problem: ScoresProblem) -> Outcome:
     return counted_outcome("criteria_votes", counts, log_choices, own)
 
 
-def _people_levels(problem: ScoresProblem) -> Outcome:
+def _people_level_outcome(problem: ScoresProblem) -> Outcome:
     density, part = problem.density, problem.data["anchors"]
     names = [name for name in part if name not in ("level", "lower", "upper", "weight")]
     about, row = distinct_combinations({name: part[name] for name in names})
     counts = _count_levels(row, part["level"], part["weight"], len(about["criterion"]), density.levels)
 
     def log_levels(values: Values, xp: Any) -> list[Array]:
-        eta, cuts = ordinal.people_seen(density, values, about, xp)
-        return list(log_every_level(eta, cuts[about["criterion"]], density.levels, xp))
+        eta, cuts = ordinal.people_perceptions(density, values, about, xp)
+        return list(level_log_probabilities(eta, cuts[about["criterion"]], density.levels, xp))
 
     return counted_outcome("people", counts, log_levels)
 
 
-def _people_points(problem: ScoresProblem) -> Outcome:
+def _people_score_outcome(problem: ScoresProblem) -> Outcome:
     density, part = problem.density, problem.data["anchors"]
 
     def log_density(value: Any, values: Values, xp: Any) -> Array:
@@ -177,7 +177,7 @@ def draw_scores(problem: ScoresProblem, values: Values, rng: np.random.Generator
         The model gives no probability of single scores.
     """
     density, table, scale = problem.density, problem.table, problem.scale
-    form = form_of(problem.model)
+    form = score_form_module(problem.model)
     if form not in (ordinal, continuous):
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item

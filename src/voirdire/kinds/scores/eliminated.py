@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.krylov import inverse_root
-from voirdire.infer.trust_region import with_directions
+from voirdire.infer.trust_region import correct_preconditioner
 from voirdire.kinds.scores.arrow import AmongItems, Arrow, factor_arrow
 from voirdire.kinds.scores.judge_blocks import PLACED, JudgeBlocks
 from voirdire.kinds.scores.judge_effects import JudgeEffects
@@ -141,7 +141,7 @@ class Eliminated:
             of_g, of_psi = self.parts(v)
             return self.flat(blocks.divide(of_g), items.divide(of_psi))
 
-        return with_directions(
+        return correct_preconditioner(
             Curvature(hessian_product, divide_by_blocks), scale_directions(self._density, x)
         )
 
@@ -149,11 +149,11 @@ class Eliminated:
         """Up to ``count`` draws of the normal approximation at a mode, and whether it is a proper maximum."""
         count = int(np.clip(NUMBERS / len(x), FEWEST, count))
         if self._effects.size > MANY:
-            return self._one_by_one(x, count, rng)
+            return self._draws_without_matrix(x, count, rng)
         arrow = self.factored_hessian(x)
         return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
 
-    def _one_by_one(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
+    def _draws_without_matrix(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """As :meth:`around`, of many judges: products in the place of a matrix."""
         g, psi = self.parts(x)
         at = _Point(self._answers, self._effects.of(g), psi)

@@ -36,7 +36,7 @@ class ScoredAnchors:
         """Number of human scores."""
         return self.table.rows
 
-    def in_contexts_of(self, panel: Scores) -> ScoredAnchors:
+    def recode_contexts(self, panel: Scores) -> ScoredAnchors:
         """The same with contexts in the panel's coding; scores in contexts that no judge has seen are left out.
 
         Raises

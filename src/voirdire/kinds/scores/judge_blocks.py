@@ -61,7 +61,7 @@ class JudgeBlocks:
         left = shared + np.diag(precision[self._shared]) - across.T @ across
         self._middle = _inverse_root(left)
         widths = sums.gap_derivatives()
-        own_widths = [widths.ravel()] if ordinal.by_judge(small) else []
+        own_widths = [widths.ravel()] if ordinal.has_judge_cutpoints(small) else []
         every = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
         self._scale = np.sqrt(every[len(every) - len(self._alone) :] + precision[self._alone])
 
@@ -101,7 +101,7 @@ def _inverse_root(matrices: Floats) -> Floats:
 def _count_numbers(small: ScoresLayout) -> int:
     """Count the numbers that the blocks of judges and their borders have with all cutpoints."""
     cuts = small.criteria * (small.levels - 1)
-    block = 2 + cuts * ordinal.by_judge(small)
+    block = 2 + cuts * ordinal.has_judge_cutpoints(small)
     return small.judges * block * (block + cuts + small.groups)
 
 
@@ -122,7 +122,7 @@ def _parameter_places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]
     # severities sum to zero: the free coordinates are nearly those of all judges but the first
     own.append(np.append(small.size, places_of("severity", judges - 1))[:, None])
     alone = []
-    if ordinal.by_judge(small):
+    if ordinal.has_judge_cutpoints(small):
         cuts = [places_of("shift", judges, criteria, 1), places_of("log_gap_judge", judges, criteria, gaps)]
         each = np.concatenate(cuts, axis=-1)
         own.append(each[..., :kept].reshape(judges, -1))
@@ -150,17 +150,19 @@ def _block_hessians(
     """Second derivatives of minus the log likelihood by judges' own values, by them and what is shared, and by that."""
     small = effects.small
     judges, values = small.judges, small.values(g, np)
-    by_severity = _in_gaps(sums.severity_cut, sums.gap)[..., :kept].reshape(judges, 1, -1)
+    by_severity = _derivatives_by_gaps(sums.severity_cut, sums.gap)[..., :kept].reshape(judges, 1, -1)
     first, beside = sums.severity.sum(axis=1)[:, None, None], by_severity
     if "raw_discrimination" in values:
         scale = slope_scale(values["raw_discrimination"]) * effects.unit(values)[0]
         slope, both = (sums.slope * scale**2).sum(axis=1), (sums.slope_severity * scale).sum(axis=1)
         first = np.stack([slope, both, both, first[:, 0, 0]], axis=-1).reshape(judges, 2, 2)
-        by_slope = _in_gaps(sums.slope_cut * scale[:, None], sums.gap)[..., :kept].reshape(judges, 1, -1)
+        by_slope = _derivatives_by_gaps(sums.slope_cut * scale[:, None], sums.gap)[..., :kept].reshape(
+            judges, 1, -1
+        )
         beside = np.concatenate([by_slope, by_severity], axis=1)
     within = sums.within() if kept > 1 else sums.location()[..., None] * np.eye(small.criteria)
     of_group = zero_sum(np.eye(small.groups - 1), small.groups, np).T[effects.group]  # (judges, groups - 1)
-    if ordinal.by_judge(small):
+    if ordinal.has_judge_cutpoints(small):
         own = np.block([[first, beside], [beside.transpose(0, 2, 1), within]])
         border, middle = own[:, :, first.shape[1] :], within.sum(axis=0)
     else:
@@ -206,7 +208,7 @@ class _Sums(NamedTuple):
         each[..., at, at] = self.cut
         each[..., between, between + 1] = each[..., between + 1, between] = self.next_cut
         gap = self.gap[:, :, None]
-        each = _in_gaps(_in_gaps(each, gap).swapaxes(-1, -2), gap)
+        each = _derivatives_by_gaps(_derivatives_by_gaps(each, gap).swapaxes(-1, -2), gap)
         each[..., between + 1, between + 1] += self._gap_curvature()
         whole = np.zeros((judges, criteria, top, criteria, top))
         for criterion in range(criteria):
@@ -215,7 +217,7 @@ class _Sums(NamedTuple):
 
     def _gap_curvature(self) -> Floats:
         """Curvature that exponentials of log gaps add where a wider gap makes answers less probable."""
-        return np.maximum(_in_gaps(self.pull, self.gap)[..., 1:], 0.0)
+        return np.maximum(_derivatives_by_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 
 def _derivative_sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) -> _Sums:
@@ -237,7 +239,7 @@ def _derivative_sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) 
     cuts, pull = (row[where].reshape(-1, criteria, top) for row in (h, by_h))
     cut = by_cut(below + at.bend_gap, above + at.bend_gap)
     next_cut = by_cut(-at.bend_gap, 0.0 * at.bend_gap)[..., :-1]
-    if not ordinal.by_judge(small):
+    if not ordinal.has_judge_cutpoints(small):
         cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
     return _Sums(
         by_cell(runs.by_run(at.bend * at.z**2)),
@@ -252,7 +254,7 @@ def _derivative_sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) 
     )
 
 
-def _in_gaps(rows: Floats, gap: Floats) -> Floats:
+def _derivatives_by_gaps(rows: Floats, gap: Floats) -> Floats:
     """Derivatives by cutpoints, shape (..., cutpoints), as those by their location and the logarithms of gaps."""
     total = rows.sum(axis=-1, keepdims=True)
     after = total - rows.cumsum(axis=-1)[..., :-1]

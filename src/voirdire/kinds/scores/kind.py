@@ -22,12 +22,12 @@ from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
 from voirdire.kinds.scores import checks, continuous, results, systems
-from voirdire.kinds.scores.about_items import scored_items
-from voirdire.kinds.scores.answers import held_out, score_answers, score_calibration
+from voirdire.kinds.scores.about_items import item_score_questions
+from voirdire.kinds.scores.answers import score_answers, score_calibration, score_held_out
 from voirdire.kinds.scores.bootstrap import resample_scores
-from voirdire.kinds.scores.chances import check_single, score_probabilities
+from voirdire.kinds.scores.chances import check_answer_probabilities, score_probabilities
 from voirdire.kinds.scores.claims import claimed_scores
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.draw import draw_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
     why_contexts_left_out,
@@ -39,16 +39,16 @@ from voirdire.kinds.scores.halo import (
 )
 from voirdire.kinds.scores.human import ScoredAnchors, scored_by_people
 from voirdire.kinds.scores.learned_spread import why_spread_not_learned, with_learned_spread
-from voirdire.kinds.scores.over_time import over_time
+from voirdire.kinds.scores.over_time import residuals_over_time
 from voirdire.kinds.scores.predict import predict_scores
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_families
-from voirdire.kinds.scores.random_judges import chance_of_use
+from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
-from voirdire.kinds.scores.terms import check_terms, model_of
-from voirdire.kinds.scores.weights import OnCriteria, read_criteria
+from voirdire.kinds.scores.terms import check_terms, model_from_terms
+from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import answer_shares
-from voirdire.kinds.systems import check_over, systems_and_contexts, systems_note
+from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
@@ -76,7 +76,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         "items": results.ranking_on_scale,
         "judges": results.judge_table,
         "criteria": vote_results.criterion_table,
-        "groups": results.group_table,
+        "groups": results.judge_group_table,
         "cutpoints": results.cutpoint_table,
         "people": results.people_table,
     }
@@ -91,9 +91,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     chances = staticmethod(score_probabilities)
     claims = staticmethod(claimed_scores)
     draw = staticmethod(draw_scores)
-    check_single = staticmethod(check_single)
+    check_single = staticmethod(check_answer_probabilities)
     shares = staticmethod(answer_shares)
-    chance_of_use = staticmethod(chance_of_use)
+    chance_of_use = staticmethod(informative_judge_probability)
     calibration = staticmethod(score_calibration)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
@@ -142,8 +142,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return model, f"{why}; how far items are apart is learned from some of them: {given}"
 
     def model_of_terms(self, table: Scores, request: Request) -> Model:
-        """See :func:`.scores.terms.model_of`."""
-        return model_of(table, request)
+        """See :func:`.scores.terms.model_from_terms`."""
+        return model_from_terms(table, request)
 
     def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.encode_scores`."""
@@ -160,7 +160,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
                     "worth; name judges of another, or take rating-severity or rating-halo"
                 )
         if model.context is None or why_no_contexts(table) is not None:
-            check_over(about, request.over, "scores", ", or of items in several contexts by rating-contexts")
+            check_context_scope(
+                about, request.over, "scores", ", or of items in several contexts by rating-contexts"
+            )
         problem = encode_scores(model, table, anchors=request.anchors, **how)
         notes += [] if problem.anchors is None else list(problem.anchors.notes)
         if problem.density.contexts:
@@ -173,13 +175,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def over_time(self, problem: ScoresProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of every answer."""
-        return [over_time(problem, posterior)]
+        return [residuals_over_time(problem, posterior)]
 
     def predict_target(
         self, problem: ScoresProblem, posterior: Posterior, table: object, prob: float
     ) -> Columns:
-        """See :func:`.scores.about_items.scored_items`."""
-        return predict_about_target(problem, posterior, scored_items(problem, table), prob)
+        """See :func:`.scores.about_items.item_score_questions`."""
+        return predict_about_target(problem, posterior, item_score_questions(problem, table), prob)
 
     def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Worth of systems, where the table is about systems; the spreads that were learned."""
@@ -189,7 +191,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
                 "over": problem.over,
                 "systems": to_records(systems.system_table(problem, posterior, prob)),
             }
-        if problem.density.is_nested:
+        if problem.density.uses_marginal_likelihood:
             found["spreads"] = to_records(spread_table(problem, posterior, prob))
         return found | effect_tables(problem, posterior, prob)
 
@@ -201,7 +203,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return found._replace(draws=zero + one * found.draws)
         rows = to_records(systems.system_table(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]
-        drawn = systems.subject_draws(problem, posterior)
+        drawn = systems.system_draws_about_subject(problem, posterior)
         contexts = len(problem.table.contexts) if problem.over == "new" else 0
         return Entrants(problem.table.systems, drawn, rows, contexts)
 
@@ -209,7 +211,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """Worth of systems."""
         if systems_and_contexts(problem.table) is None:
             return {}
-        return {"system_score": Quantity(systems.subject_draws(problem, posterior), ("system",))}
+        return {"system_score": Quantity(systems.system_draws_about_subject(problem, posterior), ("system",))}
 
     def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
         """Strengths, where the model has contexts."""
@@ -224,19 +226,19 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """Of two scores of a person; see :func:`.scores.results.person_preference`."""
         return results.person_preference(problem, posterior.central_values)
 
-    def spread_in_contexts(
+    def context_difference_variance(
         self, problem: ScoresProblem, posterior: Posterior, items: tuple[str, str]
     ) -> float:
         """Of systems how far their answers are apart in each context."""
         if systems_and_contexts(problem.table) is None:
-            return problem.unit[1] ** 2 * super().spread_in_contexts(problem, posterior, items)
-        return systems.spread_in_contexts(problem, posterior, items)
+            return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
+        return systems.difference_variance_over_contexts(problem, posterior, items)
 
     def table_of(self, problem: ScoresProblem) -> Scores:
         """The scores."""
         return problem.table
 
-    def with_data(
+    def problem_with_table(
         self,
         problem: ScoresProblem,
         *,
@@ -266,7 +268,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
-        return read_criteria(given, criteria).after(problem.criteria_votes)
+        return read_criterion_importance(given, criteria).after(problem.criteria_votes)
 
     def has_anchors(self, problem: ScoresProblem) -> bool:
         """True if people scored some items."""
@@ -314,14 +316,14 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def predicts_density(self, model: Model) -> bool:
         """True if the scale is continuous."""
-        return form_of(model) is continuous
+        return score_form_module(model) is continuous
 
-    def held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
-        """See :func:`.scores.answers.held_out`."""
+    def score_held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
+        """See :func:`.scores.answers.score_held_out`."""
         table, model, _ = attach_terms(table, model, request, ("family", "group"))
         if model.terms:
             check_terms(model)
-        return held_out(model, table, here, request.levels)
+        return score_held_out(model, table, here, request.levels)
 
     def refit_resampled(
         self, problem: ScoresProblem, mode: Floats, resamples: int, rng: np.random.Generator

@@ -61,11 +61,13 @@ class LevelAnswers:
         keys, self.run, self.length = np.unique(key[order], return_index=True, return_counts=True)
         self.cell, self.level = np.divmod(keys, density.levels)
         start = density.judges * (density.criteria + 1)
-        whose = self.cell if ordinal.by_judge(density) else self.cell % density.criteria
+        whose = self.cell if ordinal.has_judge_cutpoints(density) else self.cell % density.criteria
         cuts = start + whose * top
         self.slope = self.cell
         self.severity = density.judges * density.criteria + self.cell // density.criteria
-        self.effects = start + (density.judges if ordinal.by_judge(density) else 1) * density.criteria * top
+        self.effects = (
+            start + (density.judges if ordinal.has_judge_cutpoints(density) else 1) * density.criteria * top
+        )
         self.units = density.criteria * density.items
         self.lower = np.where(self.level > 0, cuts + self.level - 1, self.effects)
         self.upper = np.where(self.level < top, cuts + self.level, self.effects + 1)
@@ -73,9 +75,12 @@ class LevelAnswers:
     def at(self, h: Floats, psi: Floats) -> AtPoint:
         """Log likelihood and derivatives at effects h, shape (effects,), and items psi, shape (units,)."""
         ends = np.append(h, [-np.inf, np.inf])
-        slope, z = self.each(ends[self.slope]), psi[self.unit]
-        eta = slope * z - self.each(ends[self.severity])
-        below, above = eta - self.each(ends[self.lower]), self.each(ends[self.upper]) - eta
+        slope, z = self.repeat_by_answer(ends[self.slope]), psi[self.unit]
+        eta = slope * z - self.repeat_by_answer(ends[self.severity])
+        below, above = (
+            eta - self.repeat_by_answer(ends[self.lower]),
+            self.repeat_by_answer(ends[self.upper]) - eta,
+        )
         small_below, small_above = np.exp(-np.abs(below)), np.exp(-np.abs(above))
         log = np.minimum(below, 0.0) + np.minimum(above, 0.0) - np.log1p(small_below) - np.log1p(small_above)
         one_below, one_above = self.weight / (1.0 + small_below), self.weight / (1.0 + small_above)
@@ -95,7 +100,7 @@ class LevelAnswers:
             weight * push * (1.0 + push),
         )
 
-    def each(self, runs: Floats) -> Floats:
+    def repeat_by_answer(self, runs: Floats) -> Floats:
         """Values of runs, shape (runs,), as those of their answers."""
         return np.repeat(runs, self.length)
 
@@ -176,11 +181,13 @@ class AtPoint:
         c = self.answers
         ends = np.append(h, [0.0, 0.0])
         slope, severity, lower, upper = (ends[at] for at in (c.slope, c.severity, c.lower, c.upper))
-        of_slope, of_item = c.each(slope), psi[c.unit]
+        of_slope, of_item = c.repeat_by_answer(slope), psi[c.unit]
         seen = self.slope * of_item + of_slope * self.z
         below, above = self.bend_below * seen, self.bend_above * seen
         turned = below + above
-        turned -= self.bend_below * c.each(severity + lower) + self.bend_above * c.each(severity + upper)
+        turned -= self.bend_below * c.repeat_by_answer(
+            severity + lower
+        ) + self.bend_above * c.repeat_by_answer(severity + upper)
         of_below, of_above = self.curvature_sums
         from_below = c.by_run(below) - of_below * (severity + lower)
         from_above = c.by_run(above) - of_above * (severity + upper)
@@ -205,7 +212,7 @@ class AtPoint:
         by_h, across = [], []
         for i, place in enumerate(places):
             value = (self.bend * eta[i] + with_cut[i]) * self.slope + (self.by_eta if i == 0 else 0.0)
-            across.append((value, c.each(place), c.unit))
+            across.append((value, c.repeat_by_answer(place), c.unit))
             for j in range(i, 4):
                 value = self.bend * eta[i] * eta[j] + eta[i] * with_cut[j] + eta[j] * with_cut[i]
                 of_runs = c.by_run(value + 0.0 * self.z) if i < 2 else cuts[i, j]

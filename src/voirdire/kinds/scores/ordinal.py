@@ -5,7 +5,7 @@ repeated scores, the distinct (judge, criterion, item), each with the counts of 
 
     P(n) = E_z prod_l P(l | eta + sigma_k z) ^ n_l,   z ~ Normal(0, 1),
 
-is computed by a rule of 41 points (:func:`voirdire.model.terms.cumulative.normal_rule`).
+is computed by a rule of 41 points (:func:`voirdire.model.terms.cumulative.normal_quadrature`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from voirdire.model.design import Cells, Term
 from voirdire.model.family.ordinal import ordinal_family
 from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS
 from voirdire.model.terms.arrays import LOGISTIC, Array
-from voirdire.model.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
+from voirdire.model.terms.cumulative import (
+    level_log_probabilities,
+    log_expectation,
+    log_level_probability,
+    normal_quadrature,
+)
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import judge_discriminations, scaled_discrimination
@@ -70,7 +75,7 @@ def encode_levels(about: Mapping[str, Ints], level: Ints, levels: int, repeats: 
     }
 
 
-def by_judge(density: ScoresLayout) -> bool:
+def has_judge_cutpoints(density: ScoresLayout) -> bool:
     """True if each judge has cutpoints of its own."""
     assert density.model.cutpoints is not None  # of every model of an ordered scale
     return CUTPOINTS[density.model.cutpoints.kind].by_judge
@@ -106,18 +111,18 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     judge, criterion = part["judge"], part["criterion"]
     eta = perceived_strengths(density, values, data["panel"], part, xp)
     cuts = judge_cutpoints(density, values, xp)
-    whose = judge if by_judge(density) else judge * 0
+    whose = judge if has_judge_cutpoints(density) else judge * 0
     if density.repeats:
-        z, log_weight = normal_rule()
+        z, log_weight = normal_quadrature()
         eta = eta[..., None] + xp.exp(values["log_judge_item"])[..., judge][..., None] * z
-        logs = log_every_level(eta, cuts[..., whose, criterion, :][..., None, :], density.levels, xp)
+        logs = level_log_probabilities(eta, cuts[..., whose, criterion, :][..., None, :], density.levels, xp)
         together = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
         return log_expectation(together, log_weight, xp), part["weight"]
     lower, upper = (cuts[..., whose, criterion, part[side]] for side in ("lower", "upper"))
-    return log_level(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+    return log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 
-def people_seen(
+def people_perceptions(
     density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """Items as people perceive them, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
@@ -137,9 +142,9 @@ def people_part(
     density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """Log probability of each distinct human score, shape (..., scores), and its weight."""
-    eta, cuts = people_seen(density, values, part, xp)
+    eta, cuts = people_perceptions(density, values, part, xp)
     lower, upper = (cuts[..., part["criterion"], part[side]] for side in ("lower", "upper"))
-    return log_level(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+    return log_level_probability(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 
 def starts(density: ScoresLayout, data: Data) -> list[Values]:

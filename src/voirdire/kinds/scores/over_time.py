@@ -7,7 +7,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.chances import score_probabilities
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
 from voirdire.model.terms.raters import log_noise
@@ -17,7 +17,7 @@ from voirdire.trust.walk import Habit
 from voirdire.typing import Floats
 
 
-def over_time(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
+def residuals_over_time(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
     """Of every score, at the centre of the posterior; None where the table has no times."""
     table = problem.table
     if table.time is None:
@@ -38,7 +38,7 @@ def over_time(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
 
 def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
     """Severity as :meth:`.Fit.judges` has it; none of models without it. On a continuous scale by typical noise."""
-    table, values, form = problem.table, posterior.central_values, form_of(problem.model)
+    table, values, form = problem.table, posterior.central_values, score_form_module(problem.model)
     if "severity" not in values or form not in (ordinal, continuous):
         return ()
     codes, one = (table.judge, table.criterion, table.item), problem.unit[1]
@@ -60,7 +60,7 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
 
 def _expected_scores(problem: ScoresProblem, posterior: Posterior) -> Floats:
     """Expected score of every row; of a baseline, the mean of the item's scores."""
-    table, form = problem.table, form_of(problem.model)
+    table, form = problem.table, score_form_module(problem.model)
     codes = (table.judge, table.criterion, table.item)
     if form is ordinal:
         levels = np.array(problem.scale.levels, dtype=float)

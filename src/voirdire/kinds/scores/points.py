@@ -7,7 +7,7 @@ import numpy as np
 from voirdire.kinds.scores.perceived import perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.arrays import log_normal_cdf
-from voirdire.model.terms.censored import HALF, log_score
+from voirdire.model.terms.censored import HALF, score_log_density
 from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
@@ -48,11 +48,11 @@ def log_score_density(
     mu, spread = predicted_moments(problem, values, judge, criterion, item)
     number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
     end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
-    log: Floats = log_score(number, end, mu, np.log(spread), np)
+    log: Floats = score_log_density(number, end, mu, np.log(spread), np)
     return np.where(end == 0, log - np.log(problem.scale.range), log)
 
 
-def beyond_ends(
+def expected_uncensored_scores(
     problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
 ) -> Floats:
     """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.

@@ -8,7 +8,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.chances import score_probabilities
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
 from voirdire.tables.encode import level_positions
@@ -39,7 +39,7 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
         An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
     """
     problems, given = Problems("scores"), read_scores(table, answered=False)
-    form = form_of(problem.model)
+    form = score_form_module(problem.model)
     if form not in (ordinal, continuous):
         problems.stop(f"predict() needs a model of single scores, and {problem.model.name} has none")
     codes: dict[str, Ints] = {}

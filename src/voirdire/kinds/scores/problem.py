@@ -14,16 +14,16 @@ from voirdire.kinds.checks import orientation_check
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.density import ScoresDensity, form_of
+from voirdire.kinds.scores.density import ScoresDensity, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
 from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.scores.score_counts import (
     answers_per_cell,
-    groups_of,
+    group_per_judge,
     has_repeats,
-    human_score_shares,
+    human_scores_per_cell,
     report_unrated,
 )
 from voirdire.model.problem import Check, Problem
@@ -103,7 +103,7 @@ class ScoresProblem(Problem):
     @property
     def in_points(self) -> bool:
         """True if the model takes scores as numbers, so that its results are in points of the scale."""
-        return form_of(self.model) is not ordinal
+        return score_form_module(self.model) is not ordinal
 
     @property
     def unit(self) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def encode_scores(
         The levels of the scale; without it, the whole numbers from the lowest score to the highest. Of models that take
         scores as numbers, the ends of the scale.
     criteria : path, dataframe, Votes or OnCriteria, optional
-        Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criteria`.
+        Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criterion_importance`.
     repeats : bool, optional
         Whether the model has its term for repeated scores; by default, whether the table has them.
     complete : bool
@@ -189,7 +189,7 @@ def encode_scores(
             f"model {model.name} has no [anchors] section, so it cannot use anchors; take rating-severity or "
             "rating-discrimination"
         )
-    problems, form = Problems("scores"), form_of(model)
+    problems, form = Problems("scores"), score_form_module(model)
     if model.context is not None and (form is not ordinal or model.reliability.kind != AlikeRaters.kind):
         raise InputError(
             f"model {model.name}: [context] is for models with [cutpoints] and {AlikeRaters.kind}, as rating-contexts"
@@ -197,13 +197,13 @@ def encode_scores(
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
         report_unrated(table, problems)
-    groups_of(table, problems)
+    group_per_judge(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised
-    votes, weights = weighing.read_criteria(criteria, table.criteria).check(model)
+    votes, weights = weighing.read_criterion_importance(criteria, table.criteria).check(model)
     if votes is not None:
         table = with_judges(table, votes.judges)
-    groups, judge_group = groups_of(table, problems)
+    groups, judge_group = group_per_judge(table, problems)
     sizes = (len(table.criteria), len(table.items))
     repeats = (has_repeats(table) if repeats is None else repeats) and model.repeats is not None
     codes = (table.judge, table.criterion, table.item)
@@ -253,13 +253,13 @@ def encode_scores(
     if anchors is not None:
         how = {"ordinal": form is ordinal, "declared": levels is not None}
         people = read_scored_anchors(anchors, table, scale, **how)
-        people = people.in_contexts_of(table) if contexts else people
+        people = people.recode_contexts(table) if contexts else people
         data["anchors"] = _encode_people(people, scale, form, contexts)
     if votes is not None:
         data["criteria"] = weighing.encode_criteria_votes(votes, table.judges, table.criteria)
         if answer_weight is not None:
             data["criteria"]["weight"] *= answer_weight[data["criteria"]["judge"]]
-    density = replace(density, anchors=() if people is None else human_score_shares(people.table, sizes))
+    density = replace(density, anchors=() if people is None else human_scores_per_cell(people.table, sizes))
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
         density,

@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.residuals import residuals_by_scale
-from voirdire.trust.families import point_without_items
+from voirdire.trust.families import posterior_with_equal_items
 from voirdire.trust.noise import FEWEST, ODDS, Shared, noise_odds, shared_variance
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
@@ -39,7 +39,7 @@ class Randomness(NamedTuple):
 
 def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomness | None:
     """How far scores are at random; None where the model learns the noise of every judge."""
-    alike = residuals_by_scale(problem, point_without_items(problem, posterior.centre))
+    alike = residuals_by_scale(problem, posterior_with_equal_items(problem, posterior.centre))
     if isinstance(alike, SharedErrors):
         return None
     found = Randomness(shared_variance(alike), None)
@@ -50,7 +50,7 @@ def estimate_randomness(problem: ScoresProblem, posterior: Posterior) -> Randomn
     return found._replace(odds=odds)
 
 
-def chance_of_use(problem: ScoresProblem, x: Floats) -> Floats | None:
+def informative_judge_probability(problem: ScoresProblem, x: Floats) -> Floats | None:
     """Probability that each judge's scores are of use, 1 of those who are not named as noise; None if none is.
 
     Even odds a priori, at a point of the posterior. Models that learn how good judges are need none.

@@ -19,12 +19,12 @@ from voirdire.kinds.quantities import (
     rescale_draws,
 )
 from voirdire.kinds.scores import continuous, ordinal
-from voirdire.kinds.scores.density import ScoresDensity, form_of
+from voirdire.kinds.scores.density import ScoresDensity, score_form_module
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.votes import results as summaries
-from voirdire.model.natural_scales import quantity_fact
+from voirdire.model.natural_scales import unit_and_definition
 from voirdire.model.terms.arrays import LOGISTIC, log_normal_cdf
-from voirdire.model.terms.cumulative import log_every_level
+from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.raters import judge_discriminations, log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import total_severity
@@ -102,7 +102,7 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     Where ``lower`` ends and ``upper`` begins on the scale of the strengths, the judge's severity not included. None
     where the model takes scores as numbers.
     """
-    if form_of(problem.model) is not ordinal:
+    if score_form_module(problem.model) is not ordinal:
         names_only: Columns = {"criterion": np.array([], dtype=object)}
         return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
     shown = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)["cutpoint"]
@@ -141,7 +141,7 @@ def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     return found
 
 
-def group_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
 
     ``mean`` averages the group's judges, each judge's scores first; ``severity`` is the mean of its judges' severities.
@@ -179,29 +179,29 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     strength = values["strength"]
     lead = strength.shape[:-2]
     missing = np.full((*lead, density.judges), np.nan)
-    if form_of(problem.model) not in (ordinal, continuous):
+    if score_form_module(problem.model) not in (ordinal, continuous):
         return {"reliability": missing}
-    right, one = p_right(problem, values), problem.unit[1]
+    right, one = correct_order_probability(problem, values), problem.unit[1]
     found = {
         "reliability": missing,
         "p_right": right,
         "severity": one * total_severity(values, problem.judge_group),
     }
-    if form_of(problem.model) is ordinal and ordinal.by_judge(problem.density):
+    if score_form_module(problem.model) is ordinal and ordinal.has_judge_cutpoints(problem.density):
         found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, density.judges))
     own = judge_discriminations(values, np)
     if own is not None:
         slope = own
         found |= {"reliability": right, "discrimination": slope}
-    if form_of(problem.model) is continuous:
+    if score_form_module(problem.model) is continuous:
         noise = np.sqrt(np.exp(2.0 * log_noise(values)).mean(axis=-1))
         found |= {"reliability": right, "noise": one * noise}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
             np.exp(2.0 * values["log_noise"])
-            if form_of(problem.model) is continuous
+            if score_form_module(problem.model) is continuous
             else np.full_like(slope, LOGISTIC)
         )
         found["variance_item"] = one**2 * item
@@ -219,9 +219,9 @@ def person_preference(problem: ScoresProblem, values: Values) -> Preference | No
     values : dict of array
         The centre.
     """
-    if form_of(problem.model) is ordinal:
+    if score_form_module(problem.model) is ordinal:
         return Preference(scale=TWO_SCORES / float(np.exp(values.get("log_people", 0.0))))
-    if form_of(problem.model) is not continuous:
+    if score_form_module(problem.model) is not continuous:
         return None
     if "log_noise_people" in values:
         noise = float(np.exp(values["log_noise_people"]))
@@ -238,13 +238,13 @@ def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
 
     def in_points(name: str, draws: Floats) -> Floats:
         moved = name in ("strength", "level", "score", "score_panel", "score_target")
-        return one * draws + zero * moved if quantity_fact(name, "").units == "" else draws
+        return one * draws + zero * moved if unit_and_definition(name, "").units == "" else draws
 
     found = parameter_quantities(problem, values)
     if "weight" in found or "strength" in values:
         found |= item_score_quantities(problem, values)
     found = rescale_draws(found, in_points) if problem.in_points else found
-    if form_of(problem.model) is ordinal:
+    if score_form_module(problem.model) is ordinal:
         found = with_cutpoints(found, problem, values)
     return found | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
 
@@ -259,14 +259,14 @@ def with_cutpoints(found: Quantities, problem: ScoresProblem, values: Values) ->
     return kept | {"cutpoint": Quantity(cuts, dims) if own else Quantity(cuts[..., 0, :, :], dims[1:])}
 
 
-def p_right(problem: ScoresProblem, values: Values) -> Floats:
+def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
     """Probability that a judge gives the better of a typical pair the higher score, ties half, shape (..., judges).
 
     The mean over criteria; the pair lies around the panel's middle, and on a continuous scale away from its ends.
     """
     density, strength = problem.density, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
-    if form_of(problem.model) is continuous:
+    if score_form_module(problem.model) is continuous:
         noise = np.exp(2.0 * log_noise(values))
         for component in ("log_judge_item", "log_taste_spread"):
             if component in values:
@@ -304,7 +304,9 @@ def _level_probabilities(
     spread = np.sqrt(variance)[..., None]
     return np.asarray(
         sum(
-            weight / weights.sum() * np.exp(np.stack(log_every_level(eta + spread * z, cuts, levels, np), -1))
+            weight
+            / weights.sum()
+            * np.exp(np.stack(level_log_probabilities(eta + spread * z, cuts, levels, np), -1))
             for z, weight in zip(nodes, weights, strict=True)
         )
     )

@@ -14,7 +14,7 @@ from voirdire.typing import Ints
 ONE_GROUP = "all"
 
 
-def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]:
+def group_per_judge(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]:
     """Names of the groups and the group of each judge; a judge of two groups, or of none, is a problem.
 
     Examples
@@ -22,7 +22,7 @@ def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
     >>> table = pd.DataFrame({"judge": ["a", "b"], "group": ["g", "h"], "item": "x", "score": [1, 2]})
-    >>> groups_of(read_scores(table), Problems("scores"))
+    >>> group_per_judge(read_scores(table), Problems("scores"))
     (('g', 'h'), array([0, 1]))
     """
     found = np.zeros(len(table.judges), dtype=np.int64)
@@ -80,14 +80,14 @@ def answers_per_cell(table: Scores) -> tuple[float, float]:
     return round(cells / max(len(np.unique(unit)), 1), 1), round(table.rows / max(cells, 1), 1)
 
 
-def human_score_shares(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, float], ...]:
+def human_scores_per_cell(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, float], ...]:
     """Shares of the cells (criteria, items) that have so many human scores.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from voirdire.tables.scores import read_scores
-    >>> human_score_shares(read_scores(pd.DataFrame({"item": list("xxy"), "score": 1}), judge="people"), (1, 4))
+    >>> human_scores_per_cell(read_scores(pd.DataFrame({"item": list("xxy"), "score": 1}), judge="people"), (1, 4))
     ((0.25, 1.0), (0.25, 2.0))
     """
     cell = people.criterion * sizes[1] + people.item

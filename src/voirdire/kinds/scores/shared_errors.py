@@ -116,7 +116,7 @@ def _mean_errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, In
     """
     table, values = problem.table, posterior.central_values
     codes = (table.judge, table.criterion, table.item)
-    seen = points.beyond_ends(problem, values, table.score, *codes)
+    seen = points.expected_uncensored_scores(problem, values, table.score, *codes)
     criteria, items = len(problem.criteria), len(problem.items)
     place, y = _place_means((table.judge * criteria + table.criterion) * items + table.item, seen)
     units = criteria * items

@@ -128,7 +128,7 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Free
     theta = values["strength"]
     criteria = theta.shape[1]
     prior = next(one.prior for one in problem.density.parameters if one.name == "strength")
-    if not problem.density.is_nested and isinstance(prior, Spread) and prior.of:
+    if not problem.density.uses_marginal_likelihood and isinstance(prior, Spread) and prior.of:
         information = problem.density.information("strength", values, np)[..., 0, 0]
         told = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
         kept = np.maximum(np.broadcast_to(told / (1.0 + told), theta.shape[:2]), LEAST)
@@ -136,15 +136,15 @@ def shrinkage_removal(problem: ScoresProblem, values: dict[str, Floats]) -> Free
         return Freeing(one / kept[..., None], one * np.sqrt(kept)[..., None])
     centred = theta - theta.mean(axis=0)
     left = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (theta.shape[2] * (len(theta) - 1))
-    if not problem.density.is_nested:
-        return removal_from_covariances(np.eye(criteria) * prior.sd**2, np.diag(left.diagonal()))  # type: ignore[union-attr]
+    if not problem.density.uses_marginal_likelihood:
+        return shrinkage_removal_from_covariances(np.eye(criteria) * prior.sd**2, np.diag(left.diagonal()))  # type: ignore[union-attr]
     sigma = np.diag(np.exp(2.0 * values["log_spread"]).mean(axis=0))
     if "log_general_spread" in values:
         sigma = sigma + np.exp(2.0 * values["log_general_spread"]).mean()
-    return removal_from_covariances(sigma, left)
+    return shrinkage_removal_from_covariances(sigma, left)
 
 
-def removal_from_covariances(sigma: Floats, left: Floats) -> Freeing:
+def shrinkage_removal_from_covariances(sigma: Floats, left: Floats) -> Freeing:
     """B = 1 - V Sigma^-1 of Sigma ``sigma`` and V ``left``, shape (criteria, criteria) each.
 
     With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
@@ -197,7 +197,7 @@ def item_systems(problem: ScoresProblem) -> dict[str, int]:
     return dict(zip(problem.items, where.system.tolist(), strict=True))
 
 
-def subject_draws(problem: ScoresProblem, posterior: Posterior) -> Floats:
+def system_draws_about_subject(problem: ScoresProblem, posterior: Posterior) -> Floats:
     """Draws of what every system is worth to whom scores are about, shape (draws, systems)."""
     drawn = system_draws(problem, posterior)
     return find_gap(problem, drawn, item_systems(problem)).of(drawn) if problem.about == TARGET else drawn
@@ -209,7 +209,7 @@ def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None
     if where is None or posterior.values is None:
         return None
     member = where.system[:, None] == np.arange(len(problem.table.systems))
-    drawn = subject_draws(problem, posterior)
+    drawn = system_draws_about_subject(problem, posterior)
     return Rivals("system", problem.table.systems, member / member.sum(axis=0), drawn)
 
 
@@ -230,7 +230,9 @@ def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed
     return {name: column[order] for name, column in columns.items()}
 
 
-def spread_in_contexts(problem: ScoresProblem, posterior: Posterior, two: tuple[str, str]) -> float:
+def difference_variance_over_contexts(
+    problem: ScoresProblem, posterior: Posterior, two: tuple[str, str]
+) -> float:
     """Variance over contexts of how far the answers of two systems are apart, in the unit of scores."""
     where, values = systems_and_contexts(problem.table), posterior.values
     assert where is not None

@@ -8,7 +8,7 @@ from voirdire.errors import InputError
 from voirdire.kinds.further_terms import model_with_terms, why_no_families
 from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.score_counts import has_repeats
 from voirdire.model.specs import Model, load_model
@@ -29,7 +29,7 @@ SECTIONS = {
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
 
 
-def model_of(table: Scores, request: Request) -> Model:
+def model_from_terms(table: Scores, request: Request) -> Model:
     """The model of a sum of terms.
 
     Raises
@@ -44,7 +44,7 @@ def model_of(table: Scores, request: Request) -> Model:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(judge, item, context, 1) for judge in "ab" for item in "xy" for context in "pq"]
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"]))
-    >>> found = model_of(table, Request(terms=parse_terms("item + item:context + judge:time")))
+    >>> found = model_from_terms(table, Request(terms=parse_terms("item + item:context + judge:time")))
     >>> sorted(found.sections), [row.words for row in found.terms]
     (['anchors', 'context', 'cutpoints', 'reliability', 'severity', 'strength', 'weights'], ['judge:time'])
     """
@@ -75,7 +75,7 @@ def check_terms(model: Model) -> None:
     InputError
     """
     words = ", ".join(row.words for row in model.terms)
-    if form_of(model) is not ordinal:
+    if score_form_module(model) is not ordinal:
         raise InputError(
             f"terms {words}: {model.name} takes scores as numbers, which go without such terms; name the levels of a "
             "scale (levels=, --levels), or leave them out"

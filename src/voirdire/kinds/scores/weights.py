@@ -55,7 +55,7 @@ class OnCriteria(NamedTuple):
         return self
 
 
-def read_criteria(
+def read_criterion_importance(
     table: object, criteria: Sequence[str], *, ties: bool = False, answers: str = "scores"
 ) -> OnCriteria:
     """Read a table that says how much criteria matter.
@@ -84,7 +84,7 @@ def read_criteria(
     Examples
     --------
     >>> import pandas as pd
-    >>> read_criteria(pd.DataFrame({"criterion": ["b", "a"], "weight": [3, 1]}), ["a", "b"]).weights
+    >>> read_criterion_importance(pd.DataFrame({"criterion": ["b", "a"], "weight": [3, 1]}), ["a", "b"]).weights
     (0.25, 0.75)
     """
     if table is None or isinstance(table, OnCriteria):

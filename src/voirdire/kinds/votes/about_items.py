@@ -15,7 +15,7 @@ from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats
 
 
-def compared_items(problem: VotesProblem, table: object) -> ItemQuestions:
+def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
     """Comparisons of a table: P(first) = sigmoid(s_first - s_second), and P(the first is better).
 
     Parameters

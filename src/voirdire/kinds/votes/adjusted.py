@@ -55,7 +55,7 @@ def judge_slopes(problem: VotesProblem, values: Values) -> Floats:
 
 def covariate_means(problem: VotesProblem) -> Floats:
     """Mean of covariates over an item's votes by each judge, times the judge's share: (covariates, judges, items)."""
-    votes, sides = problem.coded_votes, sides_of(problem)
+    votes, sides = problem.coded_votes, pair_covariates(problem)
     total = votes.counts.sum(axis=1).astype(float)
     judges, items = len(problem.judges), len(problem.items)
     item = np.concatenate([votes.first, votes.second])
@@ -78,7 +78,7 @@ def covariate_checks(problem: VotesProblem, posterior: Posterior, prob: float = 
     out = [] if OWN_FAMILY not in found else [_own_family_check(problem, posterior, prob)]
     if not plain:
         return out
-    fixed = [problem.covariates[c] for c in plain if _is_of_items(problem, c)]
+    fixed = [problem.covariates[c] for c in plain if _is_constant_per_item(problem, c)]
     sure = separating_covariates(problem, plain)
     said = [
         f"{name} {row['effect']:+.2f}{_interval_text(row)} log-odds for each {row['unit']:.3g}"
@@ -104,7 +104,7 @@ def _interval_text(row: dict[str, Any]) -> str:
     return "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
 
 
-def sides_of(problem: VotesProblem) -> Floats:
+def pair_covariates(problem: VotesProblem) -> Floats:
     """Covariates of both items of each cell, shape (cells, 2, covariates)."""
     votes = problem.votes
     assert isinstance(votes, ContextVotes)
@@ -114,7 +114,7 @@ def sides_of(problem: VotesProblem) -> Floats:
 
 def separating_covariates(problem: VotesProblem, among: list[int]) -> list[str]:
     """Covariates whose difference alone tells who won each vote."""
-    votes, sides = problem.votes, sides_of(problem)
+    votes, sides = problem.votes, pair_covariates(problem)
     found = []
     for c in among:
         d = sides[:, 0, c] - sides[:, 1, c]
@@ -125,10 +125,10 @@ def separating_covariates(problem: VotesProblem, among: list[int]) -> list[str]:
     return found
 
 
-def _is_of_items(problem: VotesProblem, c: int) -> bool:
+def _is_constant_per_item(problem: VotesProblem, c: int) -> bool:
     votes = problem.votes
     item = np.concatenate([votes.first, votes.second])
-    z = sides_of(problem)[:, :, c].T.ravel()
+    z = pair_covariates(problem)[:, :, c].T.ravel()
     size = np.maximum(np.bincount(item, minlength=len(problem.items)), 1)
     mean = np.bincount(item, z, len(problem.items)) / size
     return bool(((z - mean[item]) ** 2).max() < FLAT)

@@ -24,7 +24,7 @@ from voirdire.tables.votes import VoteRows
 from voirdire.typing import Bools, Floats, Ints
 
 
-def held_out(model: Model, votes: Votes, here: Bools) -> Seen:
+def evaluate_held_out(model: Model, votes: Votes, here: Bools) -> Seen:
     """Log probability of some votes, of a fit that has not seen them; and whether each was the most probable answer.
 
     Parameters
@@ -37,12 +37,12 @@ def held_out(model: Model, votes: Votes, here: Bools) -> Seen:
     >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> votes = read_votes(pd.DataFrame({"judge": ["a"] * 2, "first": "x", "second": "y", "winner": "x"}))
-    >>> log, right = held_out(load_model("bradley-terry"), votes, np.array([True, False]))
+    >>> log, right = evaluate_held_out(load_model("bradley-terry"), votes, np.array([True, False]))
     >>> bool(log[0] > np.log(0.5)), right.tolist()
     (True, [1.0])
     """
     added = resolve_terms(model, VoteRows(votes), {}) if model.terms else NOTHING_ADDED
-    return held_out_votes(
+    return evaluate_held_out_votes(
         votes, here, lambda seen: encode_votes(model, seen, ties=votes.has_ties, keep_empty=True), added
     )
 
@@ -54,7 +54,7 @@ def _leave_out_votes(votes: Votes, here: Bools) -> Votes:
     return replace(votes, counts=counts)
 
 
-def held_out_votes(
+def evaluate_held_out_votes(
     votes: Votes, here: Bools, posed: Callable[[Votes], Problem], added: Resolved = NOTHING_ADDED
 ) -> Seen:
     """As :func:`answers`, of any problem with votes that ``posed`` makes of those that are seen."""
@@ -81,7 +81,7 @@ def vote_answers(problem: VotesProblem) -> list[Answers]:
     return found + ([_people_answers(problem)] if problem.anchors is not None else [])
 
 
-def single_answers(problem: VotesProblem) -> tuple[Ints, ...]:
+def single_vote_codes(problem: VotesProblem) -> tuple[Ints, ...]:
     """Judge, criterion, first, second, context and cell where there are such, and outcome of every vote."""
     votes = problem.coded_votes
     criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
@@ -101,7 +101,7 @@ def single_answers(problem: VotesProblem) -> tuple[Ints, ...]:
 
 
 def _item_vote_answers(problem: VotesProblem) -> Answers:
-    single = single_answers(problem)
+    single = single_vote_codes(problem)
     # answers that are alike have the same probability: each is computed once
     distinct, which = np.unique(np.column_stack(single), axis=0, return_inverse=True)
     *rows, outcome = distinct.T
@@ -121,7 +121,7 @@ def _criterion_vote_answers(problem: VotesProblem) -> Answers:
     votes = problem.criteria_votes
     assert votes is not None  # else there is no such table
     cell, outcome = np.nonzero(votes.counts)
-    judge, first, second = (codes[cell] for codes in coded_criteria(problem)[:3])
+    judge, first, second = (codes[cell] for codes in criterion_vote_codes(problem)[:3])
 
     def log_probability(values: Values) -> Floats:
         return _log_chosen(
@@ -135,7 +135,7 @@ def _criterion_vote_answers(problem: VotesProblem) -> Answers:
     return Answers(CRITERIA, log_probability, which, outcome[which], about, 20 * len(cell))
 
 
-def coded_criteria(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]:
+def criterion_vote_codes(problem: VotesProblem) -> tuple[Ints, Ints, Ints, Ints]:
     """Judge, first and second of each cell of votes on criteria, in the problem's coding, and its counts."""
     votes = problem.criteria_votes
     assert votes is not None  # else there is no such table
@@ -150,7 +150,7 @@ def _people_answers(problem: VotesProblem) -> Answers:
     pair, outcome = np.nonzero(counts)
 
     def log_probability(values: Values) -> Floats:
-        logs = [of for of, _ in density.people_parts(values, problem.data, np)]
+        logs = [of for of, _ in density.people_log_probabilities(values, problem.data, np)]
         first, second = logs[:2]
         if len(logs) > 2:
             first, second = first + logs[3], second + logs[3]

@@ -47,13 +47,13 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
     >>> refit_resampled(problem, find_mode(problem).x, 20, np.random.default_rng(0)).shape
     (20, 1)
     """
-    if not _is_plain(problem):
+    if not _is_plain_bradley_terry(problem):
         return refit_modes(problem.density, lambda: resample_votes(problem, rng), resamples, mode)
     part = problem.data["votes"]
     per = max(1, NUMBERS // max(len(part["weight"]), 1))
     sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
     return np.concatenate(
-        [_bradley_terry(problem, mode, _resample_weights(part, size, rng)) for size in sizes]
+        [_bradley_terry_modes(problem, mode, _resample_weights(part, size, rng)) for size in sizes]
     )
 
 
@@ -70,7 +70,7 @@ def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
     return encode_votes(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
 
 
-def _is_plain(problem: VotesProblem) -> bool:
+def _is_plain_bradley_terry(problem: VotesProblem) -> bool:
     """True if the model is Bradley-Terry without ties, of whole votes, and small enough for its curvature."""
     density = problem.density
     model = density.model
@@ -90,7 +90,7 @@ def _resample_weights(part: dict[str, Any], resamples: int, rng: np.random.Gener
     return rng.multinomial(round(total), part["weight"] / total, resamples).astype(float)
 
 
-def _bradley_terry(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats:
+def _bradley_terry_modes(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats:
     """Modes under other weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
     density, part = problem.density, problem.data["votes"]
     theta, arrived = _fixed_curvature_steps(

@@ -12,7 +12,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.votes.contexts import by_context, cell_contexts, further_codes
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.layout import difference_effects, tie_habits
+from voirdire.kinds.votes.layout import difference_effects, tie_propensity_effects
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
@@ -47,7 +47,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
         An item, judge or criterion that the fit does not know.
     """
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    votes = _in_known_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
+    votes = _recode_contexts(problem, read_votes(table, **known, answered=False))  # type: ignore[arg-type]
     cell = cell_probabilities(problem.model, problem.density, some_draws(posterior), votes)
     rows = cell[votes.row_cell]
     columns: Columns = {
@@ -62,7 +62,7 @@ def predict_votes(problem: VotesProblem, posterior: Posterior, table: object) ->
     return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
 
 
-def _in_known_contexts(problem: VotesProblem, votes: Votes) -> Votes:
+def _recode_contexts(problem: VotesProblem, votes: Votes) -> Votes:
     """Votes by the contexts of a problem; -1 for a context that it does not know."""
     if not problem.density.contexts or votes.row_context is None:
         return votes
@@ -141,11 +141,11 @@ def answer_probabilities(
     >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, zero, zero, zero, one).round(3).tolist()
     [[0.881, 0.119, 0.0]]
     """
-    logs = log_answers(density, values, judge, criterion, first, second, context, further)
+    logs = answer_log_probabilities(density, values, judge, criterion, first, second, context, further)
     return _three_probabilities(density, logs)
 
 
-def log_answers(
+def answer_log_probabilities(
     density: VotesDensity,
     values: Values,
     judge: Ints,
@@ -157,15 +157,17 @@ def log_answers(
     xp: Any = np,
 ) -> list[Array]:
     """As :func:`answer_probabilities`, logarithms of first, second and, where there are ties, tie."""
-    part = _comparison_part(density, values, judge, criterion, first, second, context, further)
+    part = _comparison_data(density, values, judge, criterion, first, second, context, further)
     d = strength_difference(values["strength"], criterion, first, second)
     if "pair_context" in part:
         d = d + difference_effects(density, values, part)
-    habits = tie_habits(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
-    return _log_by_difference(density, values, d, judge, criterion, habits, xp)
+    habits = (
+        tie_propensity_effects(density, values, part, judge, np.arange(len(judge))) if density.ties else 0.0
+    )
+    return _log_probabilities_by_difference(density, values, d, judge, criterion, habits, xp)
 
 
-def log_on_criteria(
+def criterion_vote_log_probabilities(
     density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints, xp: Any = np
 ) -> list[Array]:
     """Log probability of first, second (and tie) of each vote on criteria.
@@ -175,18 +177,23 @@ def log_on_criteria(
     >>> from voirdire.model.specs import load_model
     >>> density = VotesDensity(load_model("maple-fixed-reliability"), judges=1, criteria=2, items=2, ties=False)
     >>> zero, one = np.array([0]), np.array([1])
-    >>> np.exp(log_on_criteria(density, {"weight": np.array([1.0, -1.0])}, zero, zero, one)).round(3).ravel().tolist()
+    >>> values = {"weight": np.array([1.0, -1.0])}
+    >>> np.exp(criterion_vote_log_probabilities(density, values, zero, zero, one)).round(3).ravel().tolist()
     [0.881, 0.119]
     """
     d = values["weight"][..., first] - values["weight"][..., second]
-    return _log_by_difference(density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp)
+    return _log_probabilities_by_difference(
+        density, values, d, judge, np.full(len(judge), density.criteria), 0.0, xp
+    )
 
 
 def criterion_vote_probabilities(
     density: VotesDensity, values: Values, judge: Ints, first: Ints, second: Ints
 ) -> Floats:
     """Probability of (first, second, tie) of each vote on criteria, shape (..., votes, 3)."""
-    return _three_probabilities(density, log_on_criteria(density, values, judge, first, second))
+    return _three_probabilities(
+        density, criterion_vote_log_probabilities(density, values, judge, first, second)
+    )
 
 
 def _three_probabilities(density: VotesDensity, logs: list[Array]) -> Floats:
@@ -195,7 +202,7 @@ def _three_probabilities(density: VotesDensity, logs: list[Array]) -> Floats:
     return found
 
 
-def _log_by_difference(
+def _log_probabilities_by_difference(
     density: VotesDensity, values: Values, d: Array, judge: Ints, criterion: Ints, habits: Any, xp: Any
 ) -> list[Array]:
     """Logarithms of the answers by what the first is worth more to the judge."""
@@ -228,12 +235,12 @@ def strength_differences(
     further: Mapping[str, Any] | None = None,
 ) -> Floats:
     """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
-    part = _comparison_part(density, values, judge, criterion, first, second, context, further)
+    part = _comparison_data(density, values, judge, criterion, first, second, context, further)
     d = strength_difference(values["strength"], criterion, first, second)
     return np.asarray(d + difference_effects(density, values, part) if "pair_context" in part else d)
 
 
-def _comparison_part(
+def _comparison_data(
     density: VotesDensity,
     values: Values,
     judge: Ints,
@@ -274,7 +281,7 @@ def sample_new_context(density: VotesDensity, values: Values, rng: np.random.Gen
     ]
 
 
-def check_single(problem: VotesProblem) -> None:
+def refuse_pooled_models(problem: VotesProblem) -> None:
     """Refuse models that pool votes before they look at them.
 
     Raises

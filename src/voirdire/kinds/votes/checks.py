@@ -12,7 +12,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import add_reversed_judges, below_chance_check
 from voirdire.kinds.votes import adjusted, groups
-from voirdire.kinds.votes.over_time import over_time
+from voirdire.kinds.votes.over_time import residuals_over_time
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.trust import trust_checks
 from voirdire.model.problem import Check, list_names
@@ -134,5 +134,5 @@ def all_checks(
         *groups.contexts_check(problem, posterior),
         *adjusted.covariate_checks(problem, posterior),
         *trust_checks(problem, posterior, judges, seed, chosen),
-        *check_drift(over_time(problem, posterior), seed=seed),
+        *check_drift(residuals_over_time(problem, posterior), seed=seed),
     ]

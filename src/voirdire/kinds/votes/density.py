@@ -11,8 +11,8 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
 from voirdire.kinds.in_contexts import strengths_over_contexts
-from voirdire.kinds.votes.field import field_of
-from voirdire.kinds.votes.layout import VotesLayout, difference_effects, mirror_values, tie_habits
+from voirdire.kinds.votes.field import build_latent_field
+from voirdire.kinds.votes.layout import VotesLayout, difference_effects, mirror_values, tie_propensity_effects
 from voirdire.kinds.votes.starts import alternative_starts, starting_point
 from voirdire.model.density import Data
 from voirdire.model.panel_density import added_parameters
@@ -79,13 +79,13 @@ class VotesDensity(VotesLayout):
         return strengths_over_contexts(values, self.over)
 
     @property
-    def is_nested(self) -> bool:
+    def uses_marginal_likelihood(self) -> bool:
         """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
         return any(isinstance(parameter.prior, LogExponential) for parameter in self.parameters)
 
     def latent_model(self, data: Data) -> Field:
-        """See :func:`.votes.field.field_of`."""
-        return field_of(self, data)
+        """See :func:`.votes.field.build_latent_field`."""
+        return build_latent_field(self, data)
 
     @property
     def has_mirror(self) -> bool:
@@ -109,28 +109,28 @@ class VotesDensity(VotesLayout):
                 judge, pair = part["tie_judge"], part["tie_pair"]
                 propensity = TIES[self.model.ties.kind].log_tie_propensity(values, judge)
                 if "pair_context" in part:
-                    propensity = propensity + tie_habits(self, values, part, judge, pair)
+                    propensity = propensity + tie_propensity_effects(self, values, part, judge, pair)
                 tie, decided = log_tie_parts(
                     propensity, reliability.scaled_difference(values, d, judge, pair, xp), xp
                 )
                 parts += [(tie, part["tied"]), (decided, part["decided"])]
         return parts
 
-    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_parts`, of ``data["anchors"]``."""
+    def people_log_probabilities(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_probabilities_and_counts`, of ``data["anchors"]``."""
         if not self.anchors or self.model.anchors is None:
             return []
         ties = self.ties and self.model.ties is not None
         return ANCHORS[self.model.anchors.kind].log_parts(values, data["anchors"], ties, xp)
 
-    def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts`."""
+    def outcome_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_probabilities_and_counts`."""
         return [
             f"{table}_{part}" for table in self._vote_tables(data) for part in ("decided", *self._tie_names)
         ]
 
-    def people_names(self) -> list[str]:
-        """A name for each of :meth:`people_parts`."""
+    def people_outcome_names(self) -> list[str]:
+        """A name for each of :meth:`people_log_probabilities`."""
         return [f"anchors_{part}" for part in ("first", "second", *self._tie_names) if self.anchors]
 
     @property
@@ -144,7 +144,7 @@ class VotesDensity(VotesLayout):
         """A point that takes every judge as fairly reliable, so that it follows the majority."""
         return [starting_point(self, data, np.ones(self.judges))]
 
-    def likelihood_starts(self, rng: np.random.Generator, count: int) -> Floats:
+    def maple_starting_points(self, rng: np.random.Generator, count: int) -> Floats:
         """Strengths of Normal(0, 0.01), reliabilities of 0.8, weights equal: the models of the paper, without ties."""
         model = self.model
         if model.strength.kind != "normal" or model.reliability.kind not in ("one-coin", "fixed"):
@@ -163,7 +163,7 @@ class VotesDensity(VotesLayout):
                 starts[:, part] = np.log(PAPER_START / (1 - PAPER_START)) if name == "reliability" else 0.0
         return starts
 
-    def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
+    def additional_starts(self, x: Floats, data: Data) -> list[Floats]:
         """The mirror of the mode, and a start whose judges' signs come from how they agree; see :mod:`.starts`."""
         return alternative_starts(self, x, data)
 

@@ -11,8 +11,12 @@ import numpy as np
 
 from voirdire.infer.outcomes import Outcome, counted_outcome
 from voirdire.kinds.answers import sample_categorical
-from voirdire.kinds.votes.answers import coded_criteria
-from voirdire.kinds.votes.chances import cell_probabilities, log_answers, log_on_criteria
+from voirdire.kinds.votes.answers import criterion_vote_codes
+from voirdire.kinds.votes.chances import (
+    answer_log_probabilities,
+    cell_probabilities,
+    criterion_vote_log_probabilities,
+)
 from voirdire.kinds.votes.contexts import ContextVotes, cell_contexts, further_codes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.arrays import Array
@@ -38,23 +42,23 @@ def vote_outcomes(problem: VotesProblem) -> list[Outcome]:
     )
 
     def on_items(values: Values, xp: Any) -> list[Array]:
-        return log_answers(density, values, *asked, xp)
+        return answer_log_probabilities(density, values, *asked, xp)
 
     weight = problem.answer_weight
     of_items = 1.0 if weight is None else weight[votes.judge]
     found = [counted_outcome("votes", votes.counts[:, :answers], on_items, of_items)]
     if "criteria" in problem.data:
-        judge, first, second, counts = coded_criteria(problem)
+        judge, first, second, counts = criterion_vote_codes(problem)
 
         def on_criteria(values: Values, xp: Any) -> list[Array]:
-            return log_on_criteria(density, values, judge, first, second, xp)
+            return criterion_vote_log_probabilities(density, values, judge, first, second, xp)
 
         of_criteria = 1.0 if weight is None else weight[judge]
         found.append(counted_outcome("criteria_votes", counts[:, :answers], on_criteria, of_criteria))
     if problem.anchors is not None:
 
         def of_people(values: Values, xp: Any) -> list[Array]:
-            logs = [log for log, _ in density.people_parts(values, problem.data, xp)]
+            logs = [log for log, _ in density.people_log_probabilities(values, problem.data, xp)]
             if len(logs) == 2:
                 return logs
             first, second, tie, decided = logs

@@ -38,19 +38,19 @@ from voirdire.typing import Floats
 AFTER = TIE + 1  # the first of the predictors that only such cells have
 
 
-def _about_whole(density: VotesLayout, part: dict[str, Any]) -> bool:
+def _concerns_whole_items(density: VotesLayout, part: dict[str, Any]) -> bool:
     """True if people's answers are about items as a whole: all of them are, or none."""
     return bool((part["criterion"] >= density.criteria).any())
 
 
-def are_apart(density: VotesLayout, part: dict[str, Any]) -> bool:
+def has_people_formula(density: VotesLayout, part: dict[str, Any]) -> bool:
     """True if people's answers have a formula of their own, which is not that of judges with coins."""
-    return not density.coin_names or _about_whole(density, part)
+    return not density.coin_names or _concerns_whole_items(density, part)
 
 
 def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
     """Cells that people's answers are about, and counts of them; of items as a whole without a criterion."""
-    whole, counts = _about_whole(density, part), part["counts"]
+    whole, counts = _concerns_whole_items(density, part), part["counts"]
     names = [] if whole else ["criterion", "context"]
     factors: dict[str, Any] = {name: part[name] for name in names if name in part}
     cells = Cells(len(counts), factors, (part["first"], part["second"]))
@@ -77,7 +77,7 @@ def separate_people_cells(
     index, coefficients, predictor = found.index, found.coefficients, found.predictor
     before = len(index) - len(part["criterion"])
     counts, ties = answers.counts, density.ties
-    criteria = density.criteria if _about_whole(density, part) else 0
+    criteria = density.criteria if _concerns_whole_items(density, part) else 0
     if criteria:
         more = _people_design(density, part, places)
         nothing = np.full((before, len(more.predictor)), places.size)  # of judges' cells
@@ -132,7 +132,7 @@ def _log_probabilities(criteria: int, ties: bool) -> Chances:
 TOLD = {"judge"}  # of what many votes tell
 
 
-def field_of(density: VotesLayout, data: Data) -> Field:
+def build_latent_field(density: VotesLayout, data: Data) -> Field:
     """The field of a density and its tables.
 
     Raises
@@ -147,7 +147,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         if table in data
     ]
     people = data["anchors"] if density.anchors else None
-    apart = people is not None and are_apart(density, people)
+    apart = people is not None and has_people_formula(density, people)
     if people is not None:
         tables.append((people_terms(density, one_coin=apart), *cells_of_people(density, people)))
     found = stack_designs([build_design(terms, cells, places) for terms, cells, _ in tables])
@@ -166,8 +166,8 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         len(family.predictors),
         "name a model without contexts, such as crowd-bt-position",
         told=TOLD,
-        apart=_subtract_general,
-        centred=lambda values: centre_zero_sum(density, _add_general(values)),
+        apart=_subtract_general_strength,
+        centred=lambda values: centre_zero_sum(density, _add_general_strength(values)),
     )
     if "pinned" not in data:
         return field
@@ -200,14 +200,14 @@ def _vote_cells(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floa
     return Cells(len(cells), {"judge": judge, **factors}, items, numbers), counts
 
 
-def _subtract_general(values: Values) -> Values:
+def _subtract_general_strength(values: Values) -> Values:
     """With the differences of strengths from what their items are worth under all criteria alike."""
     if "general" not in values:
         return values
     return {**values, "strength": values["strength"] - values["general"][..., None, :]}
 
 
-def _add_general(values: Values) -> Values:
+def _add_general_strength(values: Values) -> Values:
     """Strengths with what their items are worth under all criteria alike."""
     if "general" not in values:
         return values

@@ -31,7 +31,7 @@ class VotesFit(TermsFit, ComparedFit):
 
     def groups(self) -> pd.DataFrame:
         """Items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""
-        return self._frame(groups.group_table(self.problem, self.posterior, self.prob))
+        return self._frame(groups.items_by_group(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""

@@ -66,7 +66,7 @@ def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     )
     if share >= PART:
         said += f" About {3 * density.contexts} more contexts would halve the intervals; more votes in these would not."
-    if (answers := _mean_answers(problem)) < FEW:
+    if (answers := _votes_per_item_context(problem)) < FEW:
         said += (
             f" Items were met {answers:.1f} times in a context, on average: how much they differ between contexts is "
             "told by all of them together, what one is worth in one context hardly."
@@ -74,7 +74,7 @@ def contexts_check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     return [Check("contexts", "ok", share, said)]
 
 
-def _mean_answers(problem: VotesProblem) -> float:
+def _votes_per_item_context(problem: VotesProblem) -> float:
     """Mean number of votes in which an item was met in a context, of those where it was."""
     votes = problem.votes
     assert isinstance(votes, ContextVotes)
@@ -153,7 +153,7 @@ def group_strengths(problem: VotesProblem, values: Values, rng: np.random.Genera
     count = np.bincount(of).astype(float)
     mean = (np.arange(len(count))[:, None] == of) / count[:, None]
     u = np.einsum("...cix,gx->...cgi", values["context_strength"], mean)
-    if rng is not None and problem.density.over == "new" and not _are_groups(problem):
+    if rng is not None and problem.density.over == "new" and not _contexts_are_groups(problem):
         spread = np.exp(np.asarray(values["log_context_spread"]))[..., None, None, None]
         u = u + spread / np.sqrt(count)[:, None] * rng.standard_normal(u.shape)
     strength = values["strength"][..., None, :] + u
@@ -161,12 +161,12 @@ def group_strengths(problem: VotesProblem, values: Values, rng: np.random.Genera
     return np.asarray(found - found.mean(axis=-1, keepdims=True))
 
 
-def _are_groups(problem: VotesProblem) -> bool:
+def _contexts_are_groups(problem: VotesProblem) -> bool:
     details = problem.votes.details
     return details is not None and details.groups == problem.votes.contexts
 
 
-def group_table(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+def items_by_group(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     """Items in each group, best first: by, group, item, score (log-odds, sum zero), sd, low, high, rank, p_best.
 
     Raises

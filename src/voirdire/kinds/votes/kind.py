@@ -14,28 +14,33 @@ from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.in_contexts import context_strengths, contexts_note
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
-from voirdire.kinds.preference import Preference, people_coin
+from voirdire.kinds.preference import Preference, people_reliability
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import adjusted, checks, groups, results, trust
-from voirdire.kinds.votes.about_items import compared_items
-from voirdire.kinds.votes.answers import held_out, single_answers, vote_answers
+from voirdire.kinds.votes.about_items import predict_comparisons
+from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
 from voirdire.kinds.votes.bootstrap import refit_resampled
-from voirdire.kinds.votes.chances import check_single, predict_votes, vote_probabilities
+from voirdire.kinds.votes.chances import predict_votes, refuse_pooled_models, vote_probabilities
 from voirdire.kinds.votes.claims import claimed_preferences
 from voirdire.kinds.votes.contexts import why_contexts_left_out, why_spreads_given
 from voirdire.kinds.votes.draw import draw_votes, vote_outcomes
 from voirdire.kinds.votes.human.comparisons import are_unconnected, unconnected_pairs
 from voirdire.kinds.votes.human.table import Anchors, compared_by_people, encode_contexts, read_anchors
-from voirdire.kinds.votes.over_time import over_time
-from voirdire.kinds.votes.problem import VotesProblem, check_numbers, encode_votes, votes_in_context
+from voirdire.kinds.votes.over_time import residuals_over_time
+from voirdire.kinds.votes.problem import (
+    VotesProblem,
+    encode_votes,
+    refuse_constant_terms,
+    votes_per_judge_context,
+)
 from voirdire.kinds.votes.results import judge_values, vote_calibration, win_shares
-from voirdire.kinds.votes.terms import model_of, uses_families, with_terms
+from voirdire.kinds.votes.terms import model_from_terms, uses_families, with_terms
 from voirdire.kinds.votes.trust import vote_residuals
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
-from voirdire.tables.graph import constant_item_note, fixed_order
+from voirdire.tables.graph import constant_item_note, fixed_order_rule
 from voirdire.tables.joined import joined_table
 from voirdire.tables.votes import read_votes
 from voirdire.trust.drift import OverTime
@@ -62,15 +67,15 @@ class VotesKind(Kind[Votes, VotesProblem]):
     checks = staticmethod(checks.all_checks)
     residuals = staticmethod(vote_residuals)
     judge_values = staticmethod(judge_values)
-    single_answers = staticmethod(single_answers)
+    single_answers = staticmethod(single_vote_codes)
     single = staticmethod(vote_answers)
     outcomes = staticmethod(vote_outcomes)
-    fixed_order = staticmethod(trust.fixed_order)
+    fixed_order = staticmethod(trust.presentation_order_rule)
     predict = staticmethod(predict_votes)
     chances = staticmethod(vote_probabilities)
     claims = staticmethod(claimed_preferences)
     draw = staticmethod(draw_votes)
-    check_single = staticmethod(check_single)
+    check_single = staticmethod(refuse_pooled_models)
     shares = staticmethod(win_shares)
     calibration = staticmethod(vote_calibration)
     refit_resampled = staticmethod(refit_resampled)
@@ -107,7 +112,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         why += f"; contexts are left out: {without}" if without else ""
         if alone and unordered:
             return ALONE, f"{why}{AND_ALONE}"
-        if alone and (fixed := fixed_order(table)):
+        if alone and (fixed := fixed_order_rule(table)):
             return ALONE, f"{why} and position cannot be told: {fixed}{AND_ALONE}"
         given = why_spreads_given(table, 0, len(table.counts))
         if given:
@@ -122,8 +127,8 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return f"learned-{name}{position}", why
 
     def model_of_terms(self, table: Votes, request: Request) -> Model:
-        """See :func:`.votes.terms.model_of`."""
-        return model_of(set_order_known(table, request), request)
+        """See :func:`.votes.terms.model_from_terms`."""
+        return model_from_terms(set_order_known(table, request), request)
 
     def encode_table(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.encode_votes`."""
@@ -151,14 +156,14 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if people is not None and model.context is not None and len(table.contexts) > 1:
             people = encode_contexts(people, table)
         problem = encode_votes(model, table, on_criteria, anchors=people, over=request.over)
-        check_numbers(problem)
+        refuse_constant_terms(problem)
         if problem.density.contexts:
             notes.append(contexts_note(request.over, len(table.contexts)))
             habits = any(parameter.name == "tie_context" for parameter in problem.density.parameters)
             if habits and not problem.density.repeated:
                 notes.append(
-                    f"Judges vote {votes_in_context(problem.votes):.1f} times in a context on average: how often each "
-                    "answers ties there is not told apart from how often it does anywhere."
+                    f"Judges vote {votes_per_judge_context(problem.votes):.1f} times in a context on average: how often "
+                    "each answers ties there is not told apart from how often it does anywhere."
                 )
         elif request.over != "new":
             raise InputError(
@@ -174,13 +179,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     def over_time(self, problem: VotesProblem, posterior: Posterior) -> list[OverTime | None]:
         """Of every answer."""
-        return [over_time(problem, posterior)]
+        return [residuals_over_time(problem, posterior)]
 
     def predict_target(
         self, problem: VotesProblem, posterior: Posterior, table: object, prob: float
     ) -> Columns:
-        """See :func:`.votes.about_items.compared_items`."""
-        return predict_about_target(problem, posterior, compared_items(problem, table), prob)
+        """See :func:`.votes.about_items.predict_comparisons`."""
+        return predict_about_target(problem, posterior, predict_comparisons(problem, table), prob)
 
     def context_results(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """Contexts that scores are over, the spreads that were learned, and effects of further terms."""
@@ -188,12 +193,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
         density = problem.density
         if density.contexts:
             found["over"] = density.over
-        if density.contexts or density.is_nested:
+        if density.contexts or density.uses_marginal_likelihood:
             found["spreads"] = to_records(spread_table(problem, posterior, prob))
         found |= effect_tables(problem, posterior, prob)
         details = problem.votes.details
         if details is not None and details.group is not None and problem.density.contexts:
-            found["groups"] = groups.nest_groups(groups.group_table(problem, posterior, prob))
+            found["groups"] = groups.nest_groups(groups.items_by_group(problem, posterior, prob))
         return found
 
     def compared_votes(self, problem: VotesProblem) -> Votes:
@@ -211,13 +216,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     def people_preference(self, problem: VotesProblem, posterior: Posterior) -> Preference:
         """With the coin of people: the posterior's, or what the model expects before anyone has answered."""
-        return Preference(people_coin(problem.model, posterior.central_values))
+        return Preference(people_reliability(problem.model, posterior.central_values))
 
     def table_of(self, problem: VotesProblem) -> Votes:
         """The votes."""
         return problem.votes
 
-    def with_data(
+    def problem_with_table(
         self,
         problem: VotesProblem,
         *,
@@ -269,10 +274,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
         return HumanVotes(problem, families)
 
-    def held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> Seen:
-        """See :func:`.votes.answers.held_out`."""
+    def score_held_out(self, model: Model, table: Votes, here: Bools, request: Request) -> Seen:
+        """See :func:`.votes.answers.score_held_out`."""
         table, model, _ = with_terms(table, model, request)
-        return held_out(model, table, here)
+        return evaluate_held_out(model, table, here)
 
     def can_weigh_answers(self, problem: VotesProblem) -> bool:
         """True if the model is one of single votes, and does not know by itself what families of judges share."""

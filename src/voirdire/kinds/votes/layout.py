@@ -162,7 +162,9 @@ def difference_effects(density: VotesLayout, values: Values, part: Part) -> Arra
     return first - sum_of_terms(terms, values, {**about, "item": about["second"]}, other)
 
 
-def tie_habits(density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array) -> Array:
+def tie_propensity_effects(
+    density: VotesLayout, values: Values, part: Part, judge: Array, pair: Array
+) -> Array:
     """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
     terms = [term for term in _predictor_terms(density, values, TIE) if {"context", "item"} & {*term.factors}]
     about = {name: of[pair] for name, of in pair_codes(part).items() if name != "numbers"} | {"judge": judge}

@@ -15,7 +15,7 @@ from voirdire.trust.walk import Habit
 from voirdire.typing import Floats
 
 
-def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
+def residuals_over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
     """Of every vote, at the centre of the posterior; None where the table has no times.
 
     With d the difference of the items as judges meet them and r = 1, 0 or -1 (first, tie, second) less its
@@ -40,11 +40,11 @@ def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
         ("in line with the panel", "out of line with the panel"): r * np.tanh(0.5 * d[cell]),
         ("for what is shown first", "for what is shown second"): r,
     }
-    habits = _coin_habits(problem, values)
+    habits = _reliability_and_position_bias(problem, values)
     return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond, habits)
 
 
-def _coin_habits(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
+def _reliability_and_position_bias(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
     """Of models with coins: their mean and half their difference, by log-odds; none of others."""
     votes, density = problem.coded_votes, problem.density
     if "coin_first" in values:

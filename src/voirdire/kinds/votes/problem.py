@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation_check
-from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_sided, resolve_terms
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, check_terms_vary, resolve_terms
 from voirdire.kinds.votes.contexts import (
     ContextVotes,
     cell_contexts,
@@ -138,7 +138,7 @@ def encode_votes(
     levels = tuple((name, len(names)) for name, names in added.levels.items())
     density = VotesDensity(
         model, *sizes, ties, anchors is not None, contexts, tastes, over, added.terms, levels,
-        repeated=not contexts or votes_in_context(votes) >= REPEATED,
+        repeated=not contexts or votes_per_judge_context(votes) >= REPEATED,
     )  # fmt: skip
     apart = bool(contexts or tastes or added.terms)
     data = {"votes": encode_cells(model, tables["votes"], len(votes.items), ties, keep_empty, apart)}
@@ -162,7 +162,7 @@ def encode_votes(
     )
 
 
-def votes_in_context(votes: Votes) -> float:
+def votes_per_judge_context(votes: Votes) -> float:
     """Votes of a judge in a context in which it votes, on average; also those that a fold does not see.
 
     Parameters
@@ -176,7 +176,7 @@ def votes_in_context(votes: Votes) -> float:
     return float(len(votes.row_cell) / max(places.shape[1], 1))
 
 
-def check_numbers(problem: VotesProblem) -> None:
+def refuse_constant_terms(problem: VotesProblem) -> None:
     """Refuse terms that are the same for both items of each vote, which say nothing of which is better.
 
     Raises
@@ -186,7 +186,7 @@ def check_numbers(problem: VotesProblem) -> None:
     votes = problem.votes
     if problem.added.terms and isinstance(votes, ContextVotes):
         same = None if votes.numbers is None else (votes.numbers[:, 0] != votes.numbers[:, 1]).any(axis=0)
-        check_sided(problem.added, "vote", same)
+        check_terms_vary(problem.added, "vote", same)
 
 
 @dataclass(frozen=True)

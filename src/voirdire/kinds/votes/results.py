@@ -185,7 +185,7 @@ def rank_values(values: Floats) -> npt.NDArray[np.int64]:
 def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
     """Derived quantities per judge, shape (..., judges); NaN where the model has no such thing."""
     lead = values["strength"].shape[:-2]
-    behaviour = _typical_behaviour(problem, values)
+    behaviour = _typical_pair_probabilities(problem, values)
     missing = np.full((*lead, problem.density.judges), np.nan)
     out = {"reliability": missing, "position_bias": missing}
     if "coin_first" in values:
@@ -204,7 +204,7 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
     return out | behaviour
 
 
-def _typical_behaviour(problem: VotesProblem, values: Values) -> dict[str, Floats]:
+def _typical_pair_probabilities(problem: VotesProblem, values: Values) -> dict[str, Floats]:
     """P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, both orders alike."""
     density = problem.density
     strength = values["strength"]

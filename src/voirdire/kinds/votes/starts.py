@@ -160,8 +160,8 @@ def is_mode_doubtful(density: LogDensity, x: Floats, data: Data) -> bool:
     """True if a mode might not be the highest, so that other starts are worth their cost."""
     if not density.has_mirror or "pinned" in data:
         return False
-    there = density.log_oriented(density.mirror_values(x, np), data, np)
-    if there > density.log_oriented(x, data, np) - MIRROR_MARGIN:
+    there = density.log_orientation(density.mirror_values(x, np), data, np)
+    if there > density.log_orientation(x, data, np) - MIRROR_MARGIN:
         return True
     informedness = _judge_informedness(density.values(x, np))
     part = data["votes"]

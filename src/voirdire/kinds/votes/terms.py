@@ -20,7 +20,7 @@ ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"jud
 JUDGE_SD = 0.3  # of judges' slopes, where a model learns no spreads
 
 
-def model_of(table: Votes, request: Request) -> Model:
+def model_from_terms(table: Votes, request: Request) -> Model:
     """The model of a sum of terms; coins and tie habits of judges are those of the default models.
 
     Raises
@@ -34,7 +34,7 @@ def model_of(table: Votes, request: Request) -> Model:
     >>> from voirdire.model.term_rows import parse_terms
     >>> from voirdire.tables.votes import read_votes
     >>> votes = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": "x", "context": ["p", "q"]})
-    >>> found = model_of(read_votes(votes), Request(terms=parse_terms("item + item:context")))
+    >>> found = model_from_terms(read_votes(votes), Request(terms=parse_terms("item + item:context")))
     >>> found.name, found.context.kind, found.taste
     ('item + item:context', 'item-context', None)
     """

@@ -116,17 +116,17 @@ def trust_checks(
     ]
 
 
-def fixed_order(problem: VotesProblem) -> str | None:
+def presentation_order_rule(problem: VotesProblem) -> str | None:
     """Rule by which an item was shown first, in words, where only that or an item's strength explains the answers.
 
     People's answers to some comparisons tell the two apart, as does a pair shown in both orders.
     """
-    return None if problem.anchors is not None else graph.fixed_order(problem.votes)
+    return None if problem.anchors is not None else graph.fixed_order_rule(problem.votes)
 
 
 def unknown_position_check(problem: VotesProblem) -> list[Check]:
     """That position bias cannot be told from strength; empty where it can."""
-    order = fixed_order(problem)
+    order = presentation_order_rule(problem)
     if order is None:
         return []
     message = (

@@ -30,7 +30,7 @@ import numpy as np
 
 from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.cumulative import log_every_level
+from voirdire.model.terms.cumulative import level_log_probabilities
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.typing import Floats
 
@@ -267,7 +267,7 @@ def ordinal_family(levels: int) -> Family:
         seen = eta[..., 0, :]
         gaps = [eta[..., 1 + gap, :] for gap in range(levels - 2)]
         cuts = spread_cutpoints(0.0 * seen, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
-        return [tuple(log_every_level(seen, cuts, levels, xp))]
+        return [tuple(level_log_probabilities(seen, cuts, levels, xp))]
 
     predictors = ("perceived", *(f"log gap {gap}" for gap in range(1, levels - 1)))
     return Family("ordinal", predictors, log_chances, CLOSED_FORM)

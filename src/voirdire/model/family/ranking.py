@@ -70,7 +70,7 @@ def ranking_family(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Famil
     return Family(
         "tied ranking" if tied else "ranking",
         tuple(f"value at place {place}" for place in range(1, places + 1)),
-        parts=partial(log_parts, tied),
+        parts=partial(log_probabilities_and_counts, tied),
         cost=1.0 + 0.5 * len(tied) * len(_quadrature_nodes(places)[0]),
         closed_form=ClosedForm(
             partial(_value_and_gradient, tied),
@@ -149,7 +149,7 @@ def _place_count(answers: Any) -> int:
     return int(answers.shape[0])
 
 
-def log_parts(tied: Tied, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
+def log_probabilities_and_counts(tied: Tied, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
     """Log probability of each choice, shape (..., cells), and 1 where it was made, shape (cells,)."""
     return [(_log_chance(eta, stage, xp), 1.0 * stage.weight) for stage in _choice_stages(answers, tied)]
 

@@ -19,18 +19,18 @@ import math
 from typing import Any
 
 from voirdire.model.terms.arrays import Array, log_normal_cdf
-from voirdire.model.terms.cumulative import log_expectation, normal_rule
+from voirdire.model.terms.cumulative import log_expectation, normal_quadrature
 
 HALF = 0.5  # distance of the ends from the middle
 
 
-def log_score(score: Array, end: Array, mu: Array, log_noise: Array, xp: Any) -> Array:
+def score_log_density(score: Array, end: Array, mu: Array, log_noise: Array, xp: Any) -> Array:
     """Log density of a score between the ends, log probability of one at an end (``end`` -1 or 1), elementwise.
 
     Examples
     --------
     >>> import numpy as np
-    >>> x = log_score(np.array([0.0, 0.5]), np.array([0, 1]), np.array([0.0, 0.5]), np.zeros(2), np)
+    >>> x = score_log_density(np.array([0.0, 0.5]), np.array([0, 1]), np.array([0.0, 0.5]), np.zeros(2), np)
     >>> np.exp(x).round(3).tolist()
     [0.399, 0.5]
     """
@@ -41,7 +41,9 @@ def log_score(score: Array, end: Array, mu: Array, log_noise: Array, xp: Any) ->
     return xp.where(end * end < 1, inside, log_normal_cdf((end * mu - HALF) / noise, xp))
 
 
-def log_scores(part: dict[str, Array], mu: Array, log_noise: Array, log_shift: Array, xp: Any) -> Array:
+def item_scores_log_density(
+    part: dict[str, Array], mu: Array, log_noise: Array, log_shift: Array, xp: Any
+) -> Array:
     """Log density of all scores of one item by one judge, elementwise.
 
     Parameters
@@ -57,7 +59,7 @@ def log_scores(part: dict[str, Array], mu: Array, log_noise: Array, log_shift: A
     log = -0.5 * n * math.log(2.0 * math.pi) - n * log_noise
     log = log - 0.5 * xp.log1p(n * shift * shift / (noise * noise))
     log = log - 0.5 * part["squares"] / (noise * noise) - 0.5 * n * away * away / total
-    z, log_weight = normal_rule()
+    z, log_weight = normal_quadrature()
     # given the inner scores, the shift is normal with this mean and standard deviation
     centre = mu + n * shift * shift * away / total
     spread = shift * noise * xp.exp(-0.5 * xp.log(total))

@@ -246,15 +246,15 @@ def log_softmax(x: Array, size: int, xp: Any) -> Array:
     >>> log_softmax(np.zeros(4), 4, np).round(3).tolist()
     [-1.386, -1.386, -1.386, -1.386]
     """
-    return x - log_sum(x, size, xp)[..., None]
+    return x - log_sum_exp(x, size, xp)[..., None]
 
 
-def log_sum(x: Array, size: int, xp: Any) -> Array:
+def log_sum_exp(x: Array, size: int, xp: Any) -> Array:
     """Logarithm of the sum of exponentials along the last axis, of length ``size``; the axis goes.
 
     Examples
     --------
-    >>> float(log_sum(np.array([0.0, 0.0]), 2, np).round(3))
+    >>> float(log_sum_exp(np.array([0.0, 0.0]), 2, np).round(3))
     0.693
     """
     parts = [x[..., place] for place in range(size)]

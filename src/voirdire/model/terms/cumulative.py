@@ -22,7 +22,7 @@ REACH = 5.0  # standard deviations that the rule covers on either side
 NODES = 41  # a step of a quarter: relative error below 1e-5 for integrands down to a fifth of a standard deviation wide
 
 
-def log_level(eta: Array, lower: Array, upper: Array, level: Array, top: int, xp: Any) -> Array:
+def log_level_probability(eta: Array, lower: Array, upper: Array, level: Array, top: int, xp: Any) -> Array:
     """Log probability of a level, elementwise.
 
     Parameters
@@ -40,7 +40,7 @@ def log_level(eta: Array, lower: Array, upper: Array, level: Array, top: int, xp
     --------
     >>> cut = np.array([-1.0, 1.0])
     >>> levels = np.arange(3)
-    >>> log = log_level(0.5, cut[[0, 0, 1]], cut[[0, 1, 1]], levels, 2, np)
+    >>> log = log_level_probability(0.5, cut[[0, 0, 1]], cut[[0, 1, 1]], levels, 2, np)
     >>> np.exp(log).round(3).tolist(), float(np.exp(log).sum().round(12))
     ([0.182, 0.44, 0.378], 1.0)
     """
@@ -51,7 +51,7 @@ def log_level(eta: Array, lower: Array, upper: Array, level: Array, top: int, xp
     return below_upper + above_lower + xp.where(inside, xp.log(-xp.expm1(-gap)), 0.0)
 
 
-def log_every_level(eta: Array, cuts: Array, levels: int, xp: Any) -> list[Array]:
+def level_log_probabilities(eta: Array, cuts: Array, levels: int, xp: Any) -> list[Array]:
     """Log probability of each level, lowest first, each of the shape of ``eta``.
 
     Parameters
@@ -61,7 +61,7 @@ def log_every_level(eta: Array, cuts: Array, levels: int, xp: Any) -> list[Array
 
     Examples
     --------
-    >>> logs = log_every_level(np.array(0.5), np.array([-1.0, 1.0]), 3, np)
+    >>> logs = level_log_probabilities(np.array(0.5), np.array([-1.0, 1.0]), 3, np)
     >>> [float(np.exp(log).round(3)) for log in logs]
     [0.182, 0.44, 0.378]
     """
@@ -80,14 +80,14 @@ def log_every_level(eta: Array, cuts: Array, levels: int, xp: Any) -> list[Array
     return found
 
 
-def normal_rule() -> tuple[Any, Any]:
+def normal_quadrature() -> tuple[Any, Any]:
     """Nodes and log weights of a trapezoidal rule for the expectation over a standard normal variable.
 
     The rule converges exponentially for smooth integrands that fall off (Trefethen and Weideman 2014, SIAM Review 56).
 
     Examples
     --------
-    >>> z, log_weight = normal_rule()
+    >>> z, log_weight = normal_quadrature()
     >>> float((np.exp(log_weight) * z**4).sum().round(3))
     3.0
     """

@@ -19,7 +19,7 @@ import numpy as np
 
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import PooledConfusion, SeparateConfusion, log_softmax
-from voirdire.model.terms.cumulative import log_every_level, log_expectation
+from voirdire.model.terms.cumulative import level_log_probabilities, log_expectation
 from voirdire.model.terms.cutpoints import spread_cutpoints
 from voirdire.model.terms.parameters import LogExponential, Normal, Parameter
 from voirdire.model.terms.reliability import Values
@@ -133,7 +133,7 @@ class JudgeCutpointsOfLabels:
         sharp = xp.exp(values["log_sharpness"] + values["log_sharpness_judge"][judges])
         eta = sharp[:, None, None] * x[:, None] + xp.exp(values["log_load"][judges])[:, None, None] * e
         scaled = sharp[:, None] * cuts
-        return xp.stack(log_every_level(eta, scaled[:, None, None, :], sizes["label"], xp), axis=-1)
+        return xp.stack(level_log_probabilities(eta, scaled[:, None, None, :], sizes["label"], xp), axis=-1)
 
     def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
         """Return the log weights of the rule."""
@@ -145,32 +145,38 @@ class JudgeCutpointsOfLabels:
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(label | class), over the values that items of the class have and the effects in them."""
-        rates = self._of_values(values, prior, sizes, xp)
-        return self._of_classes(rates, self._naming_from_rates(rates, sizes, xp), xp)
+        rates = self._log_rates_by_value(values, prior, sizes, xp)
+        return self._log_rates_by_class(rates, self._class_probabilities_from_rates(rates, sizes, xp), xp)
 
-    def log_naming(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+    def log_class_probabilities(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
+    ) -> Array:
         """Return log P(class | value), shape (values, classes): what any judge of the panel calls it, e unseen."""
-        return self._naming_from_rates(self._of_values(values, prior, sizes, xp), sizes, xp)
+        return self._class_probabilities_from_rates(
+            self._log_rates_by_value(values, prior, sizes, xp), sizes, xp
+        )
 
     def log_rates_and_shares(
         self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
     ) -> tuple[Array, Array]:
         """Return log P(label | class) of every judge and the log shares of the classes, shape (classes,)."""
-        rates = self._of_values(values, prior, sizes, xp)
-        naming = self._naming_from_rates(rates, sizes, xp)
-        return self._of_classes(rates, naming, xp), log_shares_of_values(naming, xp)
+        rates = self._log_rates_by_value(values, prior, sizes, xp)
+        naming = self._class_probabilities_from_rates(rates, sizes, xp)
+        return self._log_rates_by_class(rates, naming, xp), log_class_shares(naming, xp)
 
-    def _of_values(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+    def _log_rates_by_value(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
+    ) -> Array:
         """Log P(label | value), e unseen, shape (judges, values, labels)."""
         return integrate_out_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
 
     @staticmethod
-    def _naming_from_rates(rates: Array, sizes: dict[str, int], xp: Any) -> Array:
+    def _class_probabilities_from_rates(rates: Array, sizes: dict[str, int], xp: Any) -> Array:
         log = log_expectation(rates.transpose(1, 2, 0)[:, : sizes["class"]], 0.0, xp)
         return log - log_expectation(log, 0.0, xp)[:, None]
 
     @staticmethod
-    def _of_classes(rates: Array, naming: Array, xp: Any) -> Array:
+    def _log_rates_by_class(rates: Array, naming: Array, xp: Any) -> Array:
         named = naming.transpose(1, 0) + gauss_hermite_rule(VALUES)[1]
         given = named - log_expectation(named, 0.0, xp)[:, None]
         return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
@@ -226,7 +232,7 @@ class SharedConfusion:
         return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
 
 
-def log_shares_of_values(naming: Array, xp: Any) -> Array:
+def log_class_shares(naming: Array, xp: Any) -> Array:
     """Log shares of the classes, shape (classes,), by what values are called, shape (values, classes)."""
     return log_expectation(naming.transpose(1, 0), gauss_hermite_rule(VALUES)[1], xp)
 

@@ -39,15 +39,15 @@ def _item_count(fit: Fit) -> int:
     return len(fit.ranking())
 
 
-def _prediction_rows(fit: Fit) -> int:
-    return _judge_rows(fit) if fit.problem.part("votes") is None else _item_count(fit)
+def _prediction_row_count(fit: Fit) -> int:
+    return _judge_row_count(fit) if fit.problem.part("votes") is None else _item_count(fit)
 
 
-def _judge_rows(fit: Fit) -> int:
+def _judge_row_count(fit: Fit) -> int:
     return min(len(fit.judges()), predictive.MOST)
 
 
-def _in_rows(rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0) -> Kind:
+def _row_figure_kind(rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0) -> Kind:
     def draw_rows(fit: Fit, ax: Axes) -> None:
         rows(fit).draw(ax, slice(None))
 
@@ -60,16 +60,16 @@ def _square_size(count: int) -> tuple[float, float]:
 
 
 KINDS: dict[str, Kind] = {
-    "ranking": _in_rows(forest.ranking_rows, _item_count),
-    "judges": _in_rows(forest.judge_rows, lambda fit: len(fit.judges())),
-    "position": _in_rows(position.position_rows, lambda fit: len(fit.judges()), LEGEND),
-    "criteria": _in_rows(forest.criterion_rows, lambda fit: len(fit.criteria())),
+    "ranking": _row_figure_kind(forest.ranking_rows, _item_count),
+    "judges": _row_figure_kind(forest.judge_rows, lambda fit: len(fit.judges())),
+    "position": _row_figure_kind(position.position_rows, lambda fit: len(fit.judges()), LEGEND),
+    "criteria": _row_figure_kind(forest.criterion_rows, lambda fit: len(fit.criteria())),
     "strengths": Kind(
         heat.draw_strengths,
         lambda fit: (min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW * _item_count(fit), 11.0)),
     ),
     "rank-probability": Kind(
-        heat.rank_probability,
+        heat.draw_rank_probability,
         lambda fit: (
             7.0 if _item_count(fit) > 25 else WIDTH,
             1.2 + min(max(ROW * _item_count(fit), 1.0), 10.0),
@@ -77,20 +77,20 @@ KINDS: dict[str, Kind] = {
     ),
     "agreement": Kind(heat.draw_agreement, lambda fit: _square_size(len(fit.judges()))),
     "calibration": Kind(predictive.draw_calibration, lambda fit: (4.2, 4.2)),
-    "ppc": _in_rows(predictive.predictive_rows, _prediction_rows),
+    "ppc": _row_figure_kind(predictive.predictive_rows, _prediction_row_count),
     "calibration-scores": Kind(partial(predictive.draw_calibration, of="scores"), lambda fit: (4.2, 4.2)),
-    "ppc-scores": _in_rows(partial(predictive.predictive_rows, of="scores"), _judge_rows),
+    "ppc-scores": _row_figure_kind(partial(predictive.predictive_rows, of="scores"), _judge_row_count),
     "trace": Kind(sampler.draw_trace, lambda fit: (WIDTH, 2.6)),
-    "mirror": Kind(sampler.draw_mirror, lambda fit: (WIDTH, 2.2)),
-    "severity": _in_rows(forest.severity_rows, lambda fit: len(fit.judges())),
+    "mirror": Kind(sampler.draw_orientation_histogram, lambda fit: (WIDTH, 2.2)),
+    "severity": _row_figure_kind(forest.severity_rows, lambda fit: len(fit.judges())),
     "classes": Kind(classes.draw_classes, classes.classes_size),
     "confusion": Kind(classes.draw_confusion, classes.confusion_size),
-    "shares": _in_rows(forest.share_rows, lambda fit: len(fit.shares())),
-    "systems": _in_rows(forest.system_rows, lambda fit: len(fit.systems())),
+    "shares": _row_figure_kind(forest.share_rows, lambda fit: len(fit.shares())),
+    "systems": _row_figure_kind(forest.system_rows, lambda fit: len(fit.systems())),
 }
 
 
-def _our_name(fit: Fit, kind: str) -> str:
+def _canonical_figure_name(fit: Fit, kind: str) -> str:
     """Our name of a figure, which may have been asked for by ArviZ's ("forest", "plot_trace")."""
     name = kind.removeprefix("plot_")
     if name == "forest":
@@ -136,7 +136,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     >>> import matplotlib.pyplot
     >>> matplotlib.pyplot.close(ax.figure)
     """
-    kind = _our_name(fit, kind)
+    kind = _canonical_figure_name(fit, kind)
     if kind not in KINDS:
         raise InputError(f"kind {kind!r}{nearest_word(kind, KINDS)} is none of {', '.join(KINDS)}")
     check_figure(fit, kind)

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 _SPREAD = 0.5  # share of a row over which marks with intervals stand apart
 
 
-def rows_beside(
+def rows_comparing_runs(
     names: Sequence[object],
     runs: Sequence[str],
     value: Floats,

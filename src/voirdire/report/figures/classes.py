@@ -8,7 +8,7 @@ from voirdire.errors import InputError
 from voirdire.report.figures.forest import reliability_order
 from voirdire.report.figures.heat import name_columns
 from voirdire.report.figures.rows import ROW
-from voirdire.report.figures.style import GRID, colour_key, name_label, name_rows, one_colour, write_cells
+from voirdire.report.figures.style import GRID, colour_key, name_label, name_rows, one_colour_map, write_cells
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ def labels_problem(fit: Fit) -> LabelsProblem:
     return found
 
 
-def least_sure(fit: Fit) -> pd.DataFrame:
+def least_certain_items(fit: Fit) -> pd.DataFrame:
     """The items whose class is least sure, at most 40, those that people named left out."""
     found: pd.DataFrame = fit.classes()
     return found[~found["known"].astype(bool)].sort_values("probability", kind="stable").head(MOST)
@@ -44,11 +44,11 @@ def least_sure(fit: Fit) -> pd.DataFrame:
 
 def draw_classes(fit: Fit, ax: Axes) -> None:
     """Probability of every class, for the items that are least sure."""
-    found = least_sure(fit)
+    found = least_certain_items(fit)
     problem = labels_problem(fit)
     names = list(problem.labels[: problem.classes])
     chance = found[[f"p_{name}" for name in names]].to_numpy(dtype=float)
-    colours = one_colour()
+    colours = one_colour_map()
     ax.imshow(chance, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
     _write_numbers(ax, chance)
     items = found["item"].astype(str)
@@ -65,7 +65,7 @@ def draw_confusion(fit: Fit, ax: Axes) -> None:
     judges, labels, size = list(problem.judges), list(problem.labels), problem.classes
     values = fit.confusion()["probability"].to_numpy(dtype=float).reshape(len(judges), size * len(labels))
     order = reliability_order(fit)
-    colours = one_colour()
+    colours = one_colour_map()
     ax.imshow(values[order], cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
     _write_numbers(ax, values[order])
     name_rows(ax, [judges[row] for row in order])
@@ -89,7 +89,7 @@ def draw_confusion(fit: Fit, ax: Axes) -> None:
 
 def classes_size(fit: Fit) -> tuple[float, float]:
     """Inches that :func:`draw_classes` takes."""
-    return 2.4 + 0.75 * labels_problem(fit).classes, 1.4 + ROW * len(least_sure(fit))
+    return 2.4 + 0.75 * labels_problem(fit).classes, 1.4 + ROW * len(least_certain_items(fit))
 
 
 def confusion_size(fit: Fit) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from voirdire.report.figures.style import (
     figure_style,
     name_label,
     name_rows,
-    one_colour,
+    one_colour_map,
     write_cells,
 )
 from voirdire.report.page import shorten_name
@@ -151,7 +151,7 @@ def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
         side = min(8.0, 1.4 + 0.24 * size)
         figure = empty_figure(side + 1.6, side + 0.9)
         ax = figure.subplots()
-        ax.imshow(values, cmap=one_colour(), vmin=low, vmax=high, interpolation="none")
+        ax.imshow(values, cmap=one_colour_map(), vmin=low, vmax=high, interpolation="none")
         name_rows(ax, names)
         if size <= _NAMED:
             name_columns(ax, names)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_course(row: Mapping[str, Any]) -> Figure:
+def draw_change_over_time(row: Mapping[str, Any]) -> Figure:
     """Means of blocks as points, the means before and after the change as lines.
 
     Parameters

@@ -14,8 +14,8 @@ from voirdire.report.figures.style import (
     colour_key,
     name_label,
     name_rows,
-    one_colour,
-    two_colours,
+    one_colour_map,
+    two_colour_map,
     write_cells,
 )
 from voirdire.report.pair_agreement import observed_over_expected
@@ -35,7 +35,7 @@ _FEW_JUDGES = 8  # whose ratios are written into their cells
 _FLAT = 14  # letters up to which names of columns lie flat, where there are few
 
 
-def rank_probability(fit: Fit, ax: Axes) -> None:
+def draw_rank_probability(fit: Fit, ax: Axes) -> None:
     """Posterior probability of every rank of every item."""
     assert fit.posterior.values is not None
     draws = integrated_scores(fit.problem.density, fit.posterior.values)
@@ -45,7 +45,7 @@ def rank_probability(fit: Fit, ax: Axes) -> None:
     found = fit.ranking()["item"].tolist()
     order = [list(fit.problem.items).index(item) for item in found]
     # square roots, so that small probabilities are seen
-    colours = one_colour()
+    colours = one_colour_map()
     ax.imshow(np.sqrt(share[order]), cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
     if size <= _FEW_RANKS:
         texts = [[f"{100 * one:.0f}" if one >= 0.01 else "" for one in row] for row in share[order]]
@@ -69,7 +69,7 @@ def draw_strengths(fit: Fit, ax: Axes) -> None:
     values = table.to_numpy(dtype=float)
     middle, unit = fit.kind.middle(fit.problem), fit.kind.unit(fit.problem)
     far = float(np.abs(values - middle).max()) or 1.0
-    colours = two_colours()
+    colours = two_colour_map()
     ax.imshow(values, cmap=colours, vmin=middle - far, vmax=middle + far, aspect="auto", interpolation="none")
     name_rows(ax, table.index.tolist())
     name_columns(ax, table.columns.tolist())
@@ -94,7 +94,7 @@ def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.ND
     order = similarity_order(np.where(clear, log_ratio, 0.0))
     shown = log_ratio[np.ix_(order, order)]
     np.fill_diagonal(shown, np.nan)
-    colours = two_colours()
+    colours = two_colour_map()
     far = np.log2(SPAN)
     cells = colours(np.clip(np.nan_to_num(shown), -far, far) / (2 * far) + 0.5)
     weight = np.where(clear[np.ix_(order, order)], 1.0, FAINT)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from voirdire.report.figures.rows import Rows
 from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, name_label, name_rows
-from voirdire.report.ppc import answers_part, calibration_bins, replicated_shares
+from voirdire.report.ppc import answers_of_kind, calibration_bins, replicated_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -165,7 +165,7 @@ def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
 
 def draw_calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
     """Answers by their predicted probability: the share that was given. Intervals are Wilson's, of 95%."""
-    bins, kind = calibration_bins(fit, of), answers_part(fit, of)[0]
+    bins, kind = calibration_bins(fit, of), answers_of_kind(fit, of)[0]
     ax.grid()
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
     ax.vlines(bins["predicted"], bins["low"], bins["high"], color=BLUE, linewidth=1.6, alpha=0.75)

@@ -28,7 +28,7 @@ def draw_trace(fit: Fit, ax: Axes) -> None:
     ax.set_title(f"{name}: R-hat {rhat:.3f}, {len(chains)} chains", fontsize=9)
 
 
-def draw_mirror(fit: Fit, ax: Axes) -> None:
+def draw_orientation_histogram(fit: Fit, ax: Axes) -> None:
     """Histogram of how much less probable the prior finds each draw turned round (every strength reversed)."""
     density = fit.problem.density
     assert fit.posterior.draws is not None

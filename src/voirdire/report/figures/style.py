@@ -113,14 +113,14 @@ def _axes_height(ax: Axes) -> float:
     return max(1.0, float(figure.get_figure(root=True).get_size_inches()[1]) * share - 0.8)
 
 
-def one_colour(colour: str = BLUE) -> Any:
+def one_colour_map(colour: str = BLUE) -> Any:
     """Colour map from transparent to one colour."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
     return LinearSegmentedColormap.from_list("one", [(*to_rgba(colour)[:3], 0.0), to_rgba(colour)])
 
 
-def two_colours(low: str = ORANGE, high: str = BLUE) -> Any:
+def two_colour_map(low: str = ORANGE, high: str = BLUE) -> Any:
     """Colour map from one colour over transparent to another."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report.doubts import doubt_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text, isolate_name
-from voirdire.report.table import make_table, subject_heads
+from voirdire.report.table import make_table, target_panel_headings
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -23,7 +23,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if result.get("pairs"):
         yield from _unlinked_pairs(result["pairs"])
     else:
-        yield Text(answer_sentence(fit, rows) + doubt_sentence(fit), "lead")
+        yield Text(winner_sentence(fit, rows) + doubt_sentence(fit), "lead")
         for said in fit.kind.outcome(fit.problem, fit.posterior):
             yield Text(said)
     unit, drawn = fit.kind.unit(fit.problem), fit.posterior.draws is not None
@@ -33,7 +33,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     ranked = decision is not None and not result.get("systems")
     if decision is not None and ranked:
         rows = with_ranks(rows, decision.ranks)
-    sure = subject_heads(rows[0], "score", unit)
+    sure = target_panel_headings(rows[0], "score", unit)
     bands = " Items on a band share the first place." if ranked else ""
     yield from figure_blocks(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
     yield from figure_blocks(
@@ -58,7 +58,7 @@ def best_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 def systems_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The decision about systems where their answers have classes, not scores: the sentence, scores, the table."""
-    yield Text(answer_sentence(fit, result["systems"]) + doubt_sentence(fit), "lead")
+    yield Text(winner_sentence(fit, result["systems"]) + doubt_sentence(fit), "lead")
     yield from _systems_blocks(fit, result["systems"])
 
 
@@ -72,7 +72,7 @@ def _systems_blocks(fit: Fit, rows: Sequence[dict[str, Any]]) -> Iterator[Block]
         "Scores of systems",
         f"Scores in {unit} with {intervals}. Systems on a band share the first place.",
     )
-    heads = subject_heads(rows[0], "score", unit)
+    heads = target_panel_headings(rows[0], "score", unit)
     yield make_table(
         "systems",
         f"Systems, best first, with {intervals}",
@@ -112,7 +112,7 @@ def _unlinked_pairs(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
     yield make_table("unlinked", "Probability that the first item of a pair is better", pairs)
 
 
-def answer_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
+def winner_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Say who is first, and what would settle it."""
     if fit.kind.has_unlinked_pairs(fit.problem):
         return (

@@ -9,7 +9,7 @@ from voirdire.report.doubts import doubt_sentence
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.classes import MOST
 from voirdire.report.page import Block, Text, isolate_name
-from voirdire.report.table import make_table, share_text, subject_heads
+from voirdire.report.table import make_table, share_text, target_panel_headings
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -20,7 +20,7 @@ SURE = 0.95  # probability from which a class counts as settled
 def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on classes: how many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
-    yield Text(_answer_sentence(rows) + doubt_sentence(fit), "lead")
+    yield Text(_class_counts_sentence(rows) + doubt_sentence(fit), "lead")
     for said in fit.kind.outcome(fit.problem, fit.posterior):
         yield Text(said)
     yield from figure_blocks(
@@ -31,7 +31,7 @@ def classes_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         " These are the ones to look at, or to ask people about.",
     )
     chances = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
-    sure = subject_heads(rows[0], "probability")
+    sure = target_panel_headings(rows[0], "probability")
     known = any(row["known"] for row in rows)
     yield make_table(
         "classes",
@@ -64,7 +64,7 @@ def count_settled(rows: Sequence[dict[str, Any]]) -> int:
     return sum(row["probability"] >= SURE for row in rows)
 
 
-def _answer_sentence(rows: Sequence[dict[str, Any]]) -> str:
+def _class_counts_sentence(rows: Sequence[dict[str, Any]]) -> str:
     counts: dict[str, int] = {}
     for row in rows:
         counts[row["label"]] = counts.get(row["label"], 0) + 1

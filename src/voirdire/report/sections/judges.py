@@ -62,14 +62,14 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     known = any(not is_missing(row.get("reliability")) for row in rows)
     if known:
         yield Text(
-            standing_sentence(rows, chance_reliability(fit), whole=True, position=order is None)
+            better_than_chance_sentence(rows, chance_reliability(fit), whole=True, position=order is None)
             + doubt_sentence(fit),
             "lead",
         )
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
         yield from figure_blocks(fit, "judges", "Reliability", said.reliability)
     else:
-        yield Text(_alike_sentence(fit, rows), "lead")
+        yield Text(_no_reliability_sentence(fit, rows), "lead")
     if scores is not None:
         yield from figure_blocks(
             fit,
@@ -116,10 +116,10 @@ def judges_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "comparisons. Blue: more alike than the items' order explains, as copies, models of one family or common "
             "errors make them.",
         )
-        yield from _pair_blocks(fit)
+        yield from _pair_agreement_blocks(fit)
 
 
-def _alike_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
+def _no_reliability_sentence(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
     """Block on judges under a model that knows no reliability."""
     known = [row for row in rows if not is_missing(row.get("severity"))]
     if not known:
@@ -157,7 +157,7 @@ def _confusion_table(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, 
     yield make_table("confusion", caption, records.values(), heads=heads, names=names, notes=(note,))
 
 
-def _pair_blocks(fit: Fit) -> Iterator[Block]:
+def _pair_agreement_blocks(fit: Fit) -> Iterator[Block]:
     try:
         found = observed_over_expected(fit).pair_records()
     except InputError:
@@ -184,7 +184,7 @@ def _pair_blocks(fit: Fit) -> Iterator[Block]:
     )
 
 
-def standing_sentence(
+def better_than_chance_sentence(
     rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False, position: bool = True
 ) -> str:
     """Count judges surely better than chance, not told from it, surely worse; and swayed by ``position``."""

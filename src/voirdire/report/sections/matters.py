@@ -26,7 +26,7 @@ def criteria_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     if equal:
         yield Text("All criteria count the same in this model.", "lead")
     else:
-        yield Text(_answer_sentence(rows, _heaviest_probability(fit, rows[0]["criterion"])), "lead")
+        yield Text(_top_criterion_sentence(rows, _heaviest_probability(fit, rows[0]["criterion"])), "lead")
         yield from figure_blocks(
             fit,
             "criteria",
@@ -52,7 +52,7 @@ def _heaviest_probability(fit: Fit, criterion: str) -> float | None:
     return float((drawn.argmax(axis=-1) == fit.problem.criteria.index(criterion)).mean())
 
 
-def _answer_sentence(rows: Sequence[dict[str, Any]], chance: float | None) -> str:
+def _top_criterion_sentence(rows: Sequence[dict[str, Any]], chance: float | None) -> str:
     top, last = rows[0], rows[-1]
     text = (
         f"{isolate_name(top['criterion'])} counts most, with {share_text(top['weight'])} of the weight; "

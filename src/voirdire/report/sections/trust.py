@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from voirdire.kinds.checks import ORIENTATION
-from voirdire.report.figure_blocks import calibration_blocks, figure_blocks, predictive_shares
+from voirdire.report.figure_blocks import calibration_blocks, figure_blocks, predictive_check_blocks
 from voirdire.report.page import Block, Finding, Findings, Text
 from voirdire.report.table import make_table
 
@@ -44,6 +44,6 @@ def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             ),
         )
     yield from calibration_blocks(fit)
-    yield from predictive_shares(fit)
+    yield from predictive_check_blocks(fit)
     if fit.method == "nuts":
         yield from figure_blocks(fit, "trace", "Chains", "Draws of the value whose chains agree least.")

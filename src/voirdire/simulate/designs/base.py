@@ -59,12 +59,12 @@ class Design(Checked, ABC):
         return []
 
 
-def draw_own_share(share: float, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def draw_answered_mask(share: float, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Mask of the P pairs that a judge answers who draws a share of them for itself; at least one.
 
     Examples
     --------
-    >>> draw_own_share(0.5, 4, np.random.default_rng(0)).sum()
+    >>> draw_answered_mask(0.5, 4, np.random.default_rng(0)).sum()
     np.int64(2)
     """
     mask = np.zeros(pairs, dtype=bool)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voirdire.errors import InputError
 from voirdire.settings import Count, Flag, PositiveShare
-from voirdire.simulate.designs.base import Design, draw_own_share
+from voirdire.simulate.designs.base import Design, draw_answered_mask
 from voirdire.simulate.graph import all_pairs, component_labels, random_tree
 from voirdire.simulate.questions import IntArray
 
@@ -104,7 +104,7 @@ class InContexts(Design):
 
     def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own share; all of them where it is 1."""
-        return None if self.share == 1.0 else draw_own_share(self.share, pairs, rng)
+        return None if self.share == 1.0 else draw_answered_mask(self.share, pairs, rng)
 
 
 #: Draws of a random share of pairs before a connected one is given up.
@@ -192,4 +192,4 @@ class SharePairs(Design):
 
     def answered_pairs(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own M pairs, with ``per_judge``."""
-        return draw_own_share(self.share, pairs, rng) if self.per_judge else None
+        return draw_answered_mask(self.share, pairs, rng) if self.per_judge else None

@@ -58,7 +58,11 @@ class Referenced(Design):
 
     def design_problems(self, items: int) -> list[str]:
         """A reference that is no item."""
-        return [] if _item_index(self.reference, items) is not None else [_no_item(self.reference, items)]
+        return (
+            []
+            if _item_index(self.reference, items) is not None
+            else [_unknown_item_text(self.reference, items)]
+        )
 
     def compared_pairs(self, items: int, rng: np.random.Generator) -> IntArray:
         """The star round the reference."""
@@ -91,7 +95,10 @@ class GivenPairs(Design):
     def design_problems(self, items: int) -> list[str]:
         """Items that are not there, items paired with themselves, pairs listed twice, gaps in the graph."""
         found = [
-            _no_item(item, items) for pair in self.listed for item in pair if _item_index(item, items) is None
+            _unknown_item_text(item, items)
+            for pair in self.listed
+            for item in pair
+            if _item_index(item, items) is None
         ]
         if found:
             return list(dict.fromkeys(found))
@@ -120,7 +127,7 @@ def _item_index(item: int | str, items: int) -> int | None:
     return int(item) if 0 <= item < items else None
 
 
-def _no_item(item: int | str, items: int) -> str:
+def _unknown_item_text(item: int | str, items: int) -> str:
     names = item_names(items)
     return (
         f"there is no item {item!r};"

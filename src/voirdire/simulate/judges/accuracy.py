@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from voirdire.settings import Flag, Share, Size
-from voirdire.simulate.judges.base import IndependentJudge, Judge, better_first
+from voirdire.simulate.judges.base import IndependentJudge, Judge, first_choice_probability
 from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Questions
 
 
@@ -91,7 +91,7 @@ class Accuracy(Judge):
         p_right = self.accuracy
         if self.exact or p_right is None:
             p_right = 1.0 - self.flip_count(len(asked)) / max(len(asked), 1)
-        first = better_first(asked, p_right)
+        first = first_choice_probability(asked, p_right)
         return np.stack([first, 1.0 - first, np.zeros_like(first)])
 
     def draw_answers(
@@ -138,4 +138,4 @@ class Adversarial(IndependentJudge):
 
     def p_first(self, asked: Questions) -> FloatArray:
         """Right with probability 1 - probability."""
-        return better_first(asked, 1.0 - self.probability)
+        return first_choice_probability(asked, 1.0 - self.probability)

@@ -93,7 +93,7 @@ def stable_sigmoid(x: FloatArray) -> FloatArray:
     return 0.5 + 0.5 * np.tanh(0.5 * x)
 
 
-def better_first(asked: Questions, p_right: float) -> FloatArray:
+def first_choice_probability(asked: Questions, p_right: float) -> FloatArray:
     """P(first) of a judge that names the better item with a fixed chance; a coin toss where none is."""
     sign = np.sign(asked.gap)
     return 0.5 + (p_right - 0.5) * sign

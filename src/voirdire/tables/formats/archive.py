@@ -14,7 +14,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.failures import library_errors
+from voirdire.tables.formats.failures import convert_library_errors
 
 _ZSTD = 93  # APPNOTE.TXT 4.4.5
 _ENCRYPTED = 1  # the flag, APPNOTE.TXT 4.4.4
@@ -30,13 +30,13 @@ def open_archive(path: str) -> zipfile.ZipFile:
     InputError
         It is damaged, holds a name twice, or more than :mod:`voirdire.tables.formats.bounds` allows.
     """
-    with library_errors(path, "an archive"):
+    with convert_library_errors(path, "an archive"):
         archive = zipfile.ZipFile(path)
     names = archive.namelist()
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"file {path!r} holds {twice!r} twice; which counts, nobody knows: write it anew")
-    bound = bounds.parts_bound(os.path.getsize(path))
+    bound = bounds.streamed_size_limit(os.path.getsize(path))
     if sum(info.file_size for info in archive.infolist()) > bound:
         raise bounds.too_large_error(f"file {path!r} unpacks to", bound)
     return archive
@@ -53,7 +53,7 @@ def member_bytes(archive: zipfile.ZipFile, name: str) -> bytes:
         It is damaged.
     """
     info = archive.getinfo(name)
-    return b"".join(member_pieces(archive, name, bounds.held_bound(info.compress_size)))
+    return b"".join(member_pieces(archive, name, bounds.in_memory_size_limit(info.compress_size)))
 
 
 def member_pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:

@@ -39,12 +39,12 @@ def user_bound() -> int | None:
     return int(float(size[1]) * 10 ** _POWERS[size[2].upper()])
 
 
-def parts_bound(packed: int) -> int:
+def streamed_size_limit(packed: int) -> int:
     """Bytes to which so many may unpack, where they are read in parts."""
     return user_bound() or max(SMALL, RATIO * packed)
 
 
-def held_bound(packed: int) -> int:
+def in_memory_size_limit(packed: int) -> int:
     """Bytes to which so many may unpack, where they are held as a whole."""
     return user_bound() or min(HELD, max(SMALL_HELD, RATIO_HELD * packed))
 
@@ -68,7 +68,7 @@ def too_large_error(what: str, bound: int) -> InputError:
     )
 
 
-def check_objects(text: str | bytes, packed: int, place: str) -> None:
+def check_json_object_count(text: str | bytes, packed: int, place: str) -> None:
     """Refuse JSON of very many lists and objects, which take thirty times the memory of their text.
 
     Raises

@@ -68,7 +68,7 @@ class Work:
     hinted: bool = False
 
 
-def rows_of_work(
+def rows_from_tasks(
     name: str,
     work: Callable[[], Iterator[Work | Refused]],
     questions: Sequence[str] = (),
@@ -91,7 +91,7 @@ def rows_of_work(
     unreviewed = hinted = 0
     for one in work():
         if isinstance(one, Work) and one.refused is None:
-            sheet.count_kinds(one)
+            sheet.count_answer_kinds(one)
             unreviewed += one.unreviewed
             hinted += one.hinted
     for one in work():
@@ -123,7 +123,7 @@ class _Sheet:
         self._seen: Counter[tuple[Any, ...]] = Counter()
         self._roles: dict[tuple[str, ...], dict[str, str]] = {}
 
-    def count_kinds(self, work: Work) -> None:
+    def count_answer_kinds(self, work: Work) -> None:
         """Count what kinds of answers there are."""
         pair = self._shown_pair(work)
         for question, said in {**work.known, **work.answers}.items():

@@ -34,7 +34,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 def _read_results(source: Source, asked: Asked) -> Iterator[Row]:
     single = {
-        _first_name(other.head.first, "evaluation_id")
+        _first_available_name(other.head.first, "evaluation_id")
         for other in source.siblings
         if has_keys(other.head, _SAMPLES)
     }
@@ -47,7 +47,7 @@ def _read_results(source: Source, asked: Asked) -> Iterator[Row]:
         if system is None:
             raise Odd("the model has no name")
         results = record["evaluation_results"]
-        if single and _first_name(record, "evaluation_id") in single:
+        if single and _first_available_name(record, "evaluation_id") in single:
             whole += len(results)
             return
         for at, result in enumerate(results):
@@ -89,7 +89,10 @@ def _read_samples(source: Source, asked: Asked) -> Iterator[Row]:
         name, sample, system = (
             name_text(record[key]) for key in ("evaluation_name", "sample_id", "model_id")
         )
-        run, result = _first_name(record, "evaluation_id"), _first_name(record, "evaluation_result_id")
+        run, result = (
+            _first_available_name(record, "evaluation_id"),
+            _first_available_name(record, "evaluation_result_id"),
+        )
         about = configs.get((run, result)) or configs.get((run, name)) or _About(record)
         judge = about.judge(asked)
         value = about.score(record["evaluation"].get("score"))
@@ -115,9 +118,9 @@ def _metrics_by_result(source: Source) -> dict[tuple[str | None, str | None], _A
             results = record.get("evaluation_results") if isinstance(record, dict) else None
             for result in results if isinstance(results, list) else []:
                 if isinstance(record, dict) and isinstance(result, dict):
-                    about, run = _About(result), _first_name(record, "evaluation_id")
+                    about, run = _About(result), _first_available_name(record, "evaluation_id")
                     for key in ("evaluation_result_id", "evaluation_name"):
-                        found.setdefault((run, _first_name(result, key)), about)
+                        found.setdefault((run, _first_available_name(result, key)), about)
     return found
 
 
@@ -126,11 +129,13 @@ class _About:
 
     def __init__(self, result: Record) -> None:
         config = _object_under(result, "metric_config")
-        self.name = _first_name(result, "evaluation_name") or ""
-        self.metric = _first_name(config, "metric_name", "metric_id")
+        self.name = _first_available_name(result, "evaluation_name") or ""
+        self.metric = _first_available_name(config, "metric_name", "metric_id")
         judges = _object_under(config, "llm_scoring").get("judges")
         self.judges = [_model_name(one) or "unnamed" for one in judges] if isinstance(judges, list) else []
-        self.together = _first_name(_object_under(config, "llm_scoring"), "aggregation_method") or "result"
+        self.together = (
+            _first_available_name(_object_under(config, "llm_scoring"), "aggregation_method") or "result"
+        )
         self.lower = config.get("lower_is_better") is True
         self.unknown_level = config.get("has_unknown_level") is True
 
@@ -169,13 +174,13 @@ def _object_under(record: Any, key: str) -> Record:
     return found if isinstance(found, dict) else {}
 
 
-def _first_name(record: Record, *keys: str) -> str | None:
+def _first_available_name(record: Record, *keys: str) -> str | None:
     """The first name that is there; what is no name counts as none."""
     return next((said for key in keys if isinstance(said := record.get(key), str) and said), None)
 
 
 def _model_name(record: Any) -> str | None:
-    return _first_name(_object_under(record, "model_info"), "id", "name")
+    return _first_available_name(_object_under(record, "model_info"), "id", "name")
 
 
 def _notes_on_scores(name: str, nameless: int, lower: dict[str, None]) -> Iterator[Note]:

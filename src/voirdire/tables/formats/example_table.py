@@ -60,12 +60,12 @@ def answer_columns(columns: Sequence[str]) -> list[str]:
     return found if len(found) > 1 else []
 
 
-def alike_columns(columns: Sequence[str], answers: Sequence[str]) -> list[str]:
+def other_answer_columns(columns: Sequence[str], answers: Sequence[str]) -> list[str]:
     """Further columns that end as all columns of answers do, which may be answers of others.
 
     Examples
     --------
-    >>> alike_columns(["id", "gpt_score", "x_score", "human_score"], ["gpt_score", "human_score"])
+    >>> other_answer_columns(["id", "gpt_score", "x_score", "human_score"], ["gpt_score", "human_score"])
     ['x_score']
     """
     ends = {match["what"].lower() for name in answers if (match := _NAMED.fullmatch(name))}

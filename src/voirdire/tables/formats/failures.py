@@ -12,7 +12,7 @@ from voirdire.errors import InputError
 
 
 @contextmanager
-def reading_errors(path: str) -> Iterator[None]:
+def convert_reading_errors(path: str) -> Iterator[None]:
     """While a file is read by Python's own means, turn what they raise into one message.
 
     Raises
@@ -35,7 +35,7 @@ def reading_errors(path: str) -> Iterator[None]:
 
 
 @contextmanager
-def library_errors(path: str, what: str) -> Iterator[None]:
+def convert_library_errors(path: str, what: str) -> Iterator[None]:
     """While a library reads a file, which may raise anything where bytes are damaged; no code of ours is within.
 
     Parameters

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from voirdire.folders import new_folder
-from voirdire.layouts import Layout, text_with
+from voirdire.layouts import Layout, recognise_text
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.reading import Reading, read_as
 
 _KNOWN = {
-    "anchors_votes.csv": text_with("first,second,winner"),
-    "anchors_scores.csv": text_with("item,score"),
-    "anchors_labels.csv": text_with("item,label"),
+    "anchors_votes.csv": recognise_text("first,second,winner"),
+    "anchors_scores.csv": recognise_text("item,score"),
+    "anchors_labels.csv": recognise_text("item,label"),
 }
 
 
@@ -25,13 +25,13 @@ def _is_anchors(path: Path) -> bool:
 LAYOUT = Layout(
     "imported tables",
     {
-        "votes.csv": text_with("judge,first,second,winner"),
-        "scores.csv": text_with("judge,item,score"),
-        "labels.csv": text_with("judge,item,label"),
-        "rankings.csv": text_with("judge,item,rank"),
+        "votes.csv": recognise_text("judge,first,second,winner"),
+        "scores.csv": recognise_text("judge,item,score"),
+        "labels.csv": recognise_text("judge,item,label"),
+        "rankings.csv": recognise_text("judge,item,rank"),
         "anchors.csv": _is_anchors,
         **_KNOWN,
-        "refused.csv": text_with("place,reason"),
+        "refused.csv": recognise_text("place,reason"),
     },
 )
 

@@ -18,7 +18,7 @@ from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.label_cells import sets_of_rows
+from voirdire.tables.formats.label_cells import merge_label_rows
 from voirdire.tables.formats.ranking_pairs import votes_of_rankings
 from voirdire.tables.formats.registry import format_of
 from voirdire.tables.formats.row_choice import RowChoice
@@ -140,7 +140,7 @@ def gather_tables(
             rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
 
     with ExitStack() as stack:
-        _check_twice(paths)
+        _check_duplicate_files(paths)
         sources += [stack.enter_context(_open_source(path, sep, sheet)) for path in paths]
         check_judges(judges or {}, [source.path for source in sources])
         leave_out_columns(sources, leave_out)
@@ -159,7 +159,7 @@ def gather_tables(
             copies.end(source.path)
     names = ", ".join(source.name for source in sources)
     if not any(rows[name].count for name in TABLES.values()):
-        filtering.check_any(names)
+        filtering.check_any_chosen(names)
         raise InputError(f"{names}: no vote, score or label is in it{_refusals_in_short(reasons)}")
     rankings = rows["rankings"]
     if as_votes and rankings.count and not rows["votes"].count:
@@ -171,12 +171,12 @@ def gather_tables(
     if said.label_sets == ROWS and rows["labels"].count:
         filtering, single = RowChoice({}), rows["labels"]
         rows["labels"] = Rows("labels", places["labels"])
-        for row in sets_of_rows(single):
+        for row in merge_label_rows(single):
             take_row(row)
     for table in rows.values():
         table.flush()
     if known.counts:
-        notes.setdefault(_anchors_kind(known))
+        notes.setdefault(_known_answers_notice(known))
         if folder is not None:
             known.write(folder)
     imported = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed, known=known)
@@ -189,7 +189,7 @@ def _escape_surrogates(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _anchors_kind(known: Anchors) -> str:
+def _known_answers_notice(known: Anchors) -> str:
     tables = " and ".join(f"{name}.csv" for name in known.counts)
     return (
         f"{sum(known.counts.values())} answers are known to be right and are no judge's: `voirdire import` writes them "
@@ -214,7 +214,7 @@ def _open_source(path: Any, sep: str | None, sheet: str | None) -> Any:
     return opened_frame(path)
 
 
-def _check_twice(paths: Sequence[Any]) -> None:
+def _check_duplicate_files(paths: Sequence[Any]) -> None:
     """Raise where a file is given twice, under whatever name."""
     seen: dict[str, str] = {}
     for path in paths:

@@ -13,7 +13,7 @@ from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.long_table import NAMELESS
 from voirdire.tables.formats.rows import Refused
 from voirdire.tables.formats.table_rows import Rows
-from voirdire.tables.problems import by_nearness
+from voirdire.tables.problems import names_by_similarity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +162,7 @@ class Imported:
         frame = self._frame(None)
         judges = sorted(set(frame["judge"]))
         if strange := [name for name in self.people if name not in judges]:
-            near = by_nearness(strange[0], judges)
+            near = names_by_similarity(strange[0], judges)
             raise InputError(
                 f"people: {strange[0]!r} is no judge of the table; its judges are {', '.join(near[:8])}"
                 f"{', ...' if len(judges) > 8 else ''}; people= (--people) names those of them who are people"

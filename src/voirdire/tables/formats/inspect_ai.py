@@ -9,7 +9,7 @@ from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.archive import member_bytes
-from voirdire.tables.formats.bounds import check_objects
+from voirdire.tables.formats.bounds import check_json_object_count
 from voirdire.tables.formats.format import Asked, Format, guarded_rows, short_text
 from voirdire.tables.formats.json_text import NotJsonError, parse_json
 from voirdire.tables.formats.records import Record
@@ -60,7 +60,7 @@ def _member_json(archive: ZipFile, name: str) -> Record | str:
     packed = archive.getinfo(name).compress_size
     try:
         text = member_bytes(archive, name).decode("utf-8-sig")
-        check_objects(text, packed, name)
+        check_json_object_count(text, packed, name)
         found = parse_json(text)
     except (UnicodeDecodeError, NotJsonError, BadZipFile) as error:
         return f"damaged: {error}"

@@ -142,7 +142,7 @@ class _Window:
         size = _CHUNK
         while True:
             if len(self._text) - self.at > _CHUNK:
-                bounds.check_objects(self._text, 0, self.place)
+                bounds.check_json_object_count(self._text, 0, self.place)
             try:
                 value, end = _decode_value(self._text, self.at)
                 complete = end < len(self._text)  # a number may go on in what comes next
@@ -172,12 +172,12 @@ class _Window:
 
     def broken(self, why: NotJsonError) -> InputError:
         begin = self._text.rfind("\n", 0, self.at if why.at is None else why.at) + 1
-        if is_conflict(self._text[begin : begin + 80].split("\n")[0]):
+        if is_merge_conflict_marker(self._text[begin : begin + 80].split("\n")[0]):
             return InputError(f"{self.place}: {UNMERGED}")
         return InputError(f"{self.place}: not JSON ({why}); is the file whole?")
 
 
-def is_conflict(line: str) -> bool:
+def is_merge_conflict_marker(line: str) -> bool:
     """True where a line is a mark of two versions that were not merged."""
     return line.startswith(_CONFLICT) or line.rstrip() == _MIDDLE
 

@@ -25,11 +25,11 @@ from voirdire.tables.label_sets import (
     list_in_text,
     make_label_set,
     set_members,
-    several_labels,
+    several_labels_message,
 )
 
 
-def sets_of_rows(rows: Rows) -> Iterator[Row]:
+def merge_label_rows(rows: Rows) -> Iterator[Row]:
     """One row for all rows that are alike in every column of voirdire's but the label.
 
     Parameters
@@ -49,7 +49,7 @@ def sets_of_rows(rows: Rows) -> Iterator[Row]:
     >>> rows = Rows("labels")
     >>> rows.add(Label("a", "x", '["long"]'))
     >>> rows.add(Label("a", "x", '["rude"]'))
-    >>> [row.label for row in sets_of_rows(rows)]
+    >>> [row.label for row in merge_label_rows(rows)]
     ['["long", "rude"]']
     """
     frame = rows.frame()
@@ -140,7 +140,7 @@ class LabelCells:
 
     def _read_label(self, said: Any) -> str | None:
         if is_list(said):
-            return said_label(said) if self.how is None and len(said) == 1 else _label_set(said, said)
+            return single_label(said) if self.how is None and len(said) == 1 else _label_set(said, said)
         text = name_text(said) or ""
         if text == self.no_label:
             return LabelSet(NO_LABEL)
@@ -151,7 +151,7 @@ class LabelCells:
             return _label_set(text, listed)
         if self.how is None:
             if len(labels_in_text(text)) > 1:
-                raise Odd(f"label {several_labels(text)}")
+                raise Odd(f"label {several_labels_message(text)}")
             return text
         if self.how == LISTS:
             raise Odd(f"label {text!r} is no list (--label-sets names what separates the labels of a cell)")
@@ -194,7 +194,7 @@ class LabelCells:
         )
 
 
-def said_label(cells: Any) -> str | None:
+def single_label(cells: Any) -> str | None:
     """The label of a list of one; None for an empty cell."""
     return name_text(next(iter(cells))) or None
 

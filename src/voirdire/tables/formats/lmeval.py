@@ -28,7 +28,7 @@ def _detect_format(head: Head) -> bool:
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     found = _NAME.fullmatch(source.name)
     task = (found[1] or found[2]) if found else source.name.partition(".")[0]
-    system = asked.system or _model_beside(source.path)
+    system = asked.system or _model_from_results_file(source.path)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
         context = join_names(task, record["doc_id"])
@@ -51,7 +51,7 @@ def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
         )
 
 
-def _model_beside(path: str) -> str | None:
+def _model_from_results_file(path: str) -> str | None:
     """The model of the results file of the same run, or of the only one in the folder."""
     folder, name = os.path.split(path)
     date = name.rpartition("_")[2].removesuffix(".jsonl")

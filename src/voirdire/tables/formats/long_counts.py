@@ -12,9 +12,9 @@ from typing import Any
 from zlib import crc32
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import COUNT_NAMES, plain_name
+from voirdire.tables.columns import COUNT_NAMES, normalise_column_name
 from voirdire.tables.formats.format import Asked, guarded_rows, read_records
-from voirdire.tables.formats.long_table import crossed_name
+from voirdire.tables.formats.long_table import context_system_name
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
@@ -73,7 +73,7 @@ class Counted:
         return int(count)
 
 
-def numbers_by_lot(counts: Mapping[str, int], about: Sequence[object]) -> dict[str, list[int]]:
+def random_rater_numbers(counts: Mapping[str, int], about: Sequence[object]) -> dict[str, list[int]]:
     """The numbers of the raters who gave each label of an item, drawn by lot from what the item is called.
 
     Parameters
@@ -85,9 +85,9 @@ def numbers_by_lot(counts: Mapping[str, int], about: Sequence[object]) -> dict[s
 
     Examples
     --------
-    >>> numbers_by_lot({"yes": 3, "no": 1}, ["x"]) == numbers_by_lot({"no": 1, "yes": 3}, ["x"])
+    >>> random_rater_numbers({"yes": 3, "no": 1}, ["x"]) == random_rater_numbers({"no": 1, "yes": 3}, ["x"])
     True
-    >>> sorted(sum(numbers_by_lot({"yes": 3, "no": 1}, ["x"]).values(), []))
+    >>> sorted(sum(random_rater_numbers({"yes": 3, "no": 1}, ["x"]).values(), []))
     [1, 2, 3, 4]
     """
     numbers = [*range(1, sum(counts.values()) + 1)]
@@ -107,11 +107,15 @@ def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
     about = {"item"} <= used.keys() or {"context", "system"} <= used.keys()
     if "judge" in used or "label" not in used or not about:
         return None
-    free = [name for name in columns if name not in used.values() and plain_name(name) in COUNT_NAMES]
+    free = [
+        name for name in columns if name not in used.values() and normalise_column_name(name) in COUNT_NAMES
+    ]
     return free[0] if len(free) == 1 else None
 
 
-def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: str) -> Iterator[Row]:
+def label_rows_from_counts(
+    source: Source, asked: Asked, used: Mapping[str, str], counts: str
+) -> Iterator[Row]:
     """A label for each answer that was counted.
 
     Raises
@@ -131,7 +135,7 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     places = {name: used[name] for name in _FIELDS if name in used}
     known = (*places.values(), used["label"], counts)
     rest = {name: name for name in source.columns() if name not in known}
-    _check_numbers(source, counts)
+    _check_no_row_numbers(source, counts)
     counted = Counted(source.name)
     given: dict[tuple[object, ...], Counter[str]] = {}
     waiting: list[tuple[str, dict[str, Any], str | None, int, dict[str, Any]]] = []
@@ -141,7 +145,7 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     def read_record(record: Record, place: str) -> Iterator[Row]:
         about = {name: name_text(record.get(column)) or None for name, column in places.items()}
         if "item" not in about:
-            about["item"] = crossed_name(about["context"], about["system"], crossed)
+            about["item"] = context_system_name(about["context"], about["system"], crossed)
         cell = record.get(counts)
         if cell in (None, ""):
             raise Odd(f"{counts} is empty; write 0 where nobody gave the label")
@@ -156,7 +160,7 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
 
     yield Columns("labels", ("judge", *places, "label", *rest))
     yield from read_records(source, read_record)
-    raters = {about: numbers_by_lot(labels, about) for about, labels in given.items()}
+    raters = {about: random_rater_numbers(labels, about) for about, labels in given.items()}
 
     def answers_of_raters(
         about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
@@ -171,7 +175,7 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     yield Note(f"{source.name}: column {counts!r} counts answers; {BY_LOT}")
 
 
-def _check_numbers(source: Source, counts: str) -> None:
+def _check_no_row_numbers(source: Source, counts: str) -> None:
     """Raise where a column numbers the rows."""
     cells = [
         number_or_none(record.get(counts))

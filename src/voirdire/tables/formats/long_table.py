@@ -11,9 +11,9 @@ from voirdire.tables.columns import (
     EITHER,
     KIND_OF_TABLE,
     find_roles,
-    kind_of,
     list_names,
-    plain_name,
+    normalise_column_name,
+    table_kind,
 )
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
@@ -49,20 +49,20 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
         Columns of voirdire's to those of the file; the column of an answer that may be of either kind is added.
     """
     have: dict[str, str] = dict(used)
-    if asked.judge or asked.unnamed or is_nameless(source.columns(), used):
+    if asked.judge or asked.unnamed or is_votes_without_judge(source.columns(), used):
         have.setdefault("judge", NAMELESS)
     if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _column_of_either_kind(source.columns(), have)
-        if column is not None and plain_name(column) != "score":
+        if column is not None and normalise_column_name(column) != "score":
             wants_labels = ANSWERS.get(asked.table or "") == "label"
             scores = not wants_labels and _holds_scores(source, column)
-            _take_answer(have, used, "scores" if scores else "labels", column)
-    found = kind_of(have)
+            _assign_answer_column(have, used, "scores" if scores else "labels", column)
+    found = table_kind(have)
     if asked.table in (None, found) or found == "rankings":
         return found
     wanted = ANSWERS[asked.table]
     if found is not None and {wanted, ANSWERS[found]} == {"score", "label"}:
-        _take_answer(have, used, asked.table, have[ANSWERS[found]])
+        _assign_answer_column(have, used, asked.table, have[ANSWERS[found]])
         return asked.table
     if wanted not in have:
         raise InputError(
@@ -74,7 +74,7 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
     return asked.table if set(kind.needed) <= have.keys() | crossed else None
 
 
-def _take_answer(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:
+def _assign_answer_column(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:
     """Have a column be the answer of a kind of table, and of no other."""
     for columns in (have, used):
         for name in ANSWERS.values():
@@ -85,15 +85,16 @@ def _take_answer(have: dict[str, str], used: dict[str, str], kind: str, column: 
 def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
     """True where a column that is taken for scores by another name holds what is no number."""
     column = roles.get("score")
-    return column is not None and plain_name(column) != "score" and not all_numbers(source, column)
+    return column is not None and normalise_column_name(column) != "score" and not all_numbers(source, column)
 
 
-def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
+def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
     """True where columns are those of votes that name no judge, as records of an arena do.
 
     Examples
     --------
-    >>> is_nameless(["model_a", "model_b", "winner"], {"first": "model_a", "second": "model_b", "winner": "winner"})
+    >>> used = {"first": "model_a", "second": "model_b", "winner": "winner"}
+    >>> is_votes_without_judge([*used.values()], used)
     True
     """
     pair = (
@@ -122,7 +123,7 @@ def left_out_notes(called: str, names: Sequence[str], used: Mapping[str, str]) -
     ]
 
 
-def nameless_note(called: str) -> str:
+def missing_judge_note(called: str) -> str:
     """Sentence about a table of which all answers are taken as those of one judge."""
     return (
         f"{called}: no column says who judged, so that all answers are those of one judge, {NAMELESS!r} "
@@ -133,7 +134,7 @@ def nameless_note(called: str) -> str:
 def _column_of_either_kind(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
     """The first column that may hold answers of either kind."""
     free = [name for name in columns if name not in used.values()]
-    return next((name for want in EITHER for name in free if plain_name(name) == want), None)
+    return next((name for want in EITHER for name in free if normalise_column_name(name) == want), None)
 
 
 def _holds_scores(source: Source, column: str) -> bool:
@@ -213,7 +214,7 @@ def long_rows(
         }
         about.setdefault("judge", judge)
         if "item" in fields and about.get("item") is None:
-            about["item"] = _crossed_item(record, used, crossed)
+            about["item"] = _context_system_item(record, used, crossed)
         about[answer] = read(record.get(used[answer]), about)
         row = _FIELDS[kind](**about)
         rest = further_cells(record, kept, objects)
@@ -233,7 +234,7 @@ def long_rows(
     if objects:
         yield objects_note(source.name, objects)
     if "judge" not in used and asked.judge is None and not asked.unnamed:
-        yield Note(nameless_note(source.name))
+        yield Note(missing_judge_note(source.name))
 
 
 def _name_or_none(record: Record, column: str) -> str | None:
@@ -241,16 +242,20 @@ def _name_or_none(record: Record, column: str) -> str | None:
     return None if found == "" else found
 
 
-def _crossed_item(record: Record, used: Mapping[str, str], crossed: dict[str, tuple[str, str]]) -> str | None:
+def _context_system_item(
+    record: Record, used: Mapping[str, str], crossed: dict[str, tuple[str, str]]
+) -> str | None:
     """The item of a table without a column of items."""
     if "item" in used or not {"context", "system"} <= used.keys():
         return None
-    return crossed_name(
+    return context_system_name(
         _name_or_none(record, used["context"]), _name_or_none(record, used["system"]), crossed
     )
 
 
-def crossed_name(context: str | None, system: str | None, crossed: dict[str, tuple[str, str]]) -> str | None:
+def context_system_name(
+    context: str | None, system: str | None, crossed: dict[str, tuple[str, str]]
+) -> str | None:
     """The name of what a system answered in a context; None where one of them is empty.
 
     Parameters
@@ -265,7 +270,7 @@ def crossed_name(context: str | None, system: str | None, crossed: dict[str, tup
 
     Examples
     --------
-    >>> crossed_name("capital of France", "gpt", {})
+    >>> context_system_name("capital of France", "gpt", {})
     'capital of France / gpt'
     """
     if context is None or system is None:

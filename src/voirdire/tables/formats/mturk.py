@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from voirdire.tables.formats.crowd import Work, rows_of_work
+from voirdire.tables.formats.crowd import Work, rows_from_tasks
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Odd, Refused, Row, name_text
@@ -26,7 +26,7 @@ def _detect_format(head: Head) -> bool:
 
 
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
-    yield from rows_of_work(source.name, lambda: _read_work(source), asked.questions, asked.winners)
+    yield from rows_from_tasks(source.name, lambda: _read_work(source), asked.questions, asked.winners)
     if _STATUS not in source.head.keys:
         yield Note(f"{source.name}: there is no column {_STATUS}: rejected work cannot be told from other")
 

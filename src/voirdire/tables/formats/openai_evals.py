@@ -78,14 +78,16 @@ class _Log:
     def _score_row(self, judge: str, record: Record, value: float, criterion: Any) -> Score:
         context, system = self._sample_id(record), self._system_name()
         item = context if system is None else f"{context}/{system}"
-        return Score(judge, item, value, criterion, context, system, self._count_run(judge, item, criterion))
+        return Score(
+            judge, item, value, criterion, context, system, self._next_run_number(judge, item, criterion)
+        )
 
     def _label_row(self, record: Record, said: str, criterion: str) -> Label:
         judge, context, system = self._grader_name(), self._sample_id(record), self._system_name()
         item = context if system is None else f"{context}/{system}"
-        return Label(judge, item, said, criterion, context, self._count_run(judge, item, criterion))
+        return Label(judge, item, said, criterion, context, self._next_run_number(judge, item, criterion))
 
-    def _count_run(self, *about: Any) -> int:
+    def _next_run_number(self, *about: Any) -> int:
         self.seen[about] += 1
         return self.seen[about]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import find_roles, plain_name
+from voirdire.tables.columns import find_roles, normalise_column_name
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.long_table import NAMELESS, left_out_notes
 from voirdire.tables.formats.records import Record
@@ -66,7 +66,7 @@ def ranking_columns(
     >>> ranking_columns(["judge", "rank_gpt", "rank_llama"], {"rank_gpt": 2, "rank_llama": 1})
     {'items': {'rank_gpt': 'gpt', 'rank_llama': 'llama'}}
     """
-    names = {plain_name(name): name for name in columns}
+    names = {normalise_column_name(name): name for name in columns}
     for name in (named_rank, *map(names.get, _CHAINS)):
         if name is not None and _is_chain(first.get(name)):
             return {"chain": name}
@@ -75,7 +75,7 @@ def ranking_columns(
         return {"places": [places[place] for place in sorted(places)]}
     ends = [next(filter(end.fullmatch, columns), None) for end in _ENDS]
     if None not in ends:
-        shown = [name for name in columns if plain_name(name) in _SHOWN]
+        shown = [name for name in columns if normalise_column_name(name) in _SHOWN]
         shown = shown or [name for name in columns if _ONE_SHOWN.fullmatch(name)]
         return {"best": ends[0], "worst": ends[1], "shown": shown}
     items = {name: match["item"] or match["first"] for name in columns if (match := _RANK_OF.fullmatch(name))}
@@ -117,7 +117,7 @@ def ranking_rows(
     source: Source, asked: Asked, how: Mapping[str, Any], given: Mapping[str, str]
 ) -> Iterator[Row]:
     """A row for each item of each ranking, with its place; places of items that are tied are equal."""
-    taken = columns_taken(how)
+    taken = ranking_column_names(how)
     free = [name for name in source.columns() if name not in taken and name not in given.values()]
     own = {column: name for column, name in given.items() if name not in taken}
     roles = {column: name for column, name in find_roles(free).items() if column in _ABOUT} | own
@@ -167,12 +167,12 @@ def ranking_rows(
         yield Note(f"{source.name}: no column says what was asked: each row is a ranking of its own, a run")
 
 
-def columns_taken(how: Mapping[str, Any]) -> set[str]:
+def ranking_column_names(how: Mapping[str, Any]) -> set[str]:
     """Columns that hold the rankings.
 
     Examples
     --------
-    >>> sorted(columns_taken({"best": "best", "worst": "worst", "shown": ["items"]}))
+    >>> sorted(ranking_column_names({"best": "best", "worst": "worst", "shown": ["items"]}))
     ['best', 'items', 'worst']
     """
     return {name for value in how.values() for name in ([value] if isinstance(value, str) else value)}

@@ -16,7 +16,7 @@ from voirdire.tables.formats.json_text import (
     UNMERGED,
     NotJsonError,
     RepeatedKeyError,
-    is_conflict,
+    is_merge_conflict_marker,
     list_members,
     parse_json,
 )
@@ -58,11 +58,11 @@ def json_values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], N
             if line.isspace():
                 continue
             if len(line) > bounds.SHORT:
-                bounds.check_objects(line, 0, f"{name}:{number}")
+                bounds.check_json_object_count(line, 0, f"{name}:{number}")
             try:
                 value = parse_json(line)
             except NotJsonError as error:
-                if is_conflict(line):
+                if is_merge_conflict_marker(line):
                     raise InputError(f"{name}:{number}: {UNMERGED}") from None
                 value = (Repeated if isinstance(error, RepeatedKeyError) else Unread)(error)
             yield number, value
@@ -81,15 +81,15 @@ def json_objects(path: str, name: str, kind: str) -> Placed:
             place = f"{name}[{number}]" if kind == "json" else f"{name}:{number}"
             if isinstance(value, Repeated):
                 raise InputError(f"{place}: {value} in an object; keep one")
-            yield place, value if isinstance(value, dict) else no_object(value)
+            yield place, value if isinstance(value, dict) else non_object_reason(value)
 
 
-def no_object(value: object) -> str:
+def non_object_reason(value: object) -> str:
     """Say why a value is no object.
 
     Examples
     --------
-    >>> no_object([1]), no_object(Unread("Expecting value"))
+    >>> non_object_reason([1]), non_object_reason(Unread("Expecting value"))
     ('a list instead of an object', 'not a JSON object: Expecting value')
     """
     if isinstance(value, Unread):
@@ -106,7 +106,7 @@ def json_rows(path: str, name: str, kind: str) -> Numbered:
             yield number, f"a {type(value).__name__} instead of a list"
 
 
-def named_cells(rows: Numbered, names: Sequence[str], name: str) -> Placed:
+def rows_to_records(rows: Numbered, names: Sequence[str], name: str) -> Placed:
     """Rows by the names of their columns, of which some may be nameless and are left out where there are several.
 
     Parameters

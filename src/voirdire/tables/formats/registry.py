@@ -68,15 +68,15 @@ def tool_of_file(source: Source) -> Format | None:
     InputError
         Several do.
     """
-    found = tool_of(source.head)
+    found = tool_from_first_record(source.head)
     if found is None and source.head.shape == "records" and not source.head.lone:
         whole = replace(source.head, keys=frozenset(source.columns()))
-        found = tool_of(whole)
+        found = tool_from_first_record(whole)
         source.head = source.head if found is None else whole
     return found
 
 
-def tool_of(head: Head) -> Format | None:
+def tool_from_first_record(head: Head) -> Format | None:
     """The one tool that writes files which begin so; None where no tool does.
 
     Raises
@@ -86,7 +86,7 @@ def tool_of(head: Head) -> Format | None:
     """
     found = [one for one in TOOLS if one.detect(head)]
     if not found and head.lone:
-        found = [one for one in TOOLS if one.detect(head.as_record())]
+        found = [one for one in TOOLS if one.detect(head.as_single_record_list())]
     if len(found) > 1:
         names = " or ".join(one.name for one in found)
         raise InputError(f"the file may be one of {names}; say which with --from (tool=)")
@@ -108,37 +108,37 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
             )
         found = FORMATS[tool]
         if found is not tables.FORMAT and not found.detect(source.head):
-            _as_record(source, found)
-            _check_fits(source, found)
+            _wrap_single_object(source, found)
+            _check_tool_matches(source, found)
         return found
     if asked.map or asked.wide or asked.columns:
         return tables.FORMAT
     known = tool_of_file(source)
     if known is not None:
         if not known.detect(source.head):
-            _as_record(source, known)
+            _wrap_single_object(source, known)
         return known
     for keys, why in _REFUSED.items():
         if keys <= source.head.keys and "judge" not in source.head.keys and asked.judge is None:
             raise InputError(f"{source.name}: {why}")
-    _as_record(source, tables.FORMAT)
+    _wrap_single_object(source, tables.FORMAT)
     if source.head.keys == tables.BATTLES and tables.repeats_rows(source):
         raise InputError(f"{source.name}: {tables.REPEATED}")
     if source.head.shape in ("object", "zip"):
         raise InputError(f"{source.name}: {_describe_unknown_file(source.head)}")
-    if not tables.is_known(source, asked):
-        raise InputError(tables.unknown_table(source) + _closest_tool(source.head))
+    if not tables.has_known_table_kind(source, asked):
+        raise InputError(tables.unknown_table_message(source) + _closest_tool(source.head))
     return tables.FORMAT
 
 
-def _as_record(source: Source, found: Format) -> None:
+def _wrap_single_object(source: Source, found: Format) -> None:
     """Take a single object for a list of one."""
-    if source.head.lone and found.detect(source.head.as_record()):
-        record = source.head.as_record()
+    if source.head.lone and found.detect(source.head.as_single_record_list()):
+        record = source.head.as_single_record_list()
         source.head, source.kind = record, "jsonl" if source.kind == "json" else source.kind
 
 
-def _check_fits(source: Source, found: Format) -> None:
+def _check_tool_matches(source: Source, found: Format) -> None:
     """Refuse to read a file as one of a tool that did not write it; a first record that is odd does not matter."""
     if found.detect(source.head):
         return
@@ -146,7 +146,7 @@ def _check_fits(source: Source, found: Format) -> None:
         for _, (_, record) in zip(range(_LOOKED_AT), source.records(), strict=False):
             if isinstance(record, dict) and found.detect(Head("records", frozenset(record), record)):
                 return
-    other = tool_of(source.head)
+    other = tool_from_first_record(source.head)
     looks = "" if other is None else f"; it looks like one of {other.title} (--from {other.name})"
     keys = ", ".join(repr(key) for key in sorted(map(str, source.head.keys))[:8])
     raise InputError(
@@ -165,7 +165,7 @@ def _describe_unknown_file(head: Head) -> str:
     if head.shape == "zip":
         return "this archive is neither a log of Inspect nor a spreadsheet"
     keys = ", ".join(repr(key) for key in sorted(head.keys)[:8])
-    return f"a JSON object with the keys {keys} is of no known format{_closest_tool(head.as_record())}"
+    return f"a JSON object with the keys {keys} is of no known format{_closest_tool(head.as_single_record_list())}"
 
 
 def _closest_tool(head: Head) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.encode import Refused, cell_to_name
 from voirdire.tables.formats.rows import Extended
 
 SHOWN = 8  # values of a column in a message
@@ -30,7 +30,7 @@ class RowChoice:
     """
 
     def __init__(self, where: Mapping[str, str]) -> None:
-        self.where = {name: name_of(said, ends=True) for name, said in where.items()}
+        self.where = {name: cell_to_name(said, ends=True) for name, said in where.items()}
         self.seen: set[str] = set()
         self.values: dict[str, Counter[str]] = {name: Counter() for name in self.where}
         self.any = self.any_kept = False
@@ -42,7 +42,7 @@ class RowChoice:
         plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})
         cells = {**plain._asdict(), **further}
         self.seen |= {name for name, cell in cells.items() if cell is not None}
-        found = {name: name_of(cells.get(name, ""), ends=True) for name in self.where}
+        found = {name: cell_to_name(cells.get(name, ""), ends=True) for name in self.where}
         if not self.any_kept:
             for name, cell in found.items():
                 self.values[name]["nothing" if isinstance(cell, Refused) else str(cell)] += 1
@@ -60,19 +60,19 @@ class RowChoice:
         self.any = self.any or bool(self.seen)
         self.seen = set()
 
-    def check_any(self, names: str) -> None:
+    def check_any_chosen(self, names: str) -> None:
         """Raise where rows were there and none was kept."""
         if not self.any:
             return
-        raise InputError(nothing_chosen(names, self.where, self.values))
+        raise InputError(no_rows_message(names, self.where, self.values))
 
 
-def nothing_chosen(names: str, where: Mapping[str, object], values: Mapping[str, Counter[str]]) -> str:
+def no_rows_message(names: str, where: Mapping[str, object], values: Mapping[str, Counter[str]]) -> str:
     """Say that no row holds what is asked for, and what the columns hold, with how often.
 
     Examples
     --------
-    >>> nothing_chosen("a.csv", {"turn": "1"}, {"turn": Counter({"first": 3, "second": 1})})
+    >>> no_rows_message("a.csv", {"turn": "1"}, {"turn": Counter({"first": 3, "second": 1})})
     "a.csv: no row has turn=1; the column 'turn' has first (3), second (1)"
     """
     asked = ", ".join(f"{name}={said}" for name, said in where.items())

@@ -245,11 +245,11 @@ def one_label(said: object) -> str:
     if not found:
         raise Odd("no label")
     if len(found) > 1:
-        raise Odd(_several_labels(found))
+        raise Odd(_several_labels_message(found))
     return found[0]
 
 
-def _several_labels(found: list[str]) -> str:
+def _several_labels_message(found: list[str]) -> str:
     return f"{len(found)} labels: {', '.join(found)}"
 
 
@@ -273,7 +273,7 @@ def row_fault(row: Any) -> str | None:
     if kind not in TABLES:
         return None
     if kind is Label and not isinstance(row.label, LabelSet) and len(found := labels_in(row.label)) > 1:
-        return _several_labels(found)
+        return _several_labels_message(found)
     for at, value in enumerate(row):
         if value is None or value == "":
             if at < _NEEDED:

@@ -47,7 +47,7 @@ def walk_xml(
     parser.StartElementHandler = lambda tag, attributes: start(tag.rpartition(":")[2], attributes)
     parser.EndElementHandler = lambda tag: end(tag.rpartition(":")[2])
     parser.CharacterDataHandler = text
-    parser.StartDoctypeDeclHandler = _no_document_type
+    parser.StartDoctypeDeclHandler = _refuse_document_type
     for piece in pieces:
         parser.Parse(piece, False)
         yield
@@ -55,7 +55,7 @@ def walk_xml(
     yield
 
 
-def _no_document_type(*_: object) -> None:
+def _refuse_document_type(*_: object) -> None:
     raise ValueError("it declares a type of document")
 
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.csv_file import separated_rows, separator_mark, separator_of
+from voirdire.tables.csv_file import detect_separator, parse_separator, separated_rows
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.archive import open_archive
-from voirdire.tables.formats.failures import reading_errors
+from voirdire.tables.formats.failures import convert_reading_errors
 from voirdire.tables.formats.json_text import (
     UNMERGED,
     NotJsonError,
     RepeatedKeyError,
-    is_conflict,
+    is_merge_conflict_marker,
     parse_json,
 )
 from voirdire.tables.formats.records import (
@@ -29,13 +29,13 @@ from voirdire.tables.formats.records import (
     json_objects,
     json_rows,
     json_values,
-    named_cells,
+    rows_to_records,
 )
 from voirdire.tables.formats.spreadsheet import Workbook
 from voirdire.tables.formats.streams import (
     PARQUET,
     ZIP,
-    check_start,
+    check_file_signature,
     is_packed,
     local_copy,
     open_bytes,
@@ -71,7 +71,7 @@ class Head:
     lone: bool = False
     columns: tuple[str, ...] = ()
 
-    def as_record(self) -> Head:
+    def as_single_record_list(self) -> Head:
         """The same, taken for a list of one record."""
         return replace(self, shape="records")
 
@@ -127,7 +127,7 @@ class Source:
             return self._without_left_out(json_objects(self.local, self.name, self.kind))
         if self.kind == "parquet":
             return self._parquet_records(columns)
-        return self._without_left_out(named_cells(self.rows(), self.header, self.name))
+        return self._without_left_out(rows_to_records(self.rows(), self.header, self.name))
 
     def leave_out(self, names: Collection[str]) -> None:
         """Have the file be one without some of its columns, and say so; names that it has not are passed over.
@@ -235,24 +235,24 @@ def open_source(
     """
     text = os.fspath(path)
     if separator is not None:
-        separator = separator_mark(separator)
+        separator = parse_separator(separator)
     with ExitStack() as stack:
         local = stack.enter_context(local_copy(text))
-        stack.enter_context(_name_as_given(local, text))
+        stack.enter_context(_restore_path_in_errors(local, text))
         start = _first_bytes(local)
         packed = is_packed(start)
         if packed:
             start = _first_bytes(local, unpack=True)
             if start.startswith((PARQUET, ZIP)):  # which are not read from their beginning
                 local = stack.enter_context(unpacked_copy(local))
-                stack.enter_context(_name_as_given(local, text))
+                stack.enter_context(_restore_path_in_errors(local, text))
         source = _recognise_file(text, local, start, separator, sheet)
         source.packed = packed
         yield source
 
 
 @contextmanager
-def _name_as_given(local: str, path: str) -> Iterator[None]:
+def _restore_path_in_errors(local: str, path: str) -> Iterator[None]:
     """Have messages name a file as it was given, not its copy."""
     try:
         yield
@@ -286,12 +286,12 @@ def _first_bytes(local: str, unpack: bool = False) -> bytes:
     if unpack:
         with open_bytes(local) as stream:
             return stream.read(_PEEK)
-    with reading_errors(local), open(local, "rb") as plain:
+    with convert_reading_errors(local), open(local, "rb") as plain:
         return plain.read(_PEEK)
 
 
 def _recognise_file(path: str, local: str, start: bytes, separator: str | None, sheet: str | None) -> Source:
-    check_start(start, path)
+    check_file_signature(start, path)
     if start.startswith(ZIP):
         source = _spreadsheet_source(path, local, sheet)
         if source is not None:
@@ -313,7 +313,7 @@ def _recognise_file(path: str, local: str, start: bytes, separator: str | None, 
     if begin[:1] == b"{":
         return _object_source(path, local)
     source = Source(path, local, "csv", Head("table"))
-    source.separator = separator or separator_of(local)
+    source.separator = separator or detect_separator(local)
     return _read_header(source)
 
 
@@ -401,12 +401,12 @@ def _first_lines(local: str) -> list[str]:
 def _read_object(path: str, local: str) -> Any:
     """The one object of a file."""
     size = os.path.getsize(local)
-    bound = bounds.held_bound(size)
+    bound = bounds.in_memory_size_limit(size)
     with open_text(local) as stream:
         text = stream.read(bound + 1)
     if len(text) > bound:
         raise bounds.too_large_error(f"file {path!r} is one object of", bound)
-    bounds.check_objects(text, size, f"file {path!r}")
+    bounds.check_json_object_count(text, size, f"file {path!r}")
     try:
         return parse_json(text)
     except RepeatedKeyError as error:
@@ -415,6 +415,6 @@ def _read_object(path: str, local: str) -> Any:
         at = len(text) if error.at is None else error.at
         begin = text.rfind("\n", 0, at) + 1
         line = f"line {text.count(chr(10), 0, at) + 1}"
-        if is_conflict(text[begin : begin + 80]):
+        if is_merge_conflict_marker(text[begin : begin + 80]):
             raise InputError(f"file {path!r}: {line}: {UNMERGED}") from None
         raise InputError(f"file {path!r} is no JSON: {line}: {error}; is it whole?") from None

@@ -16,7 +16,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.archive import member_pieces, open_archive
-from voirdire.tables.formats.failures import library_errors
+from voirdire.tables.formats.failures import convert_library_errors
 from voirdire.tables.formats.sheet_cells import Attributes, SheetReader, is_date, unescape_text, walk_xml
 
 _WORKBOOK = "xl/workbook.xml"
@@ -54,7 +54,7 @@ class Workbook:
         self.sheets: list[Sheet] = []
         self._since_1904 = False
         self._targets: dict[str, str] = {}  # parts by their kinds
-        with open_archive(path) as archive, library_errors(path, "a spreadsheet"):
+        with open_archive(path) as archive, convert_library_errors(path, "a spreadsheet"):
             self._read_workbook(archive)
 
     def _read_workbook(self, archive: zipfile.ZipFile) -> None:
@@ -102,7 +102,7 @@ class Workbook:
                 parts.clear()
 
         part = self._targets.get("sharedStrings")
-        with open_archive(self._path) as archive, library_errors(self._path, "a spreadsheet"):
+        with open_archive(self._path) as archive, convert_library_errors(self._path, "a spreadsheet"):
             if part in archive.namelist():
                 with _open_part(archive, part) as stream:
                     for _ in walk_xml(
@@ -135,7 +135,7 @@ class Workbook:
             within = within and tag != "cellXfs"
 
         part = self._targets.get("styles")
-        with open_archive(self._path) as archive, library_errors(self._path, "a spreadsheet"):
+        with open_archive(self._path) as archive, convert_library_errors(self._path, "a spreadsheet"):
             if part in archive.namelist():
                 _walk_part(archive, part, start_element, end_element)
         return [is_date(number, codes.get(number)) for number in formats]
@@ -154,7 +154,7 @@ class Workbook:
         with open_archive(self._path) as archive, _open_part(archive, sheet.part) as stream:
             steps = walk_xml(stream, reader.start, reader.end, reader.text)
             while True:
-                with library_errors(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
+                with convert_library_errors(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
                     done = next(steps, steps) is steps
                 for number, cells in reader.rows:
                     while cells and cells[-1] == "" and len(cells) > width:
@@ -247,5 +247,5 @@ def _open_part(
     archive: zipfile.ZipFile, part: str, bound: int | None = None
 ) -> closing[Generator[bytes, None, None]]:
     """A part in pieces, which is closed whatever happens to them."""
-    most = bounds.parts_bound(archive.getinfo(part).compress_size) if bound is None else bound
+    most = bounds.streamed_size_limit(archive.getinfo(part).compress_size) if bound is None else bound
     return closing(member_pieces(archive, part, most))

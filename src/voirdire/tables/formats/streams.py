@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats import bounds
-from voirdire.tables.formats.failures import reading_errors
+from voirdire.tables.formats.failures import convert_reading_errors
 
 _CHUNK = 2**20  # bytes that are read together
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -78,7 +78,7 @@ def is_packed(start: bytes) -> bool:
     return start.startswith((_GZIP, _ZSTD))
 
 
-def check_start(start: bytes, path: str, *, text: bool = False) -> None:
+def check_file_signature(start: bytes, path: str, *, text: bool = False) -> None:
     """Refuse unpacked bytes that nothing here reads, by how they begin; as text also what is none.
 
     Raises
@@ -117,15 +117,15 @@ class _Checked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        with reading_errors(self._path):
+        with convert_reading_errors(self._path):
             chunk: bytes = self._stream.read(len(buffer))
         if self._stream is not self._plain:
             self._unpacked += len(chunk)
-            bound = bounds.parts_bound(self._plain.tell())
+            bound = bounds.streamed_size_limit(self._plain.tell())
             if self._unpacked > bound:
                 raise bounds.too_large_error(f"file {self._path!r} unpacks to", bound)
         if self._text and not self._begun:
-            check_start(chunk, self._path, text=True)
+            check_file_signature(chunk, self._path, text=True)
             self._begun = True
         if self._text and b"\0" in chunk:
             raise InputError(f"file {self._path!r} is not text: it has zero bytes")
@@ -153,7 +153,7 @@ def open_bytes(path: str, *, text: bool = False, lines: bool = False) -> Iterato
         While it is read: it is damaged, unpacks to more than :mod:`voirdire.tables.formats.bounds` allows, or is no
         text.
     """
-    with reading_errors(path):
+    with convert_reading_errors(path):
         plain = open(path, "rb")  # noqa: SIM115
         magic = plain.read(4)
         plain.seek(0)

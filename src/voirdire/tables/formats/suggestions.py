@@ -9,8 +9,8 @@ from itertools import islice, pairwise
 from shlex import quote
 from typing import Any
 
-from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, plain_name
-from voirdire.tables.formats.example_table import alike_columns, answer_columns, judge_columns
+from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, normalise_column_name
+from voirdire.tables.formats.example_table import answer_columns, judge_columns, other_answer_columns
 from voirdire.tables.formats.rows import number_or_none
 from voirdire.tables.formats.source import Source
 from voirdire.tables.vote_columns import OUTCOME_WORDS
@@ -152,7 +152,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
     judges = [] if "judge" in roles or answers else _judge_like_columns(free)
     if judges:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
-        found.append(Suggestion(sentence, chosen_judges([one.name for one in judges])))
+        found.append(Suggestion(sentence, judge_columns_option([one.name for one in judges])))
     scored = [one for one in numeric if not _BESIDE.search(one.name)]
     named = [one for one in scored if _SCORED.search(one.name)]
     about = "item" in roles or {"context", "system"} <= roles.keys()
@@ -187,7 +187,7 @@ def likely_tables(source: Source) -> list[Suggestion]:
             Suggestion(f"is {one.name!r} item?", f"--map item={quote(one.name)}{who}")
             for one in held
             if one.name not in roles.values()
-            and (plain_name(one.name).endswith("id") or plain_name(one.name) in _ITEMS)
+            and (normalise_column_name(one.name).endswith("id") or normalise_column_name(one.name) in _ITEMS)
         ][:1]
     if below := _header_below(records):
         found.append(
@@ -215,7 +215,7 @@ def is_key(name: str) -> bool:
     return _KEY.fullmatch(name) is not None
 
 
-def chosen_judges(columns: Sequence[str]) -> str:
+def judge_columns_option(columns: Sequence[str]) -> str:
     """Options that read columns as judges."""
     return f"--wide judge --columns {quote(','.join(columns))}"
 
@@ -230,7 +230,7 @@ def _judge_like_columns(free: Sequence[Held]) -> list[Held]:
     """Columns that are called by who answers and hold answers of one kind."""
     columns = [one.name for one in free]
     names = answer_columns(columns)
-    names = [*names, *alike_columns(columns, names)] if names else judge_columns(columns)
+    names = [*names, *other_answer_columns(columns, names)] if names else judge_columns(columns)
     found = [
         one for one in free if one.name in names and one.filled and (one.numeric or len(one.values) <= _FEW)
     ]
@@ -256,7 +256,7 @@ def _quoted_names(some: Sequence[Held]) -> str:
     return ", ".join(repr(one.name) for one in some[:6]) + (", ..." if len(some) > 6 else "")
 
 
-def _winner_words(one: Held) -> str | None:
+def _guess_winner_outcomes(one: Held) -> str | None:
     """Outcomes that the values mean if they are those of a column of winners."""
     if len(one.values) > 3:
         return None
@@ -284,7 +284,7 @@ def _suggest_votes(
     for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
         items = {value for side in pair for value in side.values}
         named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
-        words = None if items and named_items else _winner_words(one)
+        words = None if items and named_items else _guess_winner_outcomes(one)
         if words is None and not (items and one.few and named_items):
             continue
         if not pair and not _CHOSEN.search(one.name):

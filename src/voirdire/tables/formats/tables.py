@@ -8,15 +8,21 @@ from dataclasses import replace
 from functools import partial
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import ANSWERS, check_targets, describe_unknown_columns, find_roles, kind_of
-from voirdire.tables.formats.example_table import alike_columns, answer_columns
+from voirdire.tables.columns import (
+    ANSWERS,
+    describe_unknown_columns,
+    find_roles,
+    table_kind,
+    unknown_column_messages,
+)
+from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Asked, Format
-from voirdire.tables.formats.long_counts import count_column, long_counts
+from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
 from voirdire.tables.formats.long_table import all_numbers, is_ambiguous, long_kind, long_rows, roles_of
-from voirdire.tables.formats.ranking_table import columns_taken, ranking_columns, ranking_rows
+from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
-from voirdire.tables.formats.suggestions import chosen_judges, suggest_options
+from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
 from voirdire.tables.formats.wide_table import WIDE, wide_roles, wide_rows
 from voirdire.tables.problems import nearest_name
 
@@ -24,7 +30,7 @@ from voirdire.tables.problems import nearest_name
 def _detect_format(head: Head) -> bool:
     if head.shape not in ("records", "table"):
         return False
-    return kind_of(find_roles(head.columns or tuple(head.first or ()))) is not None
+    return table_kind(find_roles(head.columns or tuple(head.first or ()))) is not None
 
 
 BATTLES = frozenset(("question_id", "model_a", "model_b", "winner"))
@@ -45,7 +51,7 @@ def repeats_rows(source: Source) -> bool:
     return False
 
 
-def is_known(source: Source, asked: Asked) -> bool:
+def has_known_table_kind(source: Source, asked: Asked) -> bool:
     """True where the columns of a file, or what they hold, say what kind of table it is."""
     return _choose_reader(source, asked) is not None
 
@@ -57,13 +63,13 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
     first = _first_record(source)
     if asked.wide in WIDE:
         return wide_roles(source, asked, given)
-    if kind_of(used) in (None, "rankings") and (
+    if table_kind(used) in (None, "rankings") and (
         how := ranking_columns(source.columns(), first, given.get("rank"))
     ):
         about = {
             name: column for name, column in roles.items() if column not in ("first", "second", "winner")
         }
-        return about | dict.fromkeys(columns_taken(how), "rankings")
+        return about | dict.fromkeys(ranking_column_names(how), "rankings")
     if counts := count_column(source.columns(), used):
         return roles | {counts: "counts"}
     completed = dict(used)
@@ -80,10 +86,10 @@ def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
         return True
     if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
         return False
-    return is_known(source, Asked())
+    return has_known_table_kind(source, Asked())
 
 
-def unknown_table(source: Source) -> str:
+def unknown_table_message(source: Source) -> str:
     """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
     said = describe_unknown_columns(source.columns())
     # of columns that are all known, but of several kinds, there is nothing to name
@@ -95,7 +101,7 @@ def unknown_table(source: Source) -> str:
 def _read_rows(source: Source, asked: Asked) -> Iterator[Row]:
     found = _choose_reader(source, asked)
     if found is None:
-        raise InputError(unknown_table(source))
+        raise InputError(unknown_table_message(source))
     return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
@@ -109,7 +115,7 @@ def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] 
     """
     columns = source.columns()
     used, given = roles_of(source, asked)
-    wrong = check_targets(given)
+    wrong = unknown_column_messages(given)
     wrong += [
         f"there is no column {name!r} (for {column}){nearest_name(name, columns)}"
         for column, name in given.items()
@@ -124,12 +130,12 @@ def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] 
         raise InputError(
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"
         )
-    if kind_of(used) in (None, "rankings") and (
+    if table_kind(used) in (None, "rankings") and (
         how := ranking_columns(columns, _first_record(source), given.get("rank"))
     ):
         return partial(ranking_rows, source, asked, how, given)
     if counts := count_column(columns, used):
-        return partial(long_counts, source, asked, used, counts)
+        return partial(label_rows_from_counts, source, asked, used, counts)
     kind = long_kind(source, asked, used)
     if kind is None and (answers := answer_columns(columns)):
         return partial(_read_examples, source, replace(asked, wide="judge", columns=answers), given)
@@ -167,17 +173,18 @@ def _read_examples(source: Source, asked: Asked, given: dict[str, str]) -> Itera
     known = {*given.values(), *find_roles(source.columns()).values()}
     if alike := [
         name
-        for name in alike_columns(source.columns(), answers)
+        for name in other_answer_columns(source.columns(), answers)
         if name not in known and all_numbers(source, name) == all_numbers(source, answers[0])
     ]:
         every = [name for name in source.columns() if name in answers or name in alike]
         raise InputError(
             f"{source.name}: one row an example: columns {', '.join(map(repr, answers))} are answers; is "
-            f"{' and '.join(map(repr, alike))}, too? {chosen_judges(every)}; if not, {chosen_judges(answers)}"
+            f"{' and '.join(map(repr, alike))}, too? {judge_columns_option(every)}; if not, "
+            f"{judge_columns_option(answers)}"
         )
     yield Note(
         f"{source.name}: one row an example: columns {', '.join(map(repr, answers))} are taken as judges "
-        f"({chosen_judges(answers)}); --people names those of people"
+        f"({judge_columns_option(answers)}); --people names those of people"
     )
     yield from wide_rows(source, asked, given)
 

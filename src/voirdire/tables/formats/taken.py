@@ -11,9 +11,9 @@ from pathlib import Path
 from voirdire.errors import InputError
 from voirdire.notices import give_notice
 from voirdire.tables.cells import Cells, choose_columns
-from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, kind_of
+from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, table_kind
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.registry import tool_of, tool_of_file
+from voirdire.tables.formats.registry import tool_from_first_record, tool_of_file
 from voirdire.tables.formats.source import Source, open_source
 from voirdire.tables.formats.tables import has_known_layout
 from voirdire.tables.problems import Problems
@@ -27,18 +27,18 @@ def is_foreign(path: str) -> bool:
     return path == "-" or (os.path.isfile(path) and _tool_and_columns(*_state_of_file(path)) is not None)
 
 
-def foreign_names(path: str) -> list[str] | None:
+def converted_column_names(path: str) -> list[str] | None:
     """The columns that such a file has as a table of ours; None for one that is ours, and for what is no file."""
     if not is_foreign(path):
         return None
     tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
     if tool:
-        return imported_names(_read_imported(*_state_of_file(path)))
+        return imported_column_names(_read_imported(*_state_of_file(path)))
     used = {name: column for column, name in find_roles(names).items()}
     return [used.get(name, name) for name in names]
 
 
-def own_names(path: str) -> tuple[str, ...]:
+def original_column_names(path: str) -> tuple[str, ...]:
     """The columns of a file that is a table of other names than ours, under its own names; nothing of all others."""
     if not is_foreign(path):
         return ()
@@ -46,7 +46,7 @@ def own_names(path: str) -> tuple[str, ...]:
     return () if tool else names
 
 
-def imported_names(found: Imported) -> list[str]:
+def imported_column_names(found: Imported) -> list[str]:
     """The columns of what was imported: of one table all, of several those of answers."""
     kinds = found.kinds
     return [str(name) for name in found.table] if len(kinds) == 1 else [ANSWERS[kind] for kind in kinds]
@@ -67,10 +67,10 @@ def foreign_cells(
     tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
     if tool:
         return imported_cells(_read_imported(*_state_of_file(path)), required, optional, problems)
-    roles = wanted_roles(names, required, optional)
+    roles = column_name_mapping(names, required, optional)
     with open_source(path) as source:
         cells = _renamed_columns(source, names, roles, required, optional, problems)
-    say_roles(path, roles)
+    report_column_roles(path, roles)
     return cells
 
 
@@ -93,7 +93,7 @@ def imported_cells(
     }
 
 
-def wanted_roles(
+def column_name_mapping(
     names: Sequence[str], required: Sequence[str], optional: Sequence[str] | None
 ) -> dict[str, str]:
     """Columns of ours that are wanted and stand under other names, to these."""
@@ -101,7 +101,7 @@ def wanted_roles(
     return {column: name for column, name in find_roles(names).items() if column != name and column in asked}
 
 
-def say_roles(called: str, roles: Mapping[str, str]) -> None:
+def report_column_roles(called: str, roles: Mapping[str, str]) -> None:
     """Say which columns are taken for ours."""
     if roles:
         shown = ", ".join(f"{name!r} as {column}" for column, name in roles.items())
@@ -132,14 +132,14 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
         return "table", ()
     try:
         with open_source(path) as source:
-            if source.head.lone and tool_of(source.head) is None:
-                source.head = source.head.as_record()
+            if source.head.lone and tool_from_first_record(source.head) is None:
+                source.head = source.head.as_single_record_list()
             head = source.head
             if head.shape not in ("records", "table"):
-                found = tool_of(head)
+                found = tool_from_first_record(head)
                 return None if found is None else (found.name, ())
             names = source.columns()
-            if _is_ours(source, path) and kind_of([name for name in names if name in ALIASES]):
+            if _is_ours(source, path) and table_kind([name for name in names if name in ALIASES]):
                 return None
             found = tool_of_file(source)
             if found is not None:
@@ -151,7 +151,7 @@ def _tool_and_columns(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[s
             elsewhere = not ours or (source.kind != "csv" and not plain)
             others = any(column != name for column, name in roles.items())
             answers = bool(set(ANSWERS.values()) & roles.keys())
-            if names and (elsewhere or (not plain and kind_of(roles)) or (others and answers)):
+            if names and (elsewhere or (not plain and table_kind(roles)) or (others and answers)):
                 return "", names
     except InputError:
         if not ours or zipfile.is_zipfile(

@@ -65,7 +65,7 @@ def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
     return [name for name, one in found.items() if one.numbers and not one.texts]
 
 
-def check_judges_of_scores(source: Source, columns: Sequence[str]) -> None:
+def check_no_text_columns(source: Source, columns: Sequence[str]) -> None:
     """Raise where a column holds texts alone, while others hold scores."""
     alien = [name for name, one in count_cells(source, columns).items() if one.texts and not one.numbers]
     if alien:

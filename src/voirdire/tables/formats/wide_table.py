@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import ANSWERS, find_roles, list_names, plain_name
+from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
-from voirdire.tables.formats.long_counts import BY_LOT, Counted, numbers_by_lot
-from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out_notes
+from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
+from voirdire.tables.formats.long_table import NAMELESS, context_system_name, left_out_notes
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     TABLES,
@@ -29,7 +29,7 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.wide_columns import (
-    check_judges_of_scores,
+    check_no_text_columns,
     check_totals,
     count_cells,
     has_repeats,
@@ -58,8 +58,8 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     if wide not in WIDE:
         raise InputError(f"wide {wide!r} is none of {', '.join(WIDE)}{nearest_name(wide, WIDE)}")
     if wide == "counts":
-        return _count_rows(source, asked, given)
-    places = _columns_of_place(source, given, wide, asked.columns)
+        return _label_rows_from_counts(source, asked, given)
+    places = _subject_columns(source, given, wide, asked.columns)
     columns = _answer_columns(source, asked, places, wide)
     return _answer_rows(source, asked, places, columns, wide)
 
@@ -67,7 +67,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
 def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
     """Column of voirdire's that each column of a wide table is taken for; those that stay as they are are not named."""
     wide = asked.wide or ""
-    places = _columns_of_place(source, given, wide, asked.columns)
+    places = _subject_columns(source, given, wide, asked.columns)
     if wide == "counts":
         columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
     else:
@@ -76,7 +76,7 @@ def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[s
     return {name: column for column, name in places.items()} | dict.fromkeys(columns, what)
 
 
-def _columns_of_place(
+def _subject_columns(
     source: Source, given: Mapping[str, str], wide: str, chosen: Sequence[str]
 ) -> dict[str, str]:
     """Columns that say what a row is about; the item is the first column where nothing names it."""
@@ -86,7 +86,7 @@ def _columns_of_place(
     places = known | {column: name for column, name in given.items() if column != wide}
     if "item" not in places and not {"context", "system"} <= places.keys():
         rest = [name for name in free if name not in places.values()]
-        item = next((name for want in _ITEMS for name in rest if plain_name(name) == want), None)
+        item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
             item = places.pop("context")
         if (
@@ -131,10 +131,10 @@ def _answer_rows(
     if asked.table not in (None, *_ROWS):
         raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
     row_type: Any = _ROWS.get(asked.table or "")
-    row_type = row_type or (Score if wide == "criterion" else _guess_row(source, columns))
+    row_type = row_type or (Score if wide == "criterion" else _guess_row_type(source, columns))
     kind, takes_words = TABLES[row_type], row_type is Label
     if not takes_words and wide == "judge":
-        check_judges_of_scores(source, columns)
+        check_no_text_columns(source, columns)
     rest, lost = _further_columns(source, places, columns, row_type._fields)
     judge = asked.judge or NAMELESS
     crossed: dict[str, tuple[str, str]] = {}
@@ -152,7 +152,7 @@ def _answer_rows(
         if item is None and "item" not in places:
             crosses = {"context", "system"} <= places.keys()
             item = (
-                crossed_name(about["context"], about["system"], crossed)
+                context_system_name(about["context"], about["system"], crossed)
                 if crosses
                 else place.rpartition(":")[2]
             )
@@ -181,7 +181,10 @@ def _answer_rows(
     yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
     if "item" not in places and not {"context", "system"} <= places.keys():
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
-    elif places.get("item") in source.columns() and plain_name(places["item"]) not in ("item", "itemid"):
+    elif places.get("item") in source.columns() and normalise_column_name(places["item"]) not in (
+        "item",
+        "itemid",
+    ):
         yield Note(f"{source.name}: items are named by the column {places['item']!r}")
     if wide == "criterion" and "judge" not in places and asked.judge is None:
         yield Note(
@@ -212,7 +215,7 @@ def _require_number(said: Any) -> float | int:
     return value
 
 
-def _guess_row(source: Source, judges: Sequence[str]) -> type[Score | Label]:
+def _guess_row_type(source: Source, judges: Sequence[str]) -> type[Score | Label]:
     """Scores where most cells of the first rows are numbers and not truth values, else labels."""
     numbers = others = 0
     for _, (_, record) in zip(range(100), source.records(), strict=False):
@@ -223,9 +226,9 @@ def _guess_row(source: Source, judges: Sequence[str]) -> type[Score | Label]:
     return Score if numbers > others else Label
 
 
-def _count_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
+def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
     """A label for each answer that was counted; who gave it is not known, so that raters are numbers."""
-    places = _columns_of_place(source, given, "counts", asked.columns)
+    places = _subject_columns(source, given, "counts", asked.columns)
     columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
     if who := places.pop("judge", None):
         raise InputError(
@@ -242,7 +245,7 @@ def _count_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Itera
         if "item" not in about:
             crosses = {"context", "system"} <= places.keys()
             about["item"] = (
-                crossed_name(about["context"], about["system"], crossed)
+                context_system_name(about["context"], about["system"], crossed)
                 if crosses
                 else place.rpartition(":")[2]
             )
@@ -254,7 +257,7 @@ def _count_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Itera
                 labels[name] = counted.read(record.get(name))
             except Odd as odd:
                 yield Refused(f"{place}: {name}", str(odd))
-        for label, numbers in numbers_by_lot(labels, [*about.values()]).items():
+        for label, numbers in random_rater_numbers(labels, [*about.values()]).items():
             for rater in numbers:
                 row = Label(f"rater {rater}", label=label, **about)
                 yield Extended(row, more) if more else row

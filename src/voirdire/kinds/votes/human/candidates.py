@@ -62,9 +62,9 @@ def majority_shares(evidence: Evidence) -> Predicted:
     return p, p[evidence.rows]
 
 
-def best_single(evidence: Evidence) -> Predicted:
+def best_judge_prediction(evidence: Evidence) -> Predicted:
     """The judge that agrees with most anchors (equally good ones together), trusted by a Beta(1, 1) prior."""
-    return _with_left_out(_best_judge_probabilities, evidence)
+    return _leave_one_out_predictions(_best_judge_probabilities, evidence)
 
 
 def _best_judge_probabilities(evidence: Evidence) -> Floats:
@@ -78,12 +78,12 @@ def _best_judge_probabilities(evidence: Evidence) -> Floats:
 def naive_bayes(evidence: Evidence) -> Predicted:
     """Naive Bayes: coins learned from the anchors, judges taken as independent given the truth."""
     alike = np.ones(len(evidence.answer_weight))
-    return _with_left_out(lambda part: _bayes_probabilities(part, alike), evidence)
+    return _leave_one_out_predictions(lambda part: _bayes_probabilities(part, alike), evidence)
 
 
 def naive_bayes_by_family(evidence: Evidence) -> Predicted:
     """Naive Bayes in which the answers of a family count as often as its judges are independent."""
-    return _with_left_out(lambda part: _bayes_probabilities(part, part.answer_weight), evidence)
+    return _leave_one_out_predictions(lambda part: _bayes_probabilities(part, part.answer_weight), evidence)
 
 
 def _bayes_probabilities(evidence: Evidence, answer_weight: Floats) -> Floats:
@@ -117,7 +117,7 @@ def stacked_predictions(evidence: Evidence) -> Predicted:
     13).
     """
     found = stacking_regression(evidence).stacked_probabilities()
-    return average_predictions([(found.p, found.left_out), best_single(evidence)], evidence.answers)
+    return average_predictions([(found.p, found.left_out), best_judge_prediction(evidence)], evidence.answers)
 
 
 def average_predictions(ways: Sequence[Predicted], answers: Floats) -> Predicted:
@@ -153,6 +153,6 @@ def stacking_regression(evidence: Evidence) -> Stacking:
     return Stacking(x, evidence.rows, evidence.answers, evidence.prior, evidence.family)
 
 
-def _with_left_out(method: Callable[[Evidence], Floats], evidence: Evidence) -> Predicted:
+def _leave_one_out_predictions(method: Callable[[Evidence], Floats], evidence: Evidence) -> Predicted:
     left_out = [method(evidence.without(index))[row] for index, row in enumerate(evidence.rows)]
     return method(evidence), np.array(left_out)

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import expit
 
 from voirdire.errors import InputError
-from voirdire.infer.held import draws_given, insert_fixed_values
+from voirdire.infer.held import draws_given_fixed, insert_fixed_values
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import Mode, integrated_scores
 from voirdire.kinds.human import anchor_folds
@@ -72,9 +72,13 @@ def cut_draws(
     """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
     tables = [fix_coins(problem, *pair) for pair in zip(*coins, strict=True)]
-    near = [cut_mode(problem, *coin_means(evidence)).x] * len(tables) if problem.density.is_nested else None
+    near = (
+        [cut_mode(problem, *coin_means(evidence)).x] * len(tables)
+        if problem.density.uses_marginal_likelihood
+        else None
+    )
     modes = find_modes(problem.density, tables, starts=near)
-    return draws_given(problem, tables, modes, count, rng), modes
+    return draws_given_fixed(problem, tables, modes, count, rng), modes
 
 
 def cut_mode(
@@ -144,20 +148,20 @@ def people_prefer(
     return np.asarray((coin * expit(d) + (1.0 - coin) * expit(-d)).mean(axis=0))
 
 
-def joint_left_out(problem: VotesProblem, evidence: Evidence, joint: Floats) -> Floats:
+def joint_left_out_predictions(problem: VotesProblem, evidence: Evidence, joint: Floats) -> Floats:
     """At the joint mode without each fold of anchors; searches of spreads begin at ``joint``, the mode with all."""
     parts = anchor_folds(len(evidence.rows))
-    starts = [joint] * len(parts) if problem.density.is_nested else None
+    starts = [joint] * len(parts) if problem.density.uses_marginal_likelihood else None
     modes = find_modes(
         problem.density, [_hide_fold(problem, evidence, fold) for fold in parts], starts=starts
     )
     return _predict_folds(problem, evidence, parts, [mode.x for mode in modes])
 
 
-def cut_left_out(problem: VotesProblem, evidence: Evidence) -> Floats:
+def cut_left_out_predictions(problem: VotesProblem, evidence: Evidence) -> Floats:
     """At the mode given the coins' means, without each fold of anchors."""
     parts = anchor_folds(len(evidence.rows))
-    near = cut_mode(problem, *coin_means(evidence)).x if problem.density.is_nested else None
+    near = cut_mode(problem, *coin_means(evidence)).x if problem.density.uses_marginal_likelihood else None
     found = []
     for fold in parts:
         part = evidence

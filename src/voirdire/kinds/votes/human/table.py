@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.kinds.votes.contexts import by_context
 from voirdire.model.target_answers import ComparedByPeople
 from voirdire.tables.counts import Votes
-from voirdire.tables.forms import unguard_names
+from voirdire.tables.forms import unescape_names
 from voirdire.tables.graph import pair_keys
 from voirdire.tables.people import PERSON
 from voirdire.tables.problems import Problems, nearest_name
@@ -72,7 +72,7 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
         return table
     people = read_votes(table, name="anchors", judge=PEOPLE)
     known = {*panel.items, *panel.criteria}
-    items, criteria = unguard_names(people.items, known), unguard_names(people.criteria, known)
+    items, criteria = unescape_names(people.items, known), unescape_names(people.criteria, known)
     people = replace(people, items=items, criteria=criteria)
     of_panel = set(panel.items)
     strangers = [name for name in people.items if name not in of_panel]
@@ -121,7 +121,7 @@ def encode_contexts(anchors: Anchors, panel: Votes) -> Anchors:
     people = anchors.votes
     if people.row_context is None:
         return anchors
-    contexts = unguard_names(people.contexts, set(panel.contexts))
+    contexts = unescape_names(people.contexts, set(panel.contexts))
     code = {name: index for index, name in enumerate(panel.contexts)}
     places = np.array([code.get(name, -1) for name in contexts], dtype=np.int64)[people.row_context]
     strangers = [name for name in contexts if name not in code]

@@ -16,8 +16,8 @@ from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_mean
 from voirdire.kinds.votes.human.coins import CROWD_BT
 from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
 from voirdire.kinds.votes.human.cut import (
-    cut_left_out,
-    joint_left_out,
+    cut_left_out_predictions,
+    joint_left_out_predictions,
     people_prefer,
     without_panel_votes,
 )
@@ -30,7 +30,7 @@ from voirdire.typing import Floats
 INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
 BY_PAIR = {
     BASELINE: candidates.majority_shares,
-    "best judge": candidates.best_single,
+    "best judge": candidates.best_judge_prediction,
     INDEPENDENT: candidates.naive_bayes,
     BY_FAMILY: candidates.naive_bayes_by_family,
     "stacking": candidates.stacked_predictions,
@@ -109,11 +109,11 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         if self.by_pair and asked != JOINT:
             p |= {name: left_out for name, (_, left_out) in self.learned.items()}
         if asked != CUT:
-            p[JOINT] = joint_left_out(self.problem, self.evidence, joint)
+            p[JOINT] = joint_left_out_predictions(self.problem, self.evidence, joint)
         if not self.by_pair:
-            p[CUT] = cut_left_out(self.problem, self.evidence)
+            p[CUT] = cut_left_out_predictions(self.problem, self.evidence)
         if self.people_link_items:
-            p[ALONE] = cut_left_out(self.alone.problem, self.evidence)
+            p[ALONE] = cut_left_out_predictions(self.alone.problem, self.evidence)
         shown_only = {INDEPENDENT} if self.has_dependent_judges else set()
         if not self.by_pair or asked == JOINT:
             shown_only |= {BASELINE}

@@ -44,8 +44,15 @@ def test_of_two_scales_both_are_named() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [levels(4, 5), levels(1, 2), levels(2, 4), np.full(40, 3.0), levels() + 0.5 * (RNG.random(40) < 0.3)],
-    ids=["lenient", "severe", "cautious", "constant", "half steps"],
+    [
+        levels(4, 5),
+        levels(1, 2),
+        levels(2, 4),
+        np.full(40, 3.0),
+        levels() + 0.5 * (RNG.random(40) < 0.3),
+        levels(1, 4) + 0.5,
+    ],
+    ids=["lenient", "severe", "cautious", "constant", "half steps", "half steps alone"],
 )
 def test_one_who_uses_a_part_of_the_levels_is_not(other: np.ndarray) -> None:
     assert named(scores(ann=levels(), ben=levels(), cat=other)) == []

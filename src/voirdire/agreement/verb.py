@@ -94,7 +94,8 @@ def agreement(
         All answers there may be, lowest first: gives words an order, and makes levels count that nobody used.
     repeats, orientation
         As in `voirdire.agreement.coefficients.match.ratings_by_criterion`. Win rates count single votes where no
-        ``repeats`` is given, a judge voted on a pair several times in the same order, and there is no column ``context``.
+        ``repeats`` is given, a judge voted on a pair several times in the same order, and there is no column
+        ``context``.
     humans : path, dataframe, Votes, Scores or Labels, optional
         Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
         humans, and win rates and mean scores by humans, are then estimated for all units; see

@@ -162,8 +162,8 @@ class VotesKind(Kind[Votes, VotesProblem]):
             habits = any(parameter.name == "tie_context" for parameter in problem.density.parameters)
             if habits and not problem.density.repeated:
                 notes.append(
-                    f"Judges vote {votes_per_judge_context(problem.votes):.1f} times in a context on average: how often "
-                    "each answers ties there is not told apart from how often it does anywhere."
+                    f"Judges vote {votes_per_judge_context(problem.votes):.1f} times in a context on average: how "
+                    "often each answers ties there is not told apart from how often it does anywhere."
                 )
         elif request.over != "new":
             raise InputError(

@@ -114,9 +114,7 @@ class _Errors:
         return max(float(np.median(drawn, axis=1).std()), SMALLEST / math.sqrt(n))
 
 
-def log_part(
-    density: ScoresLayout, values: Values, data: Data, xp: Any
-) -> tuple[Array, Array]:
+def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log density of each centre, and its weight."""
     part = data["scores"]
     z = (part["centre"] - values["strength"][..., part["criterion"], part["item"]]) / part["error"]

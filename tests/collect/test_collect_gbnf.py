@@ -8,7 +8,7 @@ import re
 import pytest
 
 from voirdire.collect.answers import find_breach
-from voirdire.collect.replies import schema_grammar
+from voirdire.collect.local import schema_grammar
 
 
 class Reader:

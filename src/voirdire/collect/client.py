@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from voirdire.collect.allowed import is_loopback
+from voirdire.collect.local import schema_grammar
 from voirdire.collect.protocol import Logprobs
 from voirdire.collect.redact import Redactor
 from voirdire.collect.replies import (
@@ -27,7 +28,6 @@ from voirdire.collect.replies import (
     may_succeed_later,
     read_reply,
     retry_after,
-    schema_grammar,
 )
 
 #: Most bytes of an answer, unpacked, and of a file of them.

@@ -353,3 +353,15 @@ def test_of_pairs_that_nothing_links_no_item_is_first(tmp_path: Path) -> None:
     assert shown.startswith("No item is first of all")
     linked = pd.concat([votes, votes.head(1).assign(second="1/1")])
     assert voirdire.fit(linked, method="laplace").decision is not None
+
+
+def test_a_panel_that_may_be_wrong_as_a_whole_is_wrong_once() -> None:
+    """Draws turned round are a way to be wrong of all statements together, and are taken off what is allowed."""
+    rng = np.random.default_rng(3)
+    draws = np.linspace(1.0, -1.0, 6) + 0.08 * rng.normal(size=(4000, 6))
+    plain = compare_pairs(draws, 0.95).better
+    assert plain.sum() == 15
+    draws[:60] *= -1.0  # 1.5%
+    np.testing.assert_array_equal(compare_pairs(draws, 0.95).better, plain)
+    draws[:260] = -np.abs(draws[:260, :1]) * np.linspace(1.0, -1.0, 6)  # 6.5%: more than is allowed
+    assert not compare_pairs(draws, 0.95).better.any()

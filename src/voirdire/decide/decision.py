@@ -270,9 +270,38 @@ def _answers_needed(
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
-    factors = [
-        information_growth_factor(pairs.median[leader, i], pairs.deviation[leader, i], pairs.t)
-        for i in others
+    return [
+        {"of": of, "more": None if factor is None else ceil((factor - 1.0) * n)}
+        for of, n in there.items()
+        for factor in [_largest_factor(fit, entrants, pairs, names, leader, others, of)]
     ]
-    worst = None if None in factors else max(one for one in factors if one is not None)
-    return [{"of": of, "more": None if worst is None else ceil((worst - 1.0) * n)} for of, n in there.items()]
+
+
+def _largest_factor(
+    fit: Fit, entrants: Entrants, pairs: Pairs, names: Sequence[str], leader: int, others: list[int], of: str
+) -> float | None:
+    """Factor of answers, contexts or judges that distinguishes the leader from all others; None beyond all hope.
+
+    More judges of the same contexts leave open what other contexts would say.
+    """
+    worst = 1.0
+    for i in others:
+        median, deviation = float(pairs.median[leader, i]), float(pairs.deviation[leader, i])
+        stays = 0.0
+        if of == "judges" and entrants.contexts:
+            stays = deviation_between_contexts(fit, (names[leader], names[i]), deviation)
+        factor = information_growth_factor(median, deviation, pairs.t, stays)
+        if factor is None:
+            return None
+        worst = max(worst, factor)
+    return worst
+
+
+def deviation_between_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
+    """Part of the deviation ``s`` of a difference that stays where all is known of the contexts that there are."""
+    found = fit.kind.in_contexts(fit.problem, fit.posterior)
+    if found is None:
+        return 0.0
+    one, other = (fit.problem.items.index(item) for item in items)
+    here: Floats = (found[:, :, one] - found[:, :, other]).mean(axis=1)
+    return float(np.sqrt(max(s**2 - here.var(ddof=1), 0.0)))

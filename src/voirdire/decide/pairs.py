@@ -3,11 +3,12 @@
 Of draws of all scores, an item is distinguishably better than another where zero lies more than t deviations below the
 median of their difference, t the quantile of the largest deviation of any pair from its own median (max-t: Hothorn,
 Bretz and Westfall 2008, Biometrical Journal 50). So the chance that any statement is wrong is at most 1 - ``level``.
-Deviations are the normal scores of a pair's own draws, as in simultaneous bands by ranks (Besag, Green, Higdon and
-Mengersen 1995, Statistical Science 10): z where a normal distribution has as much below it. Of normal differences that
-is max-t; of skewed or heavy-tailed ones, such as where the scale of all scores is hardly known (which says nothing of
-their order), a deviation is as rare as elsewhere. Beyond the outermost quantile that draws tell they go on as
-a normal distribution does.
+Draws in which the whole order is turned round (a panel that may be wrong as a whole) are one way to be wrong, not one
+for each pair: their share is taken off what is allowed, and the others are compared. Deviations are the normal scores
+of a pair's own draws, as in simultaneous bands by ranks (Besag, Green, Higdon and Mengersen 1995, Statistical Science
+10): z where a normal distribution has as much below it. Of normal differences that is max-t; of skewed or heavy-tailed
+ones, such as where the scale of all scores is hardly known (which says nothing of their order), a deviation is as rare
+as elsewhere. Beyond the outermost quantile that draws tell they go on as a normal distribution does.
 
 Items than which none is distinguishably better share the first place, and an item's rank is among those that statements
 leave open (Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91): that the best is among the first,
@@ -29,6 +30,9 @@ LEAST = 400  # draws, whatever the number of items
 #: Normal scores between which those of draws are interpolated.
 KNOTS = (0.5, 1.0, 1.2816, 1.6449, 1.96, 2.3263)
 OUTERMOST = 3.0  # the largest normal score that is read off draws,
+BETWEEN = (
+    0.2  # draws between two orders for each that is turned round: with more these are no mode of their own
+)
 BEYOND = 20  # of which as many lie beyond it, or more: with fewer, equal items are told apart too often
 
 
@@ -82,6 +86,12 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     ([False, False, True], [3, 3, 1])
     """
     items = draws.shape[1]
+    turned = _turned_draws(draws)
+    share = float(turned.mean())
+    if (
+        0.0 < share < 0.5 * (1.0 - level)
+    ):  # statements fail there together, and hold elsewhere so much more surely
+        draws, level = draws[~turned], level / (1.0 - share)
     most = max(LEAST, 2 * WORK // max(items * items, 1))
     # from their mean, so that single precision, which is sorted in a fifth of the time, holds their differences
     each = np.ascontiguousarray(
@@ -107,6 +117,20 @@ def compare_pairs(draws: Floats, level: float) -> Pairs:
     median, deviation = median - median.T, np.maximum(np.triu(deviation, 1), np.triu(deviation, 1).T)
     t = float(np.quantile(largest, level))
     return Pairs((median > t * deviation) & ~np.eye(items, dtype=bool), t, median, deviation)
+
+
+def _turned_draws(draws: Floats) -> Bools:
+    """Draws in which all items stand the other way round; none unless they are a mode of their own.
+
+    Those whose scores correlate with the medians by less than -1/2, where next to none lie in between.
+    """
+    each = draws - draws.mean(axis=1, keepdims=True)
+    centre = np.median(each, axis=0)
+    size = np.sqrt((each * each).sum(axis=1) * float(centre @ centre))
+    alike = each @ centre / np.maximum(size, 1e-300)
+    turned = alike < -0.5
+    apart = draws.shape[1] > 2 and int((abs(alike) <= 0.5).sum()) <= BETWEEN * int(turned.sum())
+    return np.asarray(turned & apart)
 
 
 def normal_scores(values: NDArray[Any], knots: NDArray[Any], z: NDArray[Any]) -> NDArray[Any]:

@@ -180,20 +180,21 @@ def expected_loss(draws: Floats) -> Floats:
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
-def information_growth_factor(median: float, deviation: float, t: float) -> float | None:
+def information_growth_factor(median: float, deviation: float, t: float, stays: float = 0.0) -> float | None:
     """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
 
     The deviation (:class:`.Pairs`) of a difference falls with the root of the votes (of the contexts, where they are
-    what is uncertain); the difference is taken to be what it is now.
+    what is uncertain), but for the part that ``stays``; the difference is taken to be what it is now.
 
     Examples
     --------
-    >>> information_growth_factor(1.0, 0.5, 3.0)
-    2.25
+    >>> information_growth_factor(1.0, 0.5, 3.0), information_growth_factor(1.0, 0.5, 3.0, stays=0.4)
+    (2.25, None)
     """
     if not deviation or math.isclose(median, 0.0):
         return None
-    factor = (t * deviation / median) ** 2
+    falls = (median / t) ** 2 - stays**2  # to what the part of the variance that does not stay must fall
+    factor = (deviation**2 - stays**2) / falls if falls > 0.0 else math.inf
     return factor if factor <= HOPELESS else None
 
 

@@ -1,9 +1,10 @@
 """Plan until two items are distinguishable: how many more answers a pilot table needs, by its own posterior.
 
 The difference of two items has the posterior median m and the deviation s (of :class:`voirdire.decide.pairs.Pairs`), of
-which a part e stays however many answers are added (where only votes in the same contexts are, what contexts leave
-open). With f times the answers the deviation is s_f = (e^2 + (s^2 - e^2) / f)^(1/2), and, as a posterior mean is a
-martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are distinguishable with probability
+which a part e stays however many answers are added (of votes in the same contexts, or of more judges there, what
+contexts leave open). With f times the answers the deviation is s_f = (e^2 + (s^2 - e^2) / f)^(1/2), and, as a posterior
+mean is a martingale, the new median is distributed as Normal(m, s^2 - s_f^2). So they are distinguishable with
+probability
 
     P(f) = Phi((|m| - t s_f) / v) + Phi((-|m| - t s_f) / v),   v = (s^2 - s_f^2)^(1/2)
 
@@ -23,11 +24,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.decide.decision import PEOPLE, is_about_people, people_preference
+from voirdire.decide.decision import (
+    PEOPLE,
+    deviation_between_contexts,
+    is_about_people,
+    people_preference,
+)
 from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
-from voirdire.typing import Floats
 
 if TYPE_CHECKING:
     from voirdire.decide.decision import Decision
@@ -125,16 +130,17 @@ def plan_to_distinguish(
     counts = fit.kind.named_counts(fit.problem)
     answers = next(iter(counts)) if len(counts) == 1 else "answers"
     total, judges = sum(counts.values()), len(fit.problem.judges)
-    ways = [(f"{answers} of this kind", total, 0.0)]
+    ways, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
     if entrants.contexts:
+        stays = deviation_between_contexts(fit, items, s)
         each = f"{round(total / entrants.contexts):,} {answers} each"
         ways = [(f"contexts, asked as much ({each})", entrants.contexts, 0.0)]
-        ways += [(f"{answers} in the same contexts", total, _deviation_between_contexts(fit, items, s))]
-    ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, 0.0)]
+        ways += [(f"{answers} in the same contexts", total, stays)]
+    ways += [(f"judges, asked as much ({round(total / judges):,} {answers} each)", judges, stays)]
     about_people, rows = is_about_people(fit), []
     for of, there, stays in ways:
-        left = s if about_people else stays
-        factor, probability = _least_factor(abs(m), s, left, decision.pairs.t, matters)
+        part = s if about_people else stays
+        factor, probability = _least_factor(abs(m), s, part, decision.pairs.t, matters)
         more = None if factor is None else ceil((factor - 1.0) * there)
         rows.append({"of": of, "there": there, "more": more, "probability": probability})
     people = people_preference(fit, items) if about_people else None
@@ -164,16 +170,6 @@ def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int,
     if problems:
         raise InputError(problems)
     return names.index(two[0]), names.index(two[1])
-
-
-def _deviation_between_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
-    """Deviation of a difference over contexts like these that is left by knowing these exactly."""
-    found = fit.kind.in_contexts(fit.problem, fit.posterior)
-    if found is None:
-        return 0.0
-    one, other = (fit.problem.items.index(item) for item in items)
-    here: Floats = (found[:, :, one] - found[:, :, other]).mean(axis=1)
-    return float(np.sqrt(max(s**2 - here.var(ddof=1), 0.0)))
 
 
 def _least_factor(

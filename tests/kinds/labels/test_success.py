@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def test_the_best_is_first_whatever_the_words(good: str, bad: str, others: tuple
     assert order(found)[0] == "s4"
     assert order(found)[-1] == "s0"
     assert found["items"][0]["score"] > 0.75
-    other = bad if " " not in bad and not others else "CLASS"
+    other = "CLASS" if others else shlex.quote(bad)
     assert (
         f"Success is taken to be {good!r}, so that more of it is better; --positive {other} says otherwise."
         in found["notes"]

@@ -296,6 +296,18 @@ def test_the_check_seldom_tells_chance_from_chance() -> None:
     assert told <= 19
 
 
+def test_of_many_items_that_tell_nothing_no_more_are_asked_for() -> None:
+    rng = np.random.default_rng(1)
+    names = [f"x{n}" for n in range(150)]
+    rows = [(judge, name, rng.integers(1, 6)) for judge in "abc" for name in names]
+    table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+    people = pd.DataFrame({"item": names, "score": rng.integers(1, 6, 150)})
+    problem = encode_scores(load_model("rating-severity"), table, levels=LEVELS, anchors=people)
+    (check,) = human_concordance_check(problem, 0)
+    assert check.level == "warn"
+    assert "More items would hardly tell: rest on people's scores, or ask other judges." in check.message
+
+
 def test_the_check_fails_where_the_panel_is_worse_than_chance(simulate: Simulate) -> None:
     table, truth = simulate([0.0] * 3, 20, seed=2, slopes=[-1.0] * 3)
     people = people_score(truth["criterion-0"], list(truth.index), seed=1, sharpness=3.0)

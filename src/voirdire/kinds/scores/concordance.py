@@ -9,6 +9,8 @@ is also asked by permutation: how often human scores, dealt to the anchored item
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,6 +21,8 @@ from voirdire.typing import Floats
 RESAMPLES = 1000
 TAIL = 0.05  # on either side of the interval, and of the permutations
 MOST = 300  # anchored items from which pairs are formed; of more, as many drawn at random
+AT_LEAST = 20  # more items that people are asked to score
+MANY = 40  # anchored items from which what more would tell is known
 _SHOWN = 3
 
 
@@ -66,7 +70,7 @@ def human_concordance_check(problem: ScoresProblem, seed: int) -> list[Check]:
     if high < 0.5 and below <= TAIL:
         message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
         return [Check("anchors", "fail", share, message)]
-    message = f"{said}, which cannot be told from chance. Let people score about 20 more items{_items_to_ask(problem)}."
+    message = f"{said}, which cannot be told from chance. {_what_would_tell(problem, share, high - low, len(items))}"
     return [Check("anchors", "warn", share, message)]
 
 
@@ -131,6 +135,16 @@ def _chance_concordance(
         drawn = _concordant_share(agreed, pairs)
         above, below = above + (drawn >= share - 1e-9), below + (drawn <= share + 1e-9)
     return above / (RESAMPLES + 1), below / (RESAMPLES + 1)
+
+
+def _what_would_tell(problem: ScoresProblem, share: float, width: float, items: int) -> str:
+    """Remedy: to score as many more items as tell the share from chance; of many that do not, to do without."""
+    beyond = abs(share - 0.5)
+    more = items * ((0.5 * width / beyond) ** 2 - 1.0) if beyond > 0.0 else math.inf
+    if items >= MANY and more > items:
+        return "More items would hardly tell: rest on people's scores, or ask other judges."
+    count = AT_LEAST if items < MANY else max(AT_LEAST, -(-int(more) // 10) * 10)
+    return f"Let people score about {count} more items{_items_to_ask(problem)}."
 
 
 def _items_to_ask(problem: ScoresProblem) -> str:

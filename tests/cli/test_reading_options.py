@@ -366,3 +366,19 @@ def test_numbers_beside_answers_are_no_criteria(tmp_path: Path) -> None:
     )
     (found,) = json.loads(ran("doctor", path, "--json", code=1).stdout)["files"]
     assert found["command"] == f"voirdire fit {path} --wide criterion --columns helpfulness,clarity"
+
+
+def test_rows_are_chosen_of_peoples_answers_too_by_what_was_asked(tmp_path: Path) -> None:
+    both = [(item, criterion) for item in "pqrs" for criterion in ("clear", "true")]
+    scores = tmp_path / "s.csv"
+    rows = [f"{judge},{item},{c},{1 + (ord(item) + len(c)) % 5}" for judge in "ab" for item, c in both]
+    scores.write_text("\n".join(["judge,item,criterion,score", *rows]))
+    people = tmp_path / "p.csv"
+    people.write_text("\n".join(["item,criterion,score", *(f"{item},{c},3" for item, c in both)]))
+    done = ran("fit", scores, "--anchors", people, "--where", "criterion=clear", "--method", "map", "--json")
+    assert json.loads(done.stdout)["model"]
+    ran(
+        "fit", scores, "--anchors", people, "--where", "judge=a", "--method", "map"
+    )  # of people all are taken
+    none = ran("fit", scores, "--anchors", people, "--where", "criterion=kind", code=1)
+    assert "no row has criterion=kind" in " ".join(none.stderr.split())

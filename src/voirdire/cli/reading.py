@@ -205,11 +205,9 @@ class TableOptions:
         if path is None:
             return None
         self._check_role(path, "people")
-        how = (
-            fitting_options(self.how, _file_columns(path))
-            if self.how.map or self.how.winners or self.how.sep or self.how.label_sets or self.how.leave_out
-            else Reading()
-        )
+        said = ("map", "winners", "sep", "label_sets", "leave_out", "where")
+        fits = any(getattr(self.how, name) for name in said)
+        how = fitting_options(self.how, _file_columns(path)) if fits else Reading()
         return read_as(path, how, unnamed=True).table if how.given else path
 
     def people_tables(self, paths: Sequence[Path] | None) -> Any:

@@ -375,10 +375,15 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
     return found
 
 
+#: Columns that say who answered, when, or what, not what was asked.
+_OF_ANSWERS = ("judge", "run", "time", "phase", "order", *ANSWERS.values())
+
+
 def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
     """As much of some options as says something to a further table, such as one of people's answers.
 
-    A mapping speaks of the columns that are there; a wide table, one of its columns or its sheet, is the main one.
+    A mapping speaks of the columns that are there, and so does a choice of rows by what was asked (a criterion, a
+    context), not by whom; a wide table, one of its columns or its sheet, is the main one.
 
     Examples
     --------
@@ -387,8 +392,11 @@ def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
     {'map': {'winner': 'chosen'}}
     """
     renamed = {column: name for column, name in (how.map or {}).items() if name in columns}
-    votes = "winner" in renamed or "winner" in find_roles(columns)
+    roles = find_roles(columns)
+    votes = "winner" in renamed or "winner" in roles
+    asked = {*renamed, *roles, *columns} - set(_OF_ANSWERS)
     return Reading(
+        where={name: said for name, said in (how.where or {}).items() if name in asked} or None,
         map=renamed or None,
         winners=how.winners if votes else None,
         sep=how.sep,

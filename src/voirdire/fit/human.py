@@ -96,7 +96,7 @@ def describe_anchors(
     if not anchored.methods:
         why = "nothing else was possible"
     elif anchored.chosen == human.default:
-        why = "no other way predicts left-out anchors clearly better"
+        why = "no other way that says what judges are like predicts left-out anchors clearly better"
     else:
         better = "better" if anchored.chosen == ALONE else "clearly better"
         why = f"it predicts left-out anchors {better} than the default"

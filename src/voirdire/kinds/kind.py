@@ -275,10 +275,19 @@ class Kind(ABC, Generic[T, P]):
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
         return (
-            [*describe_gap(problem, posterior), *describe_agreement(problem, posterior)]
+            [
+                *describe_gap(problem, posterior),
+                *describe_agreement(
+                    problem, posterior, self.items_called(problem), self.has_anchors(problem)
+                ),
+            ]
             if self.has_scores(problem)
             else []
         )
+
+    def items_called(self, problem: P) -> str:
+        """What the items of a problem are, in the plural: a board may be of something else."""
+        return "items"
 
     def has_scores(self, problem: P) -> bool:
         """True if items have scores."""

@@ -63,9 +63,11 @@ def check_dependent_judges(
             f"trusted as they are. {remedy()}; name families of judges (families=...)."
         )
         return [Check("dependence", "fail", found.size, message)]
+    people = (getattr(problem, name, None) for name in ("anchors", "target_answers"))
+    human = "human answers" if all(one is None for one in people) else "more human answers"
     message += (
-        ". Their agreement counts more than it should: name families (families=...) or drop copies, and get human "
-        "answers where much hangs on it."
+        ". Their agreement counts more than it should: name families (families=...) or drop copies, and get "
+        f"{human} where much hangs on it."
     )
     return [Check("dependence", "warn", found.size, message)]
 

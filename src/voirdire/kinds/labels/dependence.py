@@ -149,9 +149,11 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
             f"{'; '.join(names)}{more} are right and wrong together", f"{count} judges{of}"
         )
         return [Check("dependence", "ok", found.size, message)]
+    often = "many times over" if found.size < 0.5 * count else "more than once"
+    known = "more items" if (problem.known >= 0).any() else "items"
     message = (
         f"{worth}: {'; '.join(names)}{more} are right and wrong together far more than independent judges. Their "
-        "shared mistakes count as evidence many times over: drop copies, name families (families=), and pass items of "
-        "known class (anchors=...)."
+        f"shared mistakes count as evidence {often}: drop copies, name families (families=), and pass {known} "
+        "of known class (anchors=...)."
     )
     return [Check("dependence", "fail" if found.high < 0.5 * count else "warn", found.size, message)]

@@ -107,9 +107,10 @@ def trust_checks(
         return found
     left = vote_residuals(problem, posterior)
     apart = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
+    asked = problem.anchors is not None or problem.target_answers is not None
     return [
         *found,
-        *check_dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem)),
+        *check_dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem, more=asked)),
         *(unknown_position_check(problem) or position_check(problem, left, judges)),
         *splitting_items_check(problem, left),
         *([] if apart else check_influence(problem, posterior)),

@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.problem import Check, Problem
+from voirdire.tables.words import count_in_words
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.influence import Rivals, judges_changing_first
 from voirdire.trust.residuals import Residuals
@@ -49,7 +50,7 @@ def check_dependent_judges(
     names = [
         f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:SHOWN]
     ]
-    more = f" and {len(alike) - SHOWN} more pairs" if len(alike) > SHOWN else ""
+    more = f" and {count_in_words(len(alike) - SHOWN, 'more pairs')}" if len(alike) > SHOWN else ""
     if not found.matters:
         message = found.minor_message(f"{'; '.join(names)}{more} agree", f"{count} judges")
         return [Check("dependence", "ok", found.size, message)]
@@ -110,7 +111,7 @@ def check_first_place(
     if not changed:
         return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
     said = [f"without {judge} it is {name}" for judge, name in changed[:SHOWN]]
-    more = f" (and {len(changed) - SHOWN} more judges)" if len(changed) > SHOWN else ""
+    more = f" (and {count_in_words(len(changed) - SHOWN, 'more judges')})" if len(changed) > SHOWN else ""
     first = int(np.argmax(np.median(draws, axis=0)))
     lead = [(draws[:, first] > draws[:, names.index(name)]).mean() for _, name in changed]
     if max(lead) <= CLEAR:

@@ -20,6 +20,7 @@ from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.words import count_in_words
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
@@ -143,7 +144,7 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     names = [
         f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:_SHOWN]
     ]
-    more = f" and {len(alike) - _SHOWN} more pairs" if len(alike) > _SHOWN else ""
+    more = f" and {count_in_words(len(alike) - _SHOWN, 'more pairs')}" if len(alike) > _SHOWN else ""
     if not found.matters:
         message = found.minor_message(
             f"{'; '.join(names)}{more} are right and wrong together", f"{count} judges{of}"

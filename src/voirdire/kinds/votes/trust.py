@@ -119,7 +119,10 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
 
     S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
     Judges that differ in reliability alone leave sum_k S_ki^2 near sum_k V_ki, with a variance of about 2 sum_k V_ki^2.
+    Nothing divides a single judge.
     """
+    if len(left.judges) < 2:
+        return []
     size = len(problem.items)
     square, variance = item_moments(left, size)
     expected = variance.sum(axis=0)
@@ -129,15 +132,11 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
     split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     if not len(split):
-        return [
-            Check(
-                "judge-item-interaction", "ok", 0.0, "No item divides the judges more than the model expects."
-            )
-        ]
+        message = "No item divides the judges more than the model expects."
+        return [Check("judge-item-interaction", "ok", 0.0, message)]
     message = (
-        f"{list_names([problem.items[i] for i in split])} dividing the judges more than their reliability "
-        f"explains: they may "
-        "be good in one way and bad in another. Read what judges said, or ask about criteria apart."
+        f"{list_names([problem.items[i] for i in split])} dividing the judges more than their reliability explains: "
+        "they may be good in one way and bad in another. Read what judges said, or ask about criteria apart."
     )
     return [Check("judge-item-interaction", "warn", float(len(split)), message)]
 

@@ -123,7 +123,7 @@ def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
     return (
         f" Plain {human.reference} predicts left-out anchors better than {anchored.chosen} (log loss "
         f"{plain['log_loss']:.2f} and {one['log_loss']:.2f}): do not act on these {human.of_chosen} before you have "
-        "named judges who share mistakes (families=), dropped copies, or given more anchors."
+        "named judges who share mistakes (families=, --families), dropped copies, or given more anchors."
     )
 
 

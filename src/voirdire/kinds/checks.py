@@ -186,7 +186,7 @@ def label_switching_check(mass: float, at_mode: bool = False) -> Check:
     if level != "ok":
         message += (
             " The labels cannot settle it, only the prior (judges better than chance) does; pass items of known class "
-            "(anchors=...)."
+            "(anchors=..., --anchors)."
         )
     return Check("label-switching", level, mass, message)
 

@@ -61,14 +61,14 @@ def check_dependent_judges(
     if found.high < 0.5 * count:
         message += (
             ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
-            f"trusted as they are. {remedy()}; name families of judges (families=...)."
+            f"trusted as they are. {remedy()}; name families of judges (families=..., --families)."
         )
         return [Check("dependence", "fail", found.size, message)]
     people = (getattr(problem, name, None) for name in ("anchors", "target_answers"))
     human = "human answers" if all(one is None for one in people) else "more human answers"
     message += (
-        ". Their agreement counts more than it should: name families (families=...) or drop copies, and get "
-        f"{human} where much hangs on it."
+        ". Their agreement counts more than it should: name families (families=..., --families) or drop copies, and "
+        f"get {human} where much hangs on it."
     )
     return [Check("dependence", "warn", found.size, message)]
 

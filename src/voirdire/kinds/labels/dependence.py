@@ -154,7 +154,7 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     known = "more items" if (problem.known >= 0).any() else "items"
     message = (
         f"{worth}: {'; '.join(names)}{more} are right and wrong together far more than independent judges. Their "
-        f"shared mistakes count as evidence {often}: drop copies, name families (families=), and pass {known} "
-        "of known class (anchors=...)."
+        f"shared mistakes count as evidence {often}: drop copies, name families (families=, --families), and pass "
+        f"{known} of known class (anchors=..., --anchors)."
     )
     return [Check("dependence", "fail" if found.high < 0.5 * count else "warn", found.size, message)]

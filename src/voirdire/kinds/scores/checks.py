@@ -259,7 +259,7 @@ def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination"
     if weights is None or weights.kind != "votes" or density.voted or density.given or density.criteria == 1:
         return []
     message = (
-        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria=..., or take "
-        f"{instead}, which is the same then."
+        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria= (--criteria), or "
+        f"take {instead}, which is the same then."
     )
     return [Check("weights", "warn", float(density.criteria), message)]

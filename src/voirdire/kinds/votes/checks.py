@@ -72,7 +72,7 @@ def weights_check(problem: VotesProblem) -> list[Check]:
         return []
     message = (
         "No votes on criteria were given: the weights and their intervals are the prior's alone, equal on average. "
-        "Pass criteria=..., or use maple-fixed-weights to set them equal."
+        "Pass criteria= (--criteria), or use maple-fixed-weights to set them equal."
     )
     return [Check("weights", "warn", float(len(problem.criteria)), message)]
 

@@ -187,8 +187,9 @@ def test_one_answer_in_each_order_is_not_told_from_noise_but_by_its_direction() 
     # two coins in 40% of answers each: they differ with probability 1/2 where either is a coin
     assert swap["b"]["value"] == pytest.approx((1 - 0.6**2) / 2, abs=0.1)
     assert "answers repeated in the same order" in swap["b"]["note"]
-    (needed,) = (row["needs"] for row in found["needs"] if row["measure"] == "swap")
-    assert "again in the same order" in needed
+    needed = {row["measure"]: row["needs"] for row in found["needs"]}
+    assert "again in the same order" in needed["swap beyond noise"]
+    assert "swap" not in needed  # a measure that is shown is not named as missing
 
 
 def test_the_command_writes_cards_that_are_escaped_and_follow_the_schema(tmp_path: Path) -> None:
@@ -388,6 +389,13 @@ def test_requests_that_say_nothing_are_refused() -> None:
         voirdire.audit(votes, covariates="length_first")
     with pytest.raises(InputError, match="needs families="):
         voirdire.audit(votes, item_families=items)
+
+
+def test_a_ratio_is_said_in_times_and_not_as_a_difference() -> None:
+    found = voirdire.audit(labels({"bad": 0.55, "two": 0.9, "three": 0.9, "four": 0.9}, items=400)[0])
+    noise = measures_by_judge(found, "noise")["bad"]
+    assert noise["found"]
+    assert noise["note"] == f"errs more than the other judges ({noise['value']:.2g} times as much)"
 
 
 def test_noise_is_no_effect_of_the_order() -> None:

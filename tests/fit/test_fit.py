@@ -214,7 +214,7 @@ def test_of_large_tables_the_scale_is_given_by_default() -> None:
     table = frame([("ann", one, two, one) for one, two in [*pairwise(names), (names[1], names[0])]])
     found = fit(table, method="map")
     assert found.model.name == "crowd-bt-position"
-    assert "how far items are apart is given, not learned: 1 judges, 310 items" in found.notes[0]
+    assert "how far items are apart is given, not learned: 1 judge, 310 items" in found.notes[0]
 
 
 def test_the_mode_is_the_centre_of_every_method_but_nuts(votes: pd.DataFrame, result: Fit) -> None:

@@ -241,8 +241,8 @@ def test_weights_that_nothing_tells_are_said_to_be() -> None:
     (said,) = (check for check in found.all_checks if check.check == "weights")
     assert said.level == "warn"
     assert said.message == (
-        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria=..., or take "
-        "joint-position, which is the same then."
+        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria= (--criteria), or "
+        "take joint-position, which is the same then."
     )
 
 

@@ -133,7 +133,7 @@ def test_systems_over_contexts_are_about_people_too() -> None:
     rows = [
         (f"j{k}", f"c{c}", f"s{s}", int(np.clip(np.round(3 + 0.5 * s - 0.8 + rng.normal()), 1, 5)))
         for k in range(3)
-        for c in range(12)
+        for c in range(16)
         for s in range(4)
     ]
     table = pd.DataFrame(rows, columns=["judge", "context", "system", "score"])
@@ -141,6 +141,22 @@ def test_systems_over_contexts_are_about_people_too() -> None:
     found = fit.systems()
     assert (found["high"] - found["low"] > found["high_panel"] - found["low_panel"]).all()
     assert [row["low"] for row in fit.board()["items"]] == found["low"].tolist()
+    (said,) = (note for note in fit.notes if "people would agree in" in note)
+    assert "pairs among the first 60 answers (" in said  # not of the systems on the board
+
+
+def test_the_sentence_says_what_anchors_do_not_teach() -> None:
+    """Anchors in the likelihood say nothing of the gap, whose prior stays; people's answers about the target do."""
+    table = votes(pull=2.0)[0]
+    people = table[["first", "second", "winner"]][table["first"] < table["second"]]
+    people = people.drop_duplicates(["first", "second"])
+    alone, anchored, about = (
+        next(note for note in fitted(table, **how).notes if "people would agree in" in note)
+        for how in ({}, {"anchors": people}, {"anchors": people, "judges": "models"})
+    )
+    assert "of them, as far as panels and people differ in public tables." in alone
+    assert "the anchors teach about items and judges, not this distance" in anchored
+    assert "of them, by their answers." in about
 
 
 def test_the_sentence_stands_in_notes_and_on_the_page(tmp_path: Path) -> None:

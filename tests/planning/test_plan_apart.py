@@ -151,5 +151,5 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 def test_unknown_items_are_refused() -> None:
     fit = voirdire.fit(votes(np.zeros(3), 60, np.random.default_rng(0)), **HOW)
-    with pytest.raises(InputError, match="'q' is none of the 3 items"):
+    with pytest.raises(InputError, match="'q' is none of the 3 items; known are 'w', 'x', 'y'"):
         plan_to_distinguish(fit, ("w", "q"))

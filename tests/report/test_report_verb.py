@@ -139,7 +139,7 @@ def test_agreement_with_a_person_of_the_table(small: Fit, tmp_path: Path) -> Non
     assert re.search(
         r"^\| judge 00[012] \| 0\.\d+(?:<sup>1</sup>)? \[0\.\d+, 0\.\d+\] \|", part, flags=re.MULTILINE
     )
-    with pytest.raises(InputError, match="--human 'nobody' is none of the 4 judges"):
+    with pytest.raises(InputError, match="--human 'nobody' is none of the 4 judges of this fit; known are "):
         report(small, tmp_path / "b.md", human=["nobody"])
     assert not (tmp_path / "b.md").exists()
 

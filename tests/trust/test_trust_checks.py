@@ -73,6 +73,28 @@ def test_copies_count_once(groups: list[int], expected: float) -> None:
     assert {tuple(sorted(pair, reverse=True)) for pair in most_alike(found, 0.01)} == pairs
 
 
+def test_a_panel_that_is_shown_as_worth_all_its_judges_is_no_warning() -> None:
+    """Two judges of six alike, with a correlation of 0.46: worth 36 / 6.42, which is shown as 6."""
+    rng = np.random.default_rng(4)
+    r = rng.choice([-1.0, 1.0], (1, 6, 4000))
+    r[0, 5, :1840] = r[0, 0, :1840]
+    found = pairwise_dependence(made_up(r), np.random.default_rng(0))
+    assert 5.5 < found.size < 0.95 * 6
+    problem = SimpleNamespace(judges=tuple(f"j{k}" for k in range(6)))
+    (entry,) = check_dependent_judges(problem, made_up(r), seed=0)
+    assert entry.level == "ok"
+    assert "6 judges count as about 6" in entry.message
+
+
+@pytest.mark.parametrize(
+    ("anchors", "said"), [(None, "get human answers"), ("some", "get more human answers")]
+)
+def test_advice_to_ask_people_knows_that_some_answered(anchors: str | None, said: str) -> None:
+    r = np.random.default_rng(2).choice([-1.0, 1.0], (1, 4, 2000))[:, [0, 1, 2, 3, 0]]
+    problem = SimpleNamespace(judges=tuple("abcde"), anchors=anchors)
+    assert said in check_dependent_judges(problem, made_up(r), seed=0)[0].message
+
+
 @pytest.mark.parametrize(("judges", "level"), [(60, "ok"), (5, "warn")])
 def test_a_pair_that_takes_next_to_nothing_from_the_panel_is_no_warning(judges: int, level: str) -> None:
     """Two copies among so many, by K^2 / (K + 2): 60 are worth 58.1, 5 are worth 3.6."""

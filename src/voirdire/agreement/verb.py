@@ -27,6 +27,7 @@ from voirdire.errors import InputError
 from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import convert_to_library, library_of
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,7 @@ def identical_judges_note(ratings: Ratings) -> str:
     if len(first) == 0:
         return ""
     a, b = ratings.judges[first[0]], ratings.judges[second[0]]
-    more = f" (and {len(first) - 1} more pairs)" if len(first) > 1 else ""
+    more = f" (and {count_in_words(len(first) - 1, 'more pairs')})" if len(first) > 1 else ""
     return (
         f"{a!r} and {b!r} gave the same answer to all {both[first[0], second[0]]:.0f} items they share{more}: "
         "copies of one judge pass for agreement"

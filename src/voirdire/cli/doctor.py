@@ -11,6 +11,7 @@ from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, add_table_options
 from voirdire.errors import InputError
 from voirdire.tables.doctor import examine_file, write_reading_options
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.tables.doctor import Findings
@@ -66,7 +67,7 @@ def _finding_lines(one: Findings) -> list[str]:
         width = max(len(column.name) for column in one.columns)
         lines += [f"  {_column_line(column, width)}" for column in one.columns]
     if one.error is None:
-        rows = ", ".join(f"{count:,} {name}" for name, count in one.rows.items())
+        rows = ", ".join(count_in_words(count, name) for name, count in one.rows.items())
         lines.append(f"read as {rows}; judges: {one.judges:,}, items: {one.items:,}")
     if one.stands_out:
         lines.append("to know")

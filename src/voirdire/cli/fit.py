@@ -35,6 +35,7 @@ from voirdire.report.doubts import doubt_sentence
 from voirdire.report.sections.best import winner_sentence
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -263,8 +264,8 @@ def fit_headline(result: Fit) -> str:
     by = result.method if result.method != "nuts" else f"nuts ({result.sampler})"
     answers = result.kind.answers(problem)
     return (
-        f"{result.model.name} by {by}: {answers}, {len(problem.items):,} items, "
-        f"{len(problem.judges):,} judges{criteria}; {result.seconds:.1f} s"
+        f"{result.model.name} by {by}: {answers}, {count_in_words(len(problem.items), 'items')}, "
+        f"{count_in_words(len(problem.judges), 'judges')}{criteria}; {result.seconds:.1f} s"
     )
 
 

@@ -343,12 +343,12 @@ def anchor_method_table(rows: Sequence[Row]) -> Table | None:
         return None
     table = titled_table("Ways to use the anchors, on anchors left out", None)
     table.add_column("method")
-    for name in ("log loss", "error", "right"):
+    for name in ("log loss", "se", "right"):
         table.add_column(name, justify="right")
     table.add_column("")
     for row in rows:
-        loss, error, right = (row[key] for key in ("log_loss", "log_loss_se", "accuracy"))
-        cells = ["" if value is None else f"{value:.3f}" for value in (loss, error)]
+        loss, se, right = (row[key] for key in ("log_loss", "log_loss_se", "accuracy"))
+        cells = ["" if value is None else f"{value:.3f}" for value in (loss, se)]
         cells = [
             row["method"],
             *cells,

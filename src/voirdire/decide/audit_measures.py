@@ -52,6 +52,12 @@ class _Seen:
     matters: float = 0.0
     two_sided: bool = True
     usual: Effect | None = None
+    is_ratio: bool = False
+
+    def describe_size(self) -> str:
+        """The effect's value in words: a difference with its sign, a ratio as how many times as much."""
+        value = self.effect.value
+        return f"{value:.2g} times as much" if self.is_ratio else f"{value:+.2g}"
 
 
 def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, str]) -> list[list[Found]]:
@@ -173,6 +179,7 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
         none=1.0,
         matters=NOISE,
         two_sided=False,
+        is_ratio=True,
     )
     add_measure(
         CONFIDENCE,
@@ -186,6 +193,8 @@ def judge_measures(table: Any, answers: Answers, prob: float, needs: dict[str, s
         [] if both[1] is None or same_order is not None else [_swap_measure(both[1], prob)]
         for both, same_order in zip(orders, again, strict=True)
     ]
+    if "swap" in needs and any(unsure):  # its share is shown; what is not known is how much of it is noise
+        needs["swap beyond noise"] = needs.pop("swap")
     outfits = outfit_statistics(answers)
     return [
         [*_test_effects(mine), *unsure[place], *information_rows(answers, place, outfits[place], prob)]
@@ -244,9 +253,9 @@ def _test_effects(mine: list[_Seen]) -> list[Found]:
         value = one.effect.value
         beside = "" if one.usual is None else f", {one.usual.value:.2g} of other judges in the same questions"
         note = (
-            f"{one.more} ({value:+.2g}{beside})"
+            f"{one.more} ({one.describe_size()}{beside})"
             if above
-            else f"{one.less} ({value:+.2g})"
+            else f"{one.less} ({one.describe_size()})"
             if below
             else f"no bias found; above {one.none:g} it {one.more}{beside and ': ' + beside[2:]}"
         )

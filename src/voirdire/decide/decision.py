@@ -32,6 +32,7 @@ from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.preference import Preference
 from voirdire.model.problem import TARGET
+from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -128,7 +129,9 @@ class Decision:
         """Say what would settle the first place; empty where nothing is open."""
         if not self.next:
             return ""
-        known = [f"{_round_up(one['more']):,} more {one['of']}" for one in self.next if one["more"]]
+        known = [
+            count_in_words(_round_up(one["more"]), f"more {one['of']}") for one in self.next if one["more"]
+        ]
         if not known:
             return "No number of further answers of this kind is known to settle it."
         return (

@@ -25,6 +25,7 @@ from voirdire.kinds.preference import Preference
 from voirdire.tables.covariates import number_column
 from voirdire.tables.encode import encode_column
 from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.rated import known_names
 from voirdire.tables.read import read_columns
 from voirdire.typing import Floats
 
@@ -102,9 +103,8 @@ def read_prices(prices: object, margin: float, items: Sequence[str] | None = Non
     for code, price in zip(named.codes, values, strict=True):
         item = named.levels[code]
         if items is not None and item not in items:
-            problems.table(
-                f"item {item!r} is none of the {len(items)} items{nearest_name(item, list(items))}"
-            )
+            hint = nearest_name(item, list(items)) or f"; known are {known_names(list(items))}"
+            problems.table(f"item {item!r} is none of the {len(items)} items{hint}")
         elif item in found:
             problems.table(f"item {item!r} is given two prices; keep one")
         elif price < 0.0:

@@ -96,7 +96,7 @@ def describe_anchors(
     if not anchored.methods:
         why = "nothing else was possible"
     elif anchored.chosen == human.default:
-        why = "no other way predicts left-out anchors clearly better"
+        why = "no other way that says what judges are like predicts left-out anchors clearly better"
     else:
         better = "better" if anchored.chosen == ALONE else "clearly better"
         why = f"it predicts left-out anchors {better} than the default"
@@ -123,7 +123,7 @@ def _warn_of_reference(anchored: Anchored, human: HumanAnswers[Any]) -> str:
     return (
         f" Plain {human.reference} predicts left-out anchors better than {anchored.chosen} (log loss "
         f"{plain['log_loss']:.2f} and {one['log_loss']:.2f}): do not act on these {human.of_chosen} before you have "
-        "named judges who share mistakes (families=), dropped copies, or given more anchors."
+        "named judges who share mistakes (families=, --families), dropped copies, or given more anchors."
     )
 
 

@@ -48,7 +48,9 @@ def infer_by_nested(problem: Problem, mode: NestedMode, method: Method, checks: 
     elif not trial.holds:
         if method.name == "auto" and is_affordable(mode.nested.model, method.seconds):
             return _infer_by_chains(problem, mode, rng, method, checks)
-        remedy = "more seconds= let chains go on from it" if method.name == "auto" else "leave out the method"
+        remedy = (
+            "more seconds= (--seconds) let chains go on" if method.name == "auto" else "leave out the method"
+        )
         amiss = amiss or check.check_approximation(trial, remedy)
     notes = (*notes, *mode.nested.notes)
     return replace(oriented_posterior(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)

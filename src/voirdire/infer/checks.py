@@ -108,12 +108,12 @@ def check_chains(rhat: float, of: str, fewest: float) -> list[Check]:
     if rhat <= AGREED and fewest >= FEW:
         message = (
             f"The sampler has converged, with few draws ({fact}): numbers are known to {error:.0%} of a standard "
-            "deviation, which the intervals include. More seconds= give more draws."
+            "deviation, which the intervals include. More seconds (seconds=, --seconds) give more draws."
         )
         return [Check("convergence", "ok", rhat, message)]
     message = (
         f"The sampler has not converged ({fact}): numbers may be off by {error:.0%} of a standard deviation or more, "
-        "and intervals too narrow; give it longer (seconds=)."
+        "and intervals too narrow; give it longer (seconds=, --seconds)."
     )
     return [Check("convergence", "warn", rhat if np.isfinite(rhat) else None, message)]
 
@@ -132,7 +132,7 @@ def check_sampling(diagnostics: dict[str, float | str]) -> list[Check]:
     rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
     worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
     divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])
-    more = "draw more (draws=, warmup=)"
+    more = "draw more (draws=, warmup=; --draws, --warmup)"
     checks = [
         _threshold_check(
             "rhat",

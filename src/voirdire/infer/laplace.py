@@ -166,7 +166,7 @@ def check_draws(parameters: int, draws: int) -> None:
     if size > LARGEST:
         raise InputError(
             f"{draws:,} draws of {parameters:,} parameters would take {size / 2**30:.3g} GiB, more than "
-            f"{LARGEST / 2**30:.3g} GiB; ask for fewer (draws=, chains=), or use method='laplace'"
+            f"{LARGEST / 2**30:.3g} GiB; ask for fewer (draws=, chains=; --draws, --chains), or use method='laplace'"
         )
 
 

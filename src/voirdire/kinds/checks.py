@@ -23,6 +23,17 @@ REVERSED = (
 )
 
 
+def under_some_criterion(criteria: int) -> str:
+    """Words on where a finding was made that may be of one of several criteria; empty of one.
+
+    Examples
+    --------
+    >>> under_some_criterion(3), under_some_criterion(1)
+    (' (under some criterion)', '')
+    """
+    return " (under some criterion)" if criteria > 1 else ""
+
+
 def orientation_check(
     mass: float,
     at_mode: bool = False,
@@ -175,7 +186,7 @@ def label_switching_check(mass: float, at_mode: bool = False) -> Check:
     if level != "ok":
         message += (
             " The labels cannot settle it, only the prior (judges better than chance) does; pass items of known class "
-            "(anchors=...)."
+            "(anchors=..., --anchors)."
         )
     return Check("label-switching", level, mass, message)
 

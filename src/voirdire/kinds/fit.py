@@ -31,6 +31,7 @@ from voirdire.model.specs import Model
 from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among
+from voirdire.tables.words import count_in_words
 from voirdire.trust.drift import OverTime, habits_over_time
 from voirdire.trust.prior import check_prior
 
@@ -381,7 +382,8 @@ class Fit:
         problem = self.problem
         return (
             f"<Fit of {self.model.name} by {self.method}: {self.kind.answers(problem)}, "
-            f"{len(problem.items)} items, {len(problem.judges)} judges, checks {self.level}>"
+            f"{count_in_words(len(problem.items), 'items')}, {count_in_words(len(problem.judges), 'judges')}, "
+            f"checks {self.level}>"
         )
 
 

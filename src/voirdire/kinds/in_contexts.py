@@ -35,8 +35,8 @@ def contexts_note(over: str, contexts: int) -> str:
     here, there = "contexts like these", "these contexts alone"
     here, there, other = (here, there, "these") if over == "new" else (there, here, "new")
     return (
-        f"Scores are over {here}, {contexts} of them: over='{other}' says what holds over {there}; contexts() has the "
-        "strengths in each."
+        f"Scores are over {here}, {contexts} of them: over='{other}' (--over {other}) says what holds over "
+        f"{there}; contexts() (--contexts --json) has the strengths in each."
     )
 
 

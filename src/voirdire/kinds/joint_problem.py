@@ -34,6 +34,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.position import position_check
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Check, Problem, list_names
 from voirdire.model.shared_density import SharedDensity
@@ -182,7 +183,7 @@ def all_checks(
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes)]),
         *trusting.same_criteria_check(votes, posterior),
         *check_dependent_judges(problem, left, seed),
-        *trusting.position_check(votes, of_votes, judges),
+        *position_check(votes, of_votes, judges),
         *trusting.splitting_items_check(votes, of_votes),
         *check_influence(problem, posterior),
         *check_drift(*moments, seed=seed),

@@ -35,6 +35,7 @@ from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.covariates import covariate_columns, covariate_names
+from voirdire.tables.words import count_in_words
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
@@ -275,10 +276,19 @@ class Kind(ABC, Generic[T, P]):
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
         return (
-            [*describe_gap(problem, posterior), *describe_agreement(problem, posterior)]
+            [
+                *describe_gap(problem, posterior),
+                *describe_agreement(
+                    problem, posterior, self.items_called(problem), self.has_anchors(problem)
+                ),
+            ]
             if self.has_scores(problem)
             else []
         )
+
+    def items_called(self, problem: P) -> str:
+        """What the items of a problem are, in the plural: a board may be of something else."""
+        return "items"
 
     def has_scores(self, problem: P) -> bool:
         """True if items have scores."""
@@ -523,4 +533,4 @@ class Kind(ABC, Generic[T, P]):
 
     def answers(self, problem: P) -> str:
         """Numbers of answers in words, such as "120 votes and 60 scores"."""
-        return " and ".join(f"{count:,} {name}" for name, count in self.named_counts(problem).items())
+        return " and ".join(count_in_words(count, name) for name, count in self.named_counts(problem).items())

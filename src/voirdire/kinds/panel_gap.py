@@ -199,8 +199,18 @@ def with_other_score(about: str, target: Columns, panel: Columns) -> Columns:
     return shown | {f"{key}_{name}": rest[key] for key in ("score", "low", "high")}
 
 
-def describe_agreement(problem: Problem, posterior: Posterior) -> list[str]:
-    """Sentence on how sure the panel is of the pairs that it tells apart, and how often people would agree."""
+def describe_agreement(
+    problem: Problem, posterior: Posterior, called: str = "items", anchored: bool = False
+) -> list[str]:
+    """Sentence on how sure the panel is of the pairs that it tells apart, and how often people would agree.
+
+    Parameters
+    ----------
+    called : str
+        What the items are, in the plural.
+    anchored : bool
+        Whether people's answers are part of the density.
+    """
     values = posterior.values
     if values is None or len(problem.items) < 2:
         return []
@@ -217,12 +227,18 @@ def describe_agreement(problem: Problem, posterior: Posterior) -> list[str]:
     agrees = (target[:, first[sure]] > target[:, second[sure]]).mean(axis=0)
     agrees = float(np.where(turned[sure], 1.0 - agrees, agrees).mean())
     count = int(sure.sum())
-    pairs = f"{count:,} {'pair' if count == 1 else 'pairs'} of items"
+    among = f" among the first {MOST} {called}" if len(problem.items) > MOST else f" of {called}"
+    pairs = f"{count:,} {'pair' if count == 1 else 'pairs'}{among}"
     why = "as far as panels and people differ in public tables"
     if "panel_error" in values:
         why = "by people's rankings"
     elif problem.target_answers is not None:
         why = "by their answers"
+    elif anchored:
+        why = (
+            "if this panel is as far from people as panels in public tables are: the anchors teach about items and "
+            "judges, not this distance"
+        )
     heads = (
         "If these judges are models that stand in for people, say judges='models' (--judges models)"
         if problem.about is None

@@ -33,6 +33,8 @@ from voirdire.decide.decision import (
 from voirdire.decide.prospects import HOPELESS, MOST_PEOPLE
 from voirdire.errors import InputError
 from voirdire.tables.problems import nearest_name
+from voirdire.tables.rated import known_names
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.decide.decision import Decision
@@ -74,7 +76,9 @@ class ApartPlan:
         if self.within:
             return f"{one} and {other} are within {self.margin:g} of each other already."
         settled = "distinguishable" + ("" if self.margin is None else f", or surely within {self.margin:g},")
-        ways = [f"{row['more']:,} more {row['of']}" for row in self.rows if row["more"] is not None]
+        ways = [
+            count_in_words(row["more"], f"more {row['of']}") for row in self.rows if row["more"] is not None
+        ]
         if ways:
             return f"{one} and {other} are {settled} with probability {POWER:g} after {', or '.join(ways)}."
         return (
@@ -161,7 +165,7 @@ def _item_places(decision: Decision, apart: str | tuple[str, str]) -> tuple[int,
         return 0, 1
     two = tuple(part.strip() for part in apart.split(",")) if isinstance(apart, str) else tuple(apart)
     problems = [
-        f"{one!r} is none of the {len(names)} items{nearest_name(one, names)}"
+        f"{one!r} is none of the {len(names)} items{nearest_name(one, names) or f'; known are {known_names(names)}'}"
         for one in two
         if one not in names
     ]

@@ -7,6 +7,7 @@ from typing import Any
 
 from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.table import make_table
+from voirdire.tables.words import count_in_words
 
 _LEVELS = {"keep": "ok", "recalibrate": "warn", "ask people": "warn", "drop": "fail"}
 
@@ -59,7 +60,8 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
     level = max((_LEVELS[card["verdict"]] for card in cards), key=("ok", "warn", "fail").index)
     title = f"Judges audited: {isolate_name(name)}" if name else "Judges audited"
     answers = sum(card["answers"] for card in cards)
-    return Page(title, f"{answers:,} answers of {len(cards)} judges.", tuple(sections), tiles, level)
+    subtitle = f"{count_in_words(answers, 'answers')} of {count_in_words(len(cards), 'judges')}."
+    return Page(title, subtitle, tuple(sections), tiles, level)
 
 
 def _card_blocks(at: int, card: dict[str, Any], prob: float) -> Iterator[Block]:

@@ -9,6 +9,7 @@ from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, 
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import RANKS_NOTE, with_ranks
 from voirdire.report.table import make_table, share_text, target_panel_headings
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -59,7 +60,8 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
     sections.append(Section("made", "How was it made?", "Method", tuple(origin_blocks(fit))))
     title = f"Leaderboard: {isolate_name(name)}" if name else "Leaderboard"
     subtitle = (
-        f"{fit.kind.answers(fit.problem)}, {len(found['items'])} items, {len(fit.problem.judges)} judges."
+        f"{fit.kind.answers(fit.problem)}, {count_in_words(len(found['items']), 'items')}, "
+        f"{count_in_words(len(fit.problem.judges), 'judges')}."
     )
     return Page(title, subtitle, tuple(sections), tiles, fit.level)
 

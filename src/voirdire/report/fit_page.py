@@ -16,6 +16,7 @@ from voirdire.report.sections.judges import better_than_chance_sentence, groups_
 from voirdire.report.sections.matters import criteria_section
 from voirdire.report.sections.trust import trust_section
 from voirdire.report.table import Table, is_missing, make_table, share_text
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -106,8 +107,8 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
 def _counts_text(fit: Fit) -> str:
     problem = fit.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
-    judges = "1 judge" if len(problem.judges) == 1 else f"{len(problem.judges):,} judges"
-    return f"{fit.kind.answers(problem)}, {len(problem.items):,} items, {judges}{criteria}"
+    judges = count_in_words(len(problem.judges), "judges")
+    return f"{fit.kind.answers(problem)}, {count_in_words(len(problem.items), 'items')}, {judges}{criteria}"
 
 
 def _further_tables(fit: Fit, result: dict[str, Any]) -> Iterator[Table]:

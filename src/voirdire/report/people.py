@@ -11,6 +11,8 @@ from voirdire.errors import InputError
 from voirdire.report.page import Block, Facts, Text, isolate_name
 from voirdire.report.ppc import votes_of_fit
 from voirdire.report.table import make_table
+from voirdire.tables.problems import nearest_name
+from voirdire.tables.rated import known_names
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -32,6 +34,7 @@ def people_blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
         raise InputError(
             [
                 f"--human {name!r} is none of the {len(fit.problem.judges)} judges of this fit"
+                f"{nearest_name(name, fit.problem.judges) or f'; known are {known_names(fit.problem.judges)}'}"
                 for name in unknown
             ]
         )

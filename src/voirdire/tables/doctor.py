@@ -22,6 +22,7 @@ from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.repeats import name_notes, repeat_notes
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, unusable_command_reasons
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -230,7 +231,7 @@ def _describe_classes(frame: pd.DataFrame) -> list[str]:
     classes = Counter(map(str, cells))
     shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
     sets = "" if as_sets is None else ", in sets"
-    found = [f"{len(classes)} labels{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
+    found = [f"{count_in_words(len(classes), 'labels')}{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
     if len(classes) > _FEW_CLASSES:
         found.append("so many labels are rather names or texts than classes; is another column the label?")
     return [*found, *name_notes({"labels": classes})]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.tables.encode import encode_column
 from voirdire.tables.problems import Problems, nearest_name
+from voirdire.tables.rated import known_names
 from voirdire.tables.read import read_columns
 
 Ints = npt.NDArray[np.int64]
@@ -43,9 +44,8 @@ def read_families(families: object, judges: Sequence[str], *, who: str = "judge"
     found: dict[str, str] = {}
     for judge, family in named:
         if judge not in judges:
-            problems.table(
-                f"{who} {judge!r} is none of the {len(judges)} {who}s{nearest_name(judge, list(judges))}"
-            )
+            hint = nearest_name(judge, list(judges)) or f"; known are {known_names(list(judges))}"
+            problems.table(f"{who} {judge!r} is none of the {len(judges)} {who}s{hint}")
         elif found.setdefault(judge, family) != family:
             problems.table(f"{who} {judge!r} is given families {found[judge]!r} and {family!r}; keep one")
     problems.raise_any()

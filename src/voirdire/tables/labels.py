@@ -213,7 +213,7 @@ def _read_sets(
             _report_undeclared(np.where(holds, place, -1), seen, vocabulary, problems, remedy)
     problems.raise_any()
     if not vocabulary:
-        problems.stop("every set of labels is empty; name all labels there may be (levels=...)")
+        problems.stop("every set of labels is empty; name all labels there may be (levels=..., --levels)")
     if not known:
         give_notice(
             f"{lists:,} of {len(codes):,} cells of labels are lists: each cell is read as the set of the labels that "

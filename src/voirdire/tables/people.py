@@ -20,6 +20,7 @@ from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.reading import Reading, read_as
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +209,9 @@ def _majority_labels(whole: pd.DataFrame, units: list[str]) -> pd.DataFrame:
     counts = whole.assign(unit=unit).groupby(["unit", "label"])["unit"].size().reset_index(name="count")
     most = counts[2 * counts["count"] > np.bincount(unit)[counts["unit"]]]
     if open_ := int(unit.max()) + 1 - len(most):
-        give_notice(f"People disagree about {open_} items: their labels are not taken as known.")
+        give_notice(
+            f"People disagree about {count_in_words(open_, 'items')}, whose labels are not taken as known."
+        )
     if most.empty:
         raise InputError("anchors: people agree about no item; give them as judges of the labels instead")
     known = whole.loc[~unit.duplicated(), units].iloc[most["unit"]].reset_index(drop=True)

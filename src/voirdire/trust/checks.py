@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, integrated_scores
 from voirdire.model.problem import Check, Problem
+from voirdire.tables.words import count_in_words
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.influence import Rivals, judges_changing_first
 from voirdire.trust.residuals import Residuals
@@ -49,7 +50,7 @@ def check_dependent_judges(
     names = [
         f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:SHOWN]
     ]
-    more = f" and {len(alike) - SHOWN} more pairs" if len(alike) > SHOWN else ""
+    more = f" and {count_in_words(len(alike) - SHOWN, 'more pairs')}" if len(alike) > SHOWN else ""
     if not found.matters:
         message = found.minor_message(f"{'; '.join(names)}{more} agree", f"{count} judges")
         return [Check("dependence", "ok", found.size, message)]
@@ -60,12 +61,14 @@ def check_dependent_judges(
     if found.high < 0.5 * count:
         message += (
             ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
-            f"trusted as they are. {remedy()}; name families of judges (families=...)."
+            f"trusted as they are. {remedy()}; name families of judges (families=..., --families)."
         )
         return [Check("dependence", "fail", found.size, message)]
+    people = (getattr(problem, name, None) for name in ("anchors", "target_answers"))
+    human = "human answers" if all(one is None for one in people) else "more human answers"
     message += (
-        ". Their agreement counts more than it should: name families (families=...) or drop copies, and get human "
-        "answers where much hangs on it."
+        ". Their agreement counts more than it should: name families (families=..., --families) or drop copies, and "
+        f"get {human} where much hangs on it."
     )
     return [Check("dependence", "warn", found.size, message)]
 
@@ -108,7 +111,7 @@ def check_first_place(
     if not changed:
         return Check("influence", "ok", 0.0, f"No single judge decides which {called} is first.")
     said = [f"without {judge} it is {name}" for judge, name in changed[:SHOWN]]
-    more = f" (and {len(changed) - SHOWN} more judges)" if len(changed) > SHOWN else ""
+    more = f" (and {count_in_words(len(changed) - SHOWN, 'more judges')})" if len(changed) > SHOWN else ""
     first = int(np.argmax(np.median(draws, axis=0)))
     lead = [(draws[:, first] > draws[:, names.index(name)]).mean() for _, name in changed]
     if max(lead) <= CLEAR:

@@ -68,8 +68,8 @@ class Dependence(Correlations):
 
     @property
     def matters(self) -> bool:
-        """True where the panel is worth less than the number of its judges."""
-        return self.size < MATTERS * len(self.z)
+        """True where the panel is worth less than the number of its judges, in whole judges, as it is shown."""
+        return self.size < MATTERS * len(self.z) and round(self.size) < len(self.z)
 
     def minor_message(self, names: str, of: str) -> str:
         """Say that judges who agree more than expected (``names``) take next to nothing from the panel."""

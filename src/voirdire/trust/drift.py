@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.model.problem import Check
+from voirdire.tables.words import count_in_words
 from voirdire.trust.walk import Habit, habit_stretches
 from voirdire.typing import Floats, Ints
 
@@ -116,7 +117,7 @@ def check_drift(*parts: OverTime | None, seed: int = 0) -> list[Check]:
         f"(from about answer {one.wealth.start * -(-one.size // MOST)} of {one.size})"
         for one in clear[:SHOWN]
     ]
-    more = f" and {len(clear) - SHOWN} more changes" if len(clear) > SHOWN else ""
+    more = f" and {count_in_words(len(clear) - SHOWN, 'more changes')}" if len(clear) > SHOWN else ""
     message = (
         f"{'; '.join(said)}{more}: the judge or what it was asked changed with time. Look whether its version or "
         "prompt did, fit the times apart, and ask questions in random order."

@@ -121,7 +121,7 @@ def test_people_are_asked_where_some_have_ranked(fit: Any) -> None:
     found = with_people.next_rankings(2, who="person")
     assert found["judge"].tolist() == [None, None]
     assert with_people.next_rankings(1)["gain"][0] < found["gain"][0]  # judges err together
-    with pytest.raises(InputError, match="pass some \\(anchors=\\), or ask judges"):
+    with pytest.raises(InputError, match="pass some \\(anchors=, --anchors\\), or ask judges"):
         fit.next_rankings(1, who="person")
 
 

@@ -245,6 +245,23 @@ def test_copies_are_found_and_independent_judges_are_not_suspected(simulate: Sim
     assert alone <= 1  # at 1% each
 
 
+def test_one_copy_among_six_judges_counts_more_than_once_and_not_many_times() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=200)
+    said = [np.where(rng.random(200) < 0.75, truth, 1 - truth) for _ in range(5)]
+    rows = [
+        (f"j{k}", f"i{i}", "ny"[c]) for k, all_ in enumerate([*said, said[0]]) for i, c in enumerate(all_)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    known = pd.DataFrame({"item": [f"i{i}" for i in range(10)], "label": ["ny"[c] for c in truth[:10]]})
+    for anchors, asked in ((None, "pass items of known class"), (known, "pass more items of known class")):
+        fit = voirdire.fit(table, method="map", model="hierarchical-dawid-skene", anchors=anchors)
+        message = fit.checks().set_index("check").loc["dependence", "message"]
+        assert message.startswith("6 judges, worth about 5 ")
+        assert "count as evidence more than once" in message
+        assert asked in message
+
+
 def test_accuracy_counts_ties_half_and_leaves_anchors_out() -> None:
     rows = [(j, f"i{n}", "a" if n < 6 else "b") for j in "xyz" for n in range(10)]
     rows += [("x", "tied", "a"), ("y", "tied", "b")]

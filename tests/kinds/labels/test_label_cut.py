@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
+from voirdire.fit.human import describe_anchors
+from voirdire.kinds.human import Anchored
 from voirdire.kinds.labels import shares
 from voirdire.kinds.labels.about import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
@@ -279,11 +283,24 @@ def test_kept_whole_and_shown(clique: tuple[pd.DataFrame, pd.Series, pd.DataFram
     shown = CliRunner().invoke(app, asked, catch_exceptions=False)
     assert shown.exit_code == 0, shown.stderr
     assert "Ways to use the anchors" in shown.stdout
+    assert re.search(r"log loss +se +right", shown.stdout)
     assert "used for items" in shown.stdout
     asked += ["--anchor-mode", "cut", "--json"]
     result = json.loads(CliRunner().invoke(app, asked, catch_exceptions=False).stdout)
     assert result["anchors"] == {"mode": "cut", "chosen": "cut", "methods": []}
     assert "Anchors are used as asked: cut." in result["notes"]
+
+
+def test_the_note_on_anchors_does_not_contradict_itself_where_the_plain_majority_predicts_better() -> None:
+    """The majority says nothing of judges, and so is none of the ways that may be chosen."""
+    row = {"log_loss_se": 0.01, "accuracy": 0.8}
+    methods = ({"method": "majority", "log_loss": 0.4, **row}, {"method": "joint", "log_loss": 0.9, **row})
+    human = SimpleNamespace(default="joint", reference="majority", of_chosen="judges", says_items="")
+    note = describe_anchors(Anchored("joint", "joint", methods), None, human, "labels")  # type: ignore[arg-type]
+    assert (
+        "joint, because no other way that says what judges are like predicts left-out anchors clearly" in note
+    )
+    assert "Plain majority predicts left-out anchors better than joint" in note
 
 
 def refused(**request: Any) -> str:

@@ -154,7 +154,10 @@ def test_all_that_is_wrong_with_anchors_is_said_at_once() -> None:
         voirdire.fit(small(), anchors=people)
     text = str(caught.value)
     assert "anchors: row 1: score 7 is outside the scale 1, 2, 3, 4" in text
-    assert "the scale is 1, 2, 3, 4 by the judges' scores alone; name all its levels (levels=...)" in text
+    assert (
+        "the scale is 1, 2, 3, 4 by the judges' scores alone; name all its levels (levels=..., --levels)"
+        in text
+    )
     assert "anchors: row 2: the scores have no criterion 'pp'; known are 'p', 'q'" in text
     assert "anchors: row 3: score 1.5 is none of the levels 1, 2, 3, 4" in text
 

@@ -52,10 +52,10 @@ def test_scores_outside_the_scale() -> None:
 
 def test_scales_that_are_none() -> None:
     assert refused(table([3, 3, 3, 3])) == [
-        "scores: every score is 3, and a scale has two levels at least; name its levels (levels=...)"
+        "scores: every score is 3, and a scale has two levels at least; name its levels (levels=..., --levels)"
     ]
     assert refused(table([1, 2, 1, 2]), levels=[1]) == [
-        "scores: the scale has one level, 1; name two levels at least (levels=...)"
+        "scores: the scale has one level, 1; name two levels at least (levels=..., --levels)"
     ]
     assert refused(table([1, 2, 1, 2]), levels=["low", "high"]) == [
         "scores: level 'low' is not a number; the levels of a scale of scores are numbers",
@@ -68,7 +68,7 @@ def test_scales_that_are_none() -> None:
 
 def test_scores_between_the_levels_are_refused() -> None:
     assert refused(table([1, 2.5, 3, 2.5])) == [
-        "scores: rows 2 and 4: score 2.5 is not a whole number; name the scale's levels (levels=...), "
+        "scores: rows 2 and 4: score 2.5 is not a whole number; name the scale's levels (levels=..., --levels), "
         "or take rating-continuous"
     ]
 

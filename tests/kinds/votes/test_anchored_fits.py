@@ -208,7 +208,7 @@ def test_a_fit_with_anchors_is_kept_whole(linked, tmp_path) -> None:
             "in model bt-sigma a judge is no coin",
         ),
         ({"anchors": ANCHORS, "model": "majority-vote"}, "model majority-vote has no [anchors] section"),
-        ({"families": {"nobody": "x"}}, "judge 'nobody' is none of the 2 judges"),
+        ({"families": {"nobody": "x"}}, "judge 'nobody' is none of the 2 judges; known are "),
     ],
 )
 def test_requests_that_cannot_be_met(arguments: dict, message: str) -> None:

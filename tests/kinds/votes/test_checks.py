@@ -62,7 +62,7 @@ def test_criteria_are_looked_at_one_by_one_where_the_model_keeps_them_apart() ->
     assert of(posed(rows, "crowd-bt"), "connectivity").level == "ok"
     apart = of(posed(rows, "maple"), "connectivity")
     assert apart.level == "warn"
-    assert "criterion 'good' (and 1 more criteria)" in apart.message
+    assert "criterion 'good' (and 1 more criterion)" in apart.message
 
 
 def test_weights_without_votes_are_the_priors() -> None:

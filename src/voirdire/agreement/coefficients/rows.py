@@ -19,6 +19,7 @@ from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import Replicates, bootstrap
 from voirdire.agreement.engine.resampling import ANALYTIC, Resampling
 from voirdire.agreement.engine.statistic import IntArray, Statistic
+from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +155,9 @@ class Task:
             notes = [found.interval.note, self.note if isinstance(self.note, str) else self.note(found)]
         known = self.ratings.notes
         noted = [f"{judge}: {known[judge]}" for judge in self.judges if judge in known]
-        notes += noted if len(noted) <= _NOTED else [*noted[:2], f"the like for {len(noted) - 2} more judges"]
+        if len(noted) > _NOTED:
+            noted = [*noted[:2], f"the like for {count_in_words(len(noted) - 2, 'more judges')}"]
+        notes += noted
         low, high = found.interval.ends
         return Row(
             measure=self.measure,

@@ -127,7 +127,7 @@ def _checked_problem(
     elif who == "person" and problem.anchors is None:
         problems.append(
             "who='person': how people differ from judges is told by rankings of people alone, and this fit has none; "
-            "pass some (anchors=), or ask judges"
+            "pass some (anchors=, --anchors), or ask judges"
         )
     if about not in ABOUT:
         problems.append(f"about {about!r} is none of {', '.join(ABOUT)}; judges are asked about by votes")

@@ -20,6 +20,7 @@ from voirdire.kinds.labels.wide_residuals import wide_residuals
 from voirdire.model.problem import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.words import count_in_words
 from voirdire.trust.dependence import most_alike, pairwise_dependence
 from voirdire.trust.residuals import DRAWS, Residuals, examined_judges
 from voirdire.typing import Floats, Ints
@@ -143,15 +144,17 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     names = [
         f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:_SHOWN]
     ]
-    more = f" and {len(alike) - _SHOWN} more pairs" if len(alike) > _SHOWN else ""
+    more = f" and {count_in_words(len(alike) - _SHOWN, 'more pairs')}" if len(alike) > _SHOWN else ""
     if not found.matters:
         message = found.minor_message(
             f"{'; '.join(names)}{more} are right and wrong together", f"{count} judges{of}"
         )
         return [Check("dependence", "ok", found.size, message)]
+    often = "many times over" if found.size < 0.5 * count else "more than once"
+    known = "more items" if (problem.known >= 0).any() else "items"
     message = (
         f"{worth}: {'; '.join(names)}{more} are right and wrong together far more than independent judges. Their "
-        "shared mistakes count as evidence many times over: drop copies, name families (families=), and pass items of "
-        "known class (anchors=...)."
+        f"shared mistakes count as evidence {often}: drop copies, name families (families=, --families), and pass "
+        f"{known} of known class (anchors=..., --anchors)."
     )
     return [Check("dependence", "fail" if found.high < 0.5 * count else "warn", found.size, message)]

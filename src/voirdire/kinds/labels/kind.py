@@ -299,7 +299,7 @@ def _describe_families(families: dict[str, str]) -> list[str]:
         return []
     return [
         f"Families found: {'; '.join(several)}, each answering alike beyond what items explain, share errors. Name "
-        "families (families=) to say who belongs together."
+        "families (families=, --families) to say who belongs together."
     ]
 
 

@@ -288,7 +288,7 @@ def _distinct_rows(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> In
 def _choose_classes(table: Labels, classes: Sequence[object] | None, problems: Problems) -> tuple[str, ...]:
     if len(table.labels) < 2:
         problems.table(
-            f"only the label {table.labels[0]!r} occurs; name all labels there may be (levels=...)"
+            f"only the label {table.labels[0]!r} occurs; name all labels there may be (levels=..., --levels)"
         )
     if classes is None:
         return table.labels

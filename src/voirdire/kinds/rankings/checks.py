@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import linked_items_check
+from voirdire.kinds.checks import linked_items_check, under_some_criterion
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.problem import Check, list_names
 
@@ -68,8 +68,9 @@ def separation_check(problem: RankingsProblem) -> Check:
             names |= {problem.items[i] for i in np.flatnonzero((always > 0) & (ends == always))}
     if not names:
         return Check("separation", "ok", 0.0, "No item comes first, or last, in every ranking.")
+    under = under_some_criterion(len(problem.criteria))
     message = (
-        f"{list_names(sorted(names))} first or last in every ranking (under some criterion): how far they stand out is "
+        f"{list_names(sorted(names))} first or last in every ranking{under}: how far they stand out is "
         "set by the prior, not by the rankings."
     )
     return Check("separation", "warn", float(len(names)), message)

@@ -232,8 +232,9 @@ def separation_check(problem: ScoresProblem) -> Check:
     names = [problem.items[item] for item in np.flatnonzero(at)]
     if not names:
         return Check("separation", "ok", 0.0, "No item has all its scores at one end of the scale.")
+    under = checks.under_some_criterion(len(problem.criteria))
     message = (
-        f"{list_names(names)} scored at one end of the scale by all judges (under some criterion): how far they stand "
+        f"{list_names(names)} scored at one end of the scale by all judges{under}: how far they stand "
         "out is set by the prior, not by the scores."
     )
     return Check("separation", "warn", float(len(names)), message)
@@ -244,8 +245,9 @@ def unknown_error_check(problem: ScoresProblem) -> list[Check]:
     known = problem.data["scores"].get("known")
     if known is None or known.all():
         return []
+    under = " under some criterion" if len(problem.criteria) > 1 else ""
     message = (
-        "No item was scored by two judges (of one group) under some criterion, so how much a mean of scores varies "
+        f"No item was scored by two judges (of one group){under}, so how much a mean of scores varies "
         "from panel to panel is unknown: its intervals span the scale. Let a second judge score some items."
     )
     return [Check("error", "warn", float((known == 0).sum()), message)]
@@ -257,7 +259,7 @@ def weights_check(problem: ScoresProblem, instead: str = "rating-discrimination"
     if weights is None or weights.kind != "votes" or density.voted or density.given or density.criteria == 1:
         return []
     message = (
-        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria=..., or take "
-        f"{instead}, which is the same then."
+        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria= (--criteria), or "
+        f"take {instead}, which is the same then."
     )
     return [Check("weights", "warn", float(density.criteria), message)]

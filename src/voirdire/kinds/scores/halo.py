@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 
 from voirdire.tables.scores import Scores
+from voirdire.tables.words import count_in_words
 from voirdire.typing import Ints
 
 MOST_LATENT = 20_000  # strengths and tastes of a default
@@ -42,7 +43,7 @@ def why_no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
     if (len(table.criteria) + tastes + len(members)) * len(
         table.items
     ) > MOST_LATENT or table.rows > MOST_SCORES:
-        return f"{len(table.judges):,} judges and {len(table.items):,} items would take many minutes"
+        return f"{count_in_words(len(table.judges), 'judges')} and {len(table.items):,} items would take many minutes"
     return None
 
 
@@ -88,7 +89,7 @@ def why_no_halo(table: Scores) -> str | None:
     if (np.bincount(np.unique(pair) % items, minlength=items) > 1).mean() <= SHARED:
         return "most items have one judge, whose taste is then no other thing than what they are worth"
     if criteria * items + judges * items > MOST_LATENT or table.rows > MOST_SCORES:
-        return f"{judges:,} judges and {items:,} items would take many minutes"
+        return f"{count_in_words(judges, 'judges')} and {items:,} items would take many minutes"
     return None
 
 
@@ -106,7 +107,7 @@ def why_no_continuous_halo(table: Scores) -> str | None:
     """
     why, judges, criteria = why_no_halo(table), len(table.judges), len(table.criteria)
     if why is None and judges * criteria > MOST_NOISES:
-        return f"{judges:,} judges under {criteria:,} criteria would take many minutes"
+        return f"{count_in_words(judges, 'judges')} under {criteria:,} criteria would take many minutes"
     return why
 
 
@@ -175,7 +176,8 @@ def why_contexts_left_out(table: Scores) -> str | None:
     each = criteria * (1 + contexts) + judges + 1
     large = items * each > MOST_LATENT or table.rows > MOST_SCORES or float(items) * each**3 > MOST_WORK
     if large:
-        return f"{judges:,} judges and {items:,} items in {contexts:,} contexts would take many minutes"
+        judged = count_in_words(judges, "judges")
+        return f"{judged} and {items:,} items in {contexts:,} contexts would take many minutes"
     return None
 
 

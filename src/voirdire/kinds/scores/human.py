@@ -108,7 +108,8 @@ def read_scored_anchors(
     (ordinal_scale if ordinal else continuous_scale)(people.score, scale.levels, problems)
     if problems and not declared:
         problems.table(
-            f"the scale is {', '.join(scale.names)} by the judges' scores alone; name all its levels (levels=...)"
+            f"the scale is {', '.join(scale.names)} by the judges' scores alone; name all its levels "
+            "(levels=..., --levels)"
         )
     return _match_people(people, panel, problems)
 

@@ -270,6 +270,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """Old and new votes on criteria, or the new weights."""
         return read_criterion_importance(given, criteria).after(problem.criteria_votes)
 
+    def items_called(self, problem: ScoresProblem) -> str:
+        """As in :class:`.Kind`: where systems are scored in contexts, what is scored are their answers."""
+        return "items" if systems_and_contexts(problem.table) is None else "answers"
+
     def has_anchors(self, problem: ScoresProblem) -> bool:
         """True if people scored some items."""
         return problem.anchors is not None

@@ -79,14 +79,14 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         for value, rows in _distinct_values(score, ~whole):
             problems.rows(
                 rows,
-                f"score {value:g} is not a whole number; name the scale's levels (levels=...), or take "
+                f"score {value:g} is not a whole number; name the scale's levels (levels=..., --levels), or take "
                 "rating-continuous",
             )
         return None
     low, high = (int(end) for end in (score.min(), score.max()))
     if low == high:
         problems.table(
-            f"every score is {low}, and a scale has two levels at least; name its levels (levels=...)"
+            f"every score is {low}, and a scale has two levels at least; name its levels (levels=..., --levels)"
         )
         return None
     if high - low >= MOST:
@@ -150,7 +150,7 @@ def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | No
     levels = tuple(sorted(set(numbers)))
     if len(levels) < 2:
         only = f"has one level, {levels[0]:g}" if levels else "has no level"
-        problems.table(f"the scale {only}; name two levels at least (levels=...)")
+        problems.table(f"the scale {only}; name two levels at least (levels=..., --levels)")
         return None
     return Scale(levels)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import add_reversed_judges, below_chance_check
+from voirdire.kinds.checks import add_reversed_judges, below_chance_check, under_some_criterion
 from voirdire.kinds.votes import adjusted, groups
 from voirdire.kinds.votes.over_time import residuals_over_time
 from voirdire.kinds.votes.problem import VotesProblem
@@ -72,7 +72,7 @@ def weights_check(problem: VotesProblem) -> list[Check]:
         return []
     message = (
         "No votes on criteria were given: the weights and their intervals are the prior's alone, equal on average. "
-        "Pass criteria=..., or use maple-fixed-weights to set them equal."
+        "Pass criteria= (--criteria), or use maple-fixed-weights to set them equal."
     )
     return [Check("weights", "warn", float(len(problem.criteria)), message)]
 
@@ -93,9 +93,7 @@ def _connectivity_check(found: list[Connectivity]) -> Check:
     apart = sorted(graph.components, key=len)
     count = len(graph.components)
     where = (
-        ""
-        if len(found) == 1
-        else f" under criterion {graph.criterion!r} (and {len(broken) - 1} more criteria)"
+        "" if len(found) == 1 else f" under criterion {graph.criterion!r}{_more_criteria(len(broken) - 1)}"
     )
     message = (
         f"The comparison graph falls into {count} groups{where}, e.g. {list_names(list(apart[0]), verb=False)} "
@@ -105,12 +103,17 @@ def _connectivity_check(found: list[Connectivity]) -> Check:
     return Check("connectivity", "warn", float(max(len(g.components) for g in broken)), message)
 
 
+def _more_criteria(count: int) -> str:
+    return f" (and {count} more {'criterion' if count == 1 else 'criteria'})" if count else ""
+
+
 def _separation_check(found: list[Connectivity]) -> Check:
     names = sorted({item for graph in found for item in (*graph.always_win, *graph.always_lose)})
     if not names:
         return Check("separation", "ok", 0.0, "No item wins or loses every vote.")
+    under = under_some_criterion(len(found))
     message = (
-        f"{list_names(names)} winning or losing every vote (under some criterion): how far they stand out is set by "
+        f"{list_names(names)} winning or losing every vote{under}: how far they stand out is set by "
         "the prior, not by the votes."
     )
     return Check("separation", "warn", float(len(names)), message)

@@ -12,6 +12,7 @@ from voirdire.infer.nested.sparse import FEW
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved
 from voirdire.tables.counts import Votes
 from voirdire.tables.further import NOTHING
+from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
 MOST_LATENT = 60_000, 200_000  # latent values of a default; and where votes say little of each
@@ -156,16 +157,17 @@ def why_spreads_given(votes: Votes, contexts: int, cells: int) -> str | None:
     judges, items, criteria = len(votes.judges), len(votes.items), len(votes.criteria)
     tastes = judges * items if criteria > 1 else 0
     latent = criteria * items * (1 + contexts) + judges * (3 + contexts) + tastes
+    asked = f"{count_in_words(judges, 'judges')}, {count_in_words(items, 'items')}"
     if not contexts and not tastes:
         most_latent, most_cells = MOST_ALONE
         if latent > most_latent or cells > most_cells:
-            return f"{judges:,} judges, {items:,} items and {cells:,} combinations of judge and pair would take minutes"
+            return f"{asked} and {cells:,} combinations of judge and pair would take minutes"
         return None
     shared = min(criteria * items * (1 + contexts), criteria * items + judges * (3 + items * (criteria > 1)))
     sparse = int(2 * votes.rows < FEW * criteria * items * contexts)
     if latent > MOST_LATENT[sparse] or shared > MOST_SHARED:
         beside = f"{contexts:,} contexts" if contexts else f"{criteria:,} criteria"
-        return f"{judges:,} judges, {items:,} items and {beside} would take many minutes"
+        return f"{asked} and {beside} would take many minutes"
     if cells > MOST_CELLS[sparse]:
         return f"{cells:,} combinations of judge, pair and context would take many minutes"
     return None

@@ -16,7 +16,7 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.preference import Preference, people_reliability
 from voirdire.kinds.target_predictions import predict_about_target
-from voirdire.kinds.votes import adjusted, checks, groups, results, trust
+from voirdire.kinds.votes import adjusted, checks, groups, position, results
 from voirdire.kinds.votes.about_items import predict_comparisons
 from voirdire.kinds.votes.answers import evaluate_held_out, single_vote_codes, vote_answers
 from voirdire.kinds.votes.bootstrap import refit_resampled
@@ -70,7 +70,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
     single_answers = staticmethod(single_vote_codes)
     single = staticmethod(vote_answers)
     outcomes = staticmethod(vote_outcomes)
-    fixed_order = staticmethod(trust.presentation_order_rule)
+    fixed_order = staticmethod(position.presentation_order_rule)
     predict = staticmethod(predict_votes)
     chances = staticmethod(vote_probabilities)
     claims = staticmethod(claimed_preferences)

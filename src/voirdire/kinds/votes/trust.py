@@ -14,9 +14,9 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.contexts import cell_contexts
 from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons
+from voirdire.kinds.votes.position import position_check, unknown_position_check
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check, list_names
-from voirdire.model.terms import RELIABILITY
 from voirdire.tables import graph
 from voirdire.tables.graph import pair_keys
 from voirdire.trust.checks import ALPHA, SHOWN, check_dependent_judges, check_influence
@@ -74,9 +74,6 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     )
 
 
-CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
-
-
 MISFIT = 1.5  # squared residuals, in units of their expectation
 
 
@@ -107,62 +104,14 @@ def trust_checks(
         return found
     left = vote_residuals(problem, posterior)
     apart = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
+    asked = problem.anchors is not None or problem.target_answers is not None
     return [
         *found,
-        *check_dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem)),
+        *check_dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem, more=asked)),
         *(unknown_position_check(problem) or position_check(problem, left, judges)),
         *splitting_items_check(problem, left),
         *([] if apart else check_influence(problem, posterior)),
     ]
-
-
-def presentation_order_rule(problem: VotesProblem) -> str | None:
-    """Rule by which an item was shown first, in words, where only that or an item's strength explains the answers.
-
-    People's answers to some comparisons tell the two apart, as does a pair shown in both orders.
-    """
-    return None if problem.anchors is not None else graph.fixed_order_rule(problem.votes)
-
-
-def unknown_position_check(problem: VotesProblem) -> list[Check]:
-    """That position bias cannot be told from strength; empty where it can."""
-    order = presentation_order_rule(problem)
-    if order is None:
-        return []
-    message = (
-        f"Position bias cannot be told: {order}, so that preferring an item and preferring its place look alike, and "
-        "only the prior tells them apart. Show pairs in both orders."
-    )
-    return [Check("position", "warn", None, message)]
-
-
-def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
-    """Judges whose answers depend on which item is shown first."""
-    if RELIABILITY[problem.model.reliability.kind].position_aware:
-        low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
-        leaning = np.flatnonzero(np.fmax(low, -high) > CLEAR_BIAS)
-        if np.isnan(low).all():
-            return []
-        if not len(leaning):
-            return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {CLEAR_BIAS}.")]
-        message = (
-            f"{list_names([problem.judges[k] for k in leaning])} clearly biased by position; the model allows for it. "
-            "Show these judges every pair in both orders, or replace them."
-        )
-        return [Check("position", "warn", float(len(leaning)), message)]
-    variance = left.first_variance.mean(axis=0)
-    z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
-    size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
-    bound = -NormalDist().inv_cdf(0.5 * ALPHA / max(len(z), 1))
-    leaning = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > CLEAR_BIAS) & (variance > 2.0))
-    if not len(leaning):
-        return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
-    message = (
-        f"{list_names([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than "
-        f"model {problem.model.name} allows for, which turns position into strength; use crowd-bt-position or "
-        "maple-position."
-    )
-    return [Check("position", "fail", float(len(leaning)), message)]
 
 
 def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]:
@@ -170,7 +119,10 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
 
     S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
     Judges that differ in reliability alone leave sum_k S_ki^2 near sum_k V_ki, with a variance of about 2 sum_k V_ki^2.
+    Nothing divides a single judge.
     """
+    if len(left.judges) < 2:
+        return []
     size = len(problem.items)
     square, variance = item_moments(left, size)
     expected = variance.sum(axis=0)
@@ -180,15 +132,11 @@ def splitting_items_check(problem: VotesProblem, left: Residuals) -> list[Check]
     split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     if not len(split):
-        return [
-            Check(
-                "judge-item-interaction", "ok", 0.0, "No item divides the judges more than the model expects."
-            )
-        ]
+        message = "No item divides the judges more than the model expects."
+        return [Check("judge-item-interaction", "ok", 0.0, message)]
     message = (
-        f"{list_names([problem.items[i] for i in split])} dividing the judges more than their reliability "
-        f"explains: they may "
-        "be good in one way and bad in another. Read what judges said, or ask about criteria apart."
+        f"{list_names([problem.items[i] for i in split])} dividing the judges more than their reliability explains: "
+        "they may be good in one way and bad in another. Read what judges said, or ask about criteria apart."
     )
     return [Check("judge-item-interaction", "warn", float(len(split)), message)]
 

@@ -85,7 +85,9 @@ def system_rows(fit: Fit) -> Rows:
     """
     found = fit.systems()
     if "score" not in found:
-        raise InputError("systems have no scores: it is not known which class is better; name it (positive=)")
+        raise InputError(
+            "systems have no scores: it is not known which class is better; name it (positive=, --positive)"
+        )
     return _score_rows(fit, found, "system")
 
 

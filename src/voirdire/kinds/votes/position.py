@@ -1,0 +1,104 @@
+"""Checks of position: judges who prefer a place, and votes that cannot tell a place from an item."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from voirdire.kinds.votes.contexts import cell_contexts
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.problem import Check, list_names
+from voirdire.model.terms import RELIABILITY
+from voirdire.tables import graph
+from voirdire.tables.graph import pair_keys
+from voirdire.trust.checks import ALPHA
+from voirdire.trust.residuals import Residuals
+from voirdire.typing import Floats
+
+CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
+MOSTLY = 0.9  # share of a judge's pairs in both orders from which asking for the other order brings nothing
+
+
+def presentation_order_rule(problem: VotesProblem) -> str | None:
+    """Rule by which an item was shown first, in words, where only that or an item's strength explains the answers.
+
+    People's answers to some comparisons tell the two apart, as does a pair shown in both orders.
+    """
+    return None if problem.anchors is not None else graph.fixed_order_rule(problem.votes)
+
+
+def unknown_position_check(problem: VotesProblem) -> list[Check]:
+    """That position bias cannot be told from strength; empty where it can."""
+    order = presentation_order_rule(problem)
+    if order is None:
+        return []
+    message = (
+        f"Position bias cannot be told: {order}, so that preferring an item and preferring its place look alike, and "
+        "only the prior tells them apart. Show pairs in both orders."
+    )
+    return [Check("position", "warn", None, message)]
+
+
+def position_check(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
+    """Judges whose answers depend on which item is shown first."""
+    if RELIABILITY[problem.model.reliability.kind].position_aware:
+        low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
+        leaning = np.flatnonzero(np.fmax(low, -high) > CLEAR_BIAS)
+        if np.isnan(low).all():
+            return []
+        if not len(leaning):
+            return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {CLEAR_BIAS}.")]
+        names = [problem.judges[k] for k in leaning]
+        both = both_orders_shares(problem)[leaning]
+        message = f"{list_names(names)} clearly biased by position; the model allows for it. " + (
+            "They saw their pairs in both orders already, so that no item gains by it; replace them if their "
+            "answers tell too little."
+            if (both >= MOSTLY).all()
+            else "Show these judges every pair in both orders, or replace them."
+        )
+        return [Check("position", "warn", float(len(leaning)), message)]
+    variance = left.first_variance.mean(axis=0)
+    z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
+    size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
+    bound = -NormalDist().inv_cdf(0.5 * ALPHA / max(len(z), 1))
+    leaning = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > CLEAR_BIAS) & (variance > 2.0))
+    if not len(leaning):
+        return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
+    remedy = (
+        "say which item was shown first (a column order, or --order shown where it is that of the columns), or show "
+        "pairs in both orders"
+        if problem.votes.order_unknown
+        else "use crowd-bt-position or maple-position"
+    )
+    message = (
+        f"{list_names([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than "
+        f"model {problem.model.name} allows for, which turns position into strength; {remedy}."
+    )
+    return [Check("position", "fail", float(len(leaning)), message)]
+
+
+def both_orders_shares(problem: VotesProblem) -> Floats:
+    """Share of each judge's pairs (in a context) that it saw in both orders, shape (judges,); NaN without votes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [("a", "x", "y", "x"), ("a", "y", "x", "y"), ("a", "x", "z", "x"), ("b", "x", "y", "x")]
+    >>> table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    >>> both_orders_shares(voirdire.fit(table, method="map").problem).tolist()
+    [0.5, 0.0]
+    """
+    votes = problem.coded_votes
+    asked, context = pair_keys(votes, criteria=True), cell_contexts(votes)
+    if context is not None:
+        asked = asked * len(votes.contexts) + context
+    pairs, column = np.unique(asked, return_inverse=True)
+    keys, row = np.unique(votes.judge * len(pairs) + column, return_inverse=True)
+    seen = np.zeros((2, len(keys)), dtype=bool)
+    seen[(votes.first > votes.second).astype(np.int64), row] = True
+    judge, judges = keys // len(pairs), len(problem.judges)
+    count, both = np.bincount(judge, minlength=judges), np.bincount(judge, seen.all(axis=0), judges)
+    return np.asarray(np.where(count > 0, both / np.maximum(count, 1), np.nan))

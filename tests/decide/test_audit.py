@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import voirdire
 from voirdire.cli import app
+from voirdire.decide.verdicts import verdicts
 from voirdire.errors import InputError
 from voirdire_studies.audit_panels import make_labels, make_scores, make_votes
 from voirdire_studies.audits import MEASURES
@@ -440,3 +441,15 @@ def test_flips_are_a_bias_where_other_judges_have_fewer_and_the_interval_that_is
         (row,) = (row for row in card["measures"] if row["measure"] == "severity")
         assert row["found"] == (row["low"] > 0 or row["high"] < 0)
         assert row["found"] == (card["judge"] == "plain")
+
+
+def test_a_fit_says_which_bias_it_looked_for() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 4, 400)
+    second = (first + rng.integers(1, 4, 400)) % 4
+    won = rng.random(400) < 1 / (1 + np.exp(1.5 * (second - first)))
+    table = pd.DataFrame({"judge": rng.choice(["a", "b"], 400), "first": first.astype(str)})
+    table = table.assign(second=second.astype(str), winner=np.where(won, "first", "second"))
+    (one, _) = verdicts(voirdire.fit(table, model="crowd-bt-position", method="laplace"))
+    assert one["verdict"] == "keep"
+    assert "no position bias beyond 0.1 was found" in one["why"]

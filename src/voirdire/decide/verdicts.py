@@ -70,6 +70,7 @@ def judge_verdict(
     copy_of: str | None = None,
     unknown: str = "",
     of: str = "what is right",
+    clean: str = "no bias was found",
 ) -> Verdict:
     """Decide on a judge.
 
@@ -89,6 +90,8 @@ def judge_verdict(
         Why nothing is known of it, in words.
     of : str
         What the information is of, in words.
+    clean : str
+        What is said where there is no bias, by how it was looked for.
 
     Examples
     --------
@@ -112,10 +115,12 @@ def judge_verdict(
     if information < LITTLE:
         few = "too few answers say whether the judge knows what is right"
         return Verdict(ASK, f"{few} ({information:.2f} nats an answer, at most {most:.2f})")
-    return Verdict(KEEP, f"an answer tells {information:.2f} nats of {of}, and no bias was found")
+    return Verdict(KEEP, f"an answer tells {information:.2f} nats of {of}, and {clean}")
 
 
 LARGE = 0.1  # of a position bias
+_CLEAN = f"no position bias beyond {LARGE} was found"
+_NOT_LOOKED = "voirdire audit looks for biases"
 
 
 def verdicts(fit: Fit) -> list[dict[str, Any]]:
@@ -130,7 +135,7 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
     ['keep', 'keep']
     """
     judges = fit.tables["judges"]
-    names = list(judges["judge"])
+    names, clean = list(judges["judge"]), _CLEAN if "position_bias" in judges else _NOT_LOOKED
     value, most = _judge_information(fit, len(names))
     unsure = [one.message for one in fit.all_checks if one.check in ORIENTATION and one.level == "fail"]
     unknown = "the panel may be wrong as a whole: " + unsure[0] if unsure else ""
@@ -140,9 +145,8 @@ def verdicts(fit: Fit) -> list[dict[str, Any]]:
         told = None if np.isnan(value[at]) else float(value[at])
         high = told if np.isnan(most[at]) else float(most[at])
         why = unknown or "the model does not say how often it is right"
-        found = judge_verdict(
-            told, high, _bias_messages(judges, at), copies.get(name), why if told is None else unknown
-        )
+        biases, unsure_why = _bias_messages(judges, at), why if told is None else unknown
+        found = judge_verdict(told, high, biases, copies.get(name), unsure_why, clean=clean)
         rows.append({"judge": name, "verdict": found.verdict, "why": found.why, "information": told})
     return rows
 

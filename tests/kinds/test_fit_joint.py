@@ -253,7 +253,7 @@ def test_anchors_count_as_votes_of_people(panel: Any) -> None:
     anchors = pd.DataFrame({"first": worse, "second": better, "winner": "first"})
     told = voirdire.fit([votes, scores], levels=LEVELS, method="map", anchors=anchors)
     assert told.as_dict()["anchors"] == {"mode": "joint", "chosen": "joint", "methods": []}
-    assert told.notes[-1].startswith("Anchors: joint, because nothing else was possible")
+    assert told.notes[-1].startswith("Anchors: joint, because these anchors allow no other way")
     after = told.ranking().set_index("item")["score"]
     assert after[worse] - after[better].mean() > before[worse] - before[better].mean() + 0.1
 

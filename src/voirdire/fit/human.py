@@ -94,7 +94,7 @@ def describe_anchors(
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
     if not anchored.methods:
-        why = "nothing else was possible"
+        why = "these anchors allow no other way"
     elif anchored.chosen == human.default:
         why = "no other way that says what judges are like predicts left-out anchors clearly better"
     else:

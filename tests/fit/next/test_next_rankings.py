@@ -157,7 +157,10 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert asked["rank"].isna().all()
     assert {"judge", "item", "rank", "run"} <= set(asked.columns)
     assert "Rankings to ask for" in ran("--count", 1).stdout
-    for words, said in ((["--repeats"], "--repeats"), (["--who", "person"], "pass some (anchors=, --anchors)")):
+    for words, said in (
+        (["--repeats"], "--repeats"),
+        (["--who", "person"], "pass some (anchors=, --anchors)"),
+    ):
         done = ran(*words)
         assert done.exit_code != 0
         assert said in done.output

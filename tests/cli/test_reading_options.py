@@ -380,5 +380,7 @@ def test_rows_are_chosen_of_peoples_answers_too_by_what_was_asked(tmp_path: Path
     ran(
         "fit", scores, "--anchors", people, "--where", "judge=a", "--method", "map"
     )  # of people all are taken
+    people.write_text("\n".join(["judge,item,criterion,score", *(f"ann,{item},{c},3" for item, c in both)]))
+    ran("fit", scores, "--anchors", people, "--where", "judge=a", "--method", "map")
     none = ran("fit", scores, "--anchors", people, "--where", "criterion=kind", code=1)
     assert "no row has criterion=kind" in " ".join(none.stderr.split())

@@ -153,3 +153,24 @@ def test_unknown_items_are_refused() -> None:
     fit = voirdire.fit(votes(np.zeros(3), 60, np.random.default_rng(0)), **HOW)
     with pytest.raises(InputError, match="'q' is none of the 3 items; known are 'w', 'x', 'y'"):
         plan_to_distinguish(fit, ("w", "q"))
+
+
+def test_more_judges_leave_open_what_other_contexts_would_say() -> None:
+    """Systems in few contexts, of which two judges who agree say much: other judges tell no more, other contexts do."""
+    rng = np.random.default_rng(2)
+    worth = np.array([0.1, 0.0])[None] + 0.8 * rng.normal(size=(24, 2))
+    rows = [
+        (judge, context, system, float(np.clip(3 + worth[context, n] + 0.1 * rng.normal(), 1, 5)))
+        for judge in "abc"
+        for context in range(24)
+        for n, system in enumerate("xy")
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "context", "system", "score"])
+    fit = voirdire.fit(table, model="rating-continuous", levels=[1, 5], seed=0)
+    assert not fit.decide().pairs.better.any()
+    by = {row["of"].split(",")[0]: row["more"] for row in plan_to_distinguish(fit).rows}
+    assert by["contexts"] is not None
+    assert by["judges"] is None
+    needed = {row["of"]: row["more"] for row in fit.decide().next}
+    assert needed["contexts"] is not None
+    assert needed["judges"] is None

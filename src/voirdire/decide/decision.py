@@ -273,10 +273,10 @@ def _answers_needed(
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
+    factors = {of: _largest_factor(fit, entrants, pairs, names, leader, others, of) for of in there}
     return [
-        {"of": of, "more": None if factor is None else ceil((factor - 1.0) * n)}
-        for of, n in there.items()
-        for factor in [_largest_factor(fit, entrants, pairs, names, leader, others, of)]
+        {"of": of, "more": None if factor is None else ceil((factor - 1.0) * there[of])}
+        for of, factor in factors.items()
     ]
 
 
@@ -290,9 +290,8 @@ def _largest_factor(
     worst = 1.0
     for i in others:
         median, deviation = float(pairs.median[leader, i]), float(pairs.deviation[leader, i])
-        stays = 0.0
-        if of == "judges" and entrants.contexts:
-            stays = deviation_between_contexts(fit, (names[leader], names[i]), deviation)
+        pair = names[leader], names[i]
+        stays = deviation_between_contexts(fit, entrants, pair, deviation) if of == "judges" else 0.0
         factor = information_growth_factor(median, deviation, pairs.t, stays)
         if factor is None:
             return None
@@ -300,11 +299,9 @@ def _largest_factor(
     return worst
 
 
-def deviation_between_contexts(fit: Fit, items: tuple[str, str], s: float) -> float:
+def deviation_between_contexts(fit: Fit, entrants: Entrants, items: tuple[str, str], s: float) -> float:
     """Part of the deviation ``s`` of a difference that stays where all is known of the contexts that there are."""
-    found = fit.kind.in_contexts(fit.problem, fit.posterior)
-    if found is None:
+    if not entrants.contexts or getattr(fit.problem.density, "over", "new") == "these":
         return 0.0
-    one, other = (fit.problem.items.index(item) for item in items)
-    here: Floats = (found[:, :, one] - found[:, :, other]).mean(axis=1)
-    return float(np.sqrt(max(s**2 - here.var(ddof=1), 0.0)))
+    between = fit.kind.context_difference_variance(fit.problem, fit.posterior, items)
+    return float(np.sqrt(min(between / entrants.contexts, s * s)))

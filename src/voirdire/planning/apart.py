@@ -136,7 +136,7 @@ def plan_to_distinguish(
     total, judges = sum(counts.values()), len(fit.problem.judges)
     ways, stays = [(f"{answers} of this kind", total, 0.0)], 0.0
     if entrants.contexts:
-        stays = deviation_between_contexts(fit, items, s)
+        stays = deviation_between_contexts(fit, entrants, items, s)
         each = f"{round(total / entrants.contexts):,} {answers} each"
         ways = [(f"contexts, asked as much ({each})", entrants.contexts, 0.0)]
         ways += [(f"{answers} in the same contexts", total, stays)]

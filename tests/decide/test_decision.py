@@ -364,6 +364,8 @@ def test_a_panel_that_may_be_wrong_as_a_whole_is_wrong_once() -> None:
     draws[:60] *= -1.0  # 1.5%
     found = compare_pairs(draws, 0.95)
     np.testing.assert_array_equal(found.better, plain)
-    assert found.t == compare_pairs(draws[60:], 0.95 / (1.0 - 60 / 4000)).t  # the others hold so much more surely
+    assert (
+        found.t == compare_pairs(draws[60:], 0.95 / (1.0 - 60 / 4000)).t
+    )  # the others hold so much more surely
     draws[:260] = -np.abs(draws[:260, :1]) * np.linspace(1.0, -1.0, 6)  # 6.5%: more than is allowed
     assert not compare_pairs(draws, 0.95).better.any()

@@ -6,7 +6,7 @@ of either alphabet, and in one of these inside another. What hides it some other
 at a time among others) is the doing of who has it already.
 
 The usual forms are replaced at once. Whether a text hides a key otherwise is seen by decoding all of it
-(:mod:`.redact`), and where it does by trying parts of it, so that all else stays as it is.
+(below), and where it does by trying parts of it, so that all else stays as it is.
 
 Decode a whole text at once, whatever in it is encoded: what is not yields bytes of no meaning.
 

@@ -14,7 +14,7 @@ Verdicts on the judges of a fit: what an answer tells of the truth, and whether 
 Of votes, scores and rankings a question is which of two typical items is better: an answer that is right with
 probability p tells ln 2 + p ln p + (1 - p) ln (1 - p) nats. Of labels it is the class of an item of the table's mix,
 with shares s and the judge's rates r: sum_c s_c sum_l r_cl ln(r_cl / sum_c s_c r_cl). It is about what is right, not
-about what others answer, which is an audit's (:mod:`.decide.verdicts`).
+about what others answer, which is an audit's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NUTS on Laplace-whitened coordinates (:mod:`voirdire.infer.nuts`).
+"""NUTS on Laplace-whitened coordinates.
 
 In them the posterior is close to a standard normal however strongly strengths and reliabilities are tied to each other,
 so that few leapfrog steps cross it. The transition is NumPyro's; this module only runs it: chains in threads, in

@@ -5,13 +5,13 @@ of b, however many there are: with gap = sd(b) / sd(theta) and sd(s) the spread 
 
     theta = kept s + sd(s) (kept (1 - kept))^(1/2) z,   kept = 1 / (1 + gap^2),   z ~ Normal(0, 1),
 
-s and theta from their means, in every draw. log gap ~ Normal(mean, sd) as public tables have it
-(:mod:`voirdire.kinds.panel_gap`); people's answers about some items teach more (:mod:`voirdire.kinds.gap_posterior`).
+s and theta from their means, in every draw. log gap ~ Normal(mean, sd) as public tables have it (below); people's
+answers about some items teach more (:mod:`voirdire.kinds.gap_posterior`).
 
 The prior of the gap between what panels and people make of items, learned across public tables.
 
-Written by ``benchmarks/panel_gaps.py``, whose results are in benchmarks/README.md: mean and standard deviation, over
-the tables, of the logarithm of the gap (:mod:`voirdire.kinds.panel_gap`).
+That prior is as ``benchmarks/panel_gaps.py`` gives it (results in benchmarks/README.md): mean and standard deviation,
+over the tables, of the logarithm of the gap.
 """
 
 from __future__ import annotations

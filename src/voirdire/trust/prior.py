@@ -1,6 +1,6 @@
 """Check of what the prior decides: what moves with its prior and is hardly narrower after all answers than before.
 
-A prior decides a quantity where the posterior is sensitive to the power of that prior (:mod:`.trust.prior`) and
+A prior decides a quantity where the posterior is sensitive to the power of that prior (below) and
 its variance is more than a half of that before any answer. Priors that are learned (of judges about a population) are
 scaled by the priors of what is learned, as is advised for hierarchical models. Each quantity is asked about the prior
 that is its own: in the sum over hundreds of parameters what draws say of one would be lost in the noise of the others.

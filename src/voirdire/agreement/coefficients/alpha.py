@@ -13,7 +13,7 @@ with squared differences d_ck
 - ordinal    (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2: the difference of mid-ranks
 - interval   (c - k)^2
 - ratio      ((c - k) / (c + k))^2
-- masi, jaccard   the distances between sets of labels (:mod:`.alpha`), as they are
+- masi, jaccard   the distances between sets of labels (below), as they are
 
 Krippendorff, Content Analysis (4th ed. 2019), chapter 12; Computing Krippendorff's Alpha-Reliability
 (2011). Alpha is undefined where all ratings are identical (nothing could have disagreed) and where no unit

@@ -19,7 +19,7 @@ Shrout and Fleiss, Psychological Bulletin 86 (1979); McGraw and Wong, Psychologi
 
 Intervals of intraclass correlations by the F distribution, without resampling.
 
-With n units that all k judges scored, mean squares MSR, MSW, MSE, MSC as in :mod:`.icc`, F_R = MSR / MSE (of the first
+With n units that all k judges scored, mean squares MSR, MSW, MSE, MSC as above, F_R = MSR / MSE (of the first
 model MSR / MSW) and F(p; a, b) quantiles at p = (1 + prob) / 2:
 
 - forms 1, 3    (L - 1) / (L + k - 1) from L = F_R / F(p; n - 1, m) to L = F_R F(p; m, n - 1), with m = n (k - 1), of

@@ -15,7 +15,7 @@ Of unit u and person j who answered it, with the others O = those who answered u
 
     S[u, j] = s(judge's answer to u, O)        T[u, j] = s(j's answer to u, O)
 
-s is how like the others the answer is (:mod:`.alt_test`), as in Calderon, Reichart and Dror, "The Alternative Annotator
+s is how like the others the answer is (below), as in Calderon, Reichart and Dror, "The Alternative Annotator
 Test" (ACL 2025).
 
 Likeness of two answers, by measures that fit the scale.

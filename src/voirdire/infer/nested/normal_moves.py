@@ -2,7 +2,7 @@
 
 Joint chains would have to follow noises as small as they get by paths no longer than the smallest of them. What is left
 of the spreads alone (:mod:`.collapsed`) has a few dimensions and no narrow ridges, in coordinates that go through zero
-(:mod:`.normal_moves`), where its density is smooth.
+(below), where its density is smooth.
 
 Logarithms of what may be zero, by coordinates that go through it.
 

@@ -1,7 +1,7 @@
 """Products with the second derivatives of models of labels: of tables whose Hessian is never written out.
 
 With t_i,j the change of the log probability that item i is of class j and has its labels, in the direction v of rates
-and shares, q_i,j the probability of class j and s_i,j as in :mod:`.labels.curvature`,
+and shares, q_i,j the probability of class j and s_i,j as below,
 
     H v = (complete curvature) v - sum_i weight_i sum_j q_i,j (t_i,j - sum_b q_i,b t_i,b) s_i,j:
 

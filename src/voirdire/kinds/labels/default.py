@@ -136,7 +136,7 @@ ALL = (
 def default_model(table: Labels, request: Request) -> tuple[str, str]:
     """``ordered-labels`` for three grades or more; ``family-dawid-skene`` for families named, or found and sufficient.
 
-    Else ``hierarchical-dawid-skene``. What are grades is said in :mod:`.labels.default`.
+    Else ``hierarchical-dawid-skene``. What grades are is said in the module.
 
     Returns
     -------

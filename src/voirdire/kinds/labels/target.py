@@ -7,7 +7,7 @@ by Bayes' rule, and s the shares of these, one more label shared out among the c
     P(class c) = (1 - share) p_c^w / sum_b p_b^w + share s_c,      w = 1 / (1 + (n - 1) dependence):
 
 n labels count as n w independent ones (Kish 1965), and the shares of labels are taken for what they are. dependence and
-share are not known: their prior (:mod:`.labels.target`) was learned from public tables with known classes, it is
+share are not known: their prior (below) was learned from public tables with known classes, it is
 wide, and known items of the panel's own update it from the first one on, by importance weights on a grid. Of ordered
 labels p is what a judge of the panel says if asked anew, one label, and w is 1.
 
@@ -16,8 +16,8 @@ or alone, by stacking) each has its own update, and they are averaged by how wel
 
 The prior of how far panels of labels are from what they stand in for, learned across public tables.
 
-Written by ``benchmarks/label_targets.py``, whose results are in benchmarks/README.md: moments, over the tables, of the
-dependence and the share of :mod:`voirdire.kinds.labels.target` that suit each table's known classes.
+That prior is as ``benchmarks/label_targets.py`` gives it (results in benchmarks/README.md): moments, over the tables, of
+the dependence and the share that suit each table's known classes.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ With s, e1, e2 the logistic functions of the difference d and of the coins' log-
 
     P = e1 s + (1 - e2) (1 - s) of the first,    1 - P of the second
 
-(:mod:`.two_coin_gradient`), the derivatives of P are
+(above), the derivatives of P are
 
     P_d = s (1 - s) (e1 + e2 - 1),    P_a = e1 (1 - e1) s,    P_b = - e2 (1 - e2) (1 - s),
     P_dd = (1 - 2 s) P_d,    P_aa = (1 - 2 e1) P_a,    P_bb = (1 - 2 e2) P_b,    P_ab = 0,

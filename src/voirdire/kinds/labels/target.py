@@ -16,8 +16,8 @@ or alone, by stacking) each has its own update, and they are averaged by how wel
 
 The prior of how far panels of labels are from what they stand in for, learned across public tables.
 
-That prior is as ``benchmarks/label_targets.py`` gives it (results in benchmarks/README.md): moments, over the tables, of
-the dependence and the share that suit each table's known classes.
+That prior is as ``benchmarks/label_targets.py`` gives it (results in benchmarks/README.md): moments, over the tables,
+of the dependence and the share that suit each table's known classes.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def fit(
             "unordered-...-contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
             "judges); rating-learned for scores (rating-contexts of items in several contexts, rating-halo "
-            "under several criteria, rating-continuous between levels, rating-continuous-halo for both, "
+            "under several criteria, rating-continuous, -halo and -contexts between levels, "
             "rating-families for families of judges), "
             "plackett-luce-tastes for rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), "
             "joint-position for votes and scores.",
@@ -322,8 +322,8 @@ def show_fit(result: Fit) -> None:
             judges,
             shown.criterion_table(found["criteria"], result.prob),
         ]
-    parts += [shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob)]
-    parts += [shown.term_table(found.get("terms"), result.prob)]
+    parts += [shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob, unit)]
+    parts += [shown.term_table(found.get("terms"), result.prob, unit)]
     for part in [systems, *parts, shown.model_checks_table(found["checks"])]:
         if part is not None:
             out.print()

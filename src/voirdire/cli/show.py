@@ -96,19 +96,17 @@ def ranking_table(
 
 
 def covariate_table(
-    rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float
+    rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float, unit: str = "log-odds"
 ) -> RenderableType | None:
     """Effects of covariates, and of own families judge by judge; None where there are none."""
     if not rows:
         return None
-    table = titled_table("Held fixed, log-odds", prob)
+    table = titled_table(f"Held fixed, {unit}", prob)
     for name in ("covariate", "effect", "interval", "for each"):
         table.add_column(name, justify="left" if name == "covariate" else "right", overflow="fold")
     for row in rows:
-        unit = f"{row['unit']:.4g}"
-        _add_row(
-            table, [row["name"], number_text(row["effect"]), _interval_text(row["low"], row["high"]), unit]
-        )
+        ends, each = _interval_text(row["low"], row["high"]), f"{row['unit']:.4g}"
+        _add_row(table, [row["name"], number_text(row["effect"]), ends, each])
     for row in own or ():
         if row["judge"] is not None:
             _add_row(
@@ -123,11 +121,11 @@ def covariate_table(
     return table
 
 
-def term_table(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
+def term_table(rows: Sequence[Row] | None, prob: float, unit: str = "log-odds") -> RenderableType | None:
     """Values of terms beside a model's own, those farthest from 0; None where there are none."""
     if not rows:
         return None
-    table = titled_table("Terms, log-odds", prob)
+    table = titled_table(f"Terms, {unit}", prob)
     for name in ("term", "level", "value", "interval"):
         table.add_column(name, justify="left" if name in ("term", "level") else "right", overflow="fold")
     for row in sorted(rows, key=lambda row: -abs(row["value"]))[:LIMIT]:

@@ -99,7 +99,7 @@ def fit(
         ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
         ``rating-learned``
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
-        ``rating-continuous`` between levels, ``rating-continuous-halo`` for criteria and between levels,
+        ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` between levels,
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
         ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
         (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).

@@ -27,7 +27,7 @@ from voirdire.kinds.scores.answers import score_answers, score_calibration, scor
 from voirdire.kinds.scores.bootstrap import resample_scores
 from voirdire.kinds.scores.chances import check_answer_probabilities, score_probabilities
 from voirdire.kinds.scores.claims import claimed_scores
-from voirdire.kinds.scores.density import score_form_module
+from voirdire.kinds.scores.density import log_odds_unit, score_form_module
 from voirdire.kinds.scores.draw import draw_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
     why_contexts_left_out,
@@ -45,7 +45,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_fam
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
-from voirdire.kinds.scores.terms import check_terms, model_from_terms
+from voirdire.kinds.scores.terms import check_terms, has_numbers, model_from_terms
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import answer_shares
 from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
@@ -101,16 +101,19 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
         ``rating-severity`` where judges score items repeatedly, and of large tables; ``rating-contexts`` where items
         recur in several contexts; ``rating-halo`` where judges score items under several criteria; ``rating-families``
-        where families of judges are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not
-        whole numbers.
+        where families of judges are named; ``rating-continuous``, ``rating-continuous-halo`` and
+        ``rating-continuous-contexts`` of scores that are not whole numbers.
         """
         if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
-        if request.levels is None and (table.score != np.round(table.score)).any():
+        if has_numbers(table, request):
             why = "the table has scores that are not whole numbers"
+            without = why_contexts_left_out(table, learns_noise=True)
+            if without is None:
+                return "rating-continuous-contexts", f"{why}, of the same items in several contexts"
+            if without:
+                why += f"; contexts are left out: {without}"
             without = why_no_continuous_halo(table)
-            if without is None and request.anchors is not None:
-                without = "the model with them takes no human scores"
             if without is None:
                 return "rating-continuous-halo", f"{why}, of the same items under several criteria"
             return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
@@ -148,7 +151,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.encode_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
-        table, model, notes = attach_terms(table, model, request, ("family", "group"))
+        table, model, notes = attach_terms(
+            table, model, request, ("family", "group"), unit=log_odds_unit(model)
+        )
         if model.terms:
             check_terms(model)
         about = systems_and_contexts(table)
@@ -161,7 +166,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
                 )
         if model.context is None or why_no_contexts(table) is not None:
             check_context_scope(
-                about, request.over, "scores", ", or of items in several contexts by rating-contexts"
+                about,
+                request.over,
+                "scores",
+                ", or of items in several contexts by rating-contexts and rating-continuous-contexts",
             )
         problem = encode_scores(model, table, anchors=request.anchors, **how)
         notes += [] if problem.anchors is None else list(problem.anchors.notes)
@@ -324,7 +332,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def score_held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
         """See :func:`.scores.answers.score_held_out`."""
-        table, model, _ = attach_terms(table, model, request, ("family", "group"))
+        table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
             check_terms(model)
         return score_held_out(model, table, here, request.levels)

@@ -34,6 +34,7 @@ from voirdire.model.terms.person import (
 from voirdire.model.terms.raters import (
     AlikeRaters,
     JudgeItem,
+    JudgeItemEffect,
     RaterDiscrimination,
     RaterNoise,
     RaterNoiseByCriterion,
@@ -44,7 +45,6 @@ from voirdire.model.terms.severity import Severity, SeverityByCriterion
 from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
 from voirdire.model.terms.strength import (
     DividedStrength,
-    LearnedLevelStrength,
     LearnedScale,
     LearnedScaleLevel,
     LearnedStrength,
@@ -78,7 +78,6 @@ SCORE_STRENGTH = {
         LearnedStrength(),
         LearnedScale(),
         SharedStrength(),
-        LearnedLevelStrength(),
         LearnedScaleLevel(),
         SharedStrengthLevel(),
         LevelStrength(),
@@ -126,7 +125,7 @@ RATERS: dict[str, Raters] = {
     for term in (AlikeRaters(), RaterDiscrimination(), RaterNoise(), RaterNoiseByCriterion(), *_LINKED)
 }
 SEVERITY: dict[str, Severity] = {term.kind: term for term in (Severity(), SeverityByCriterion())}
-REPEATS = {term.kind: term for term in (JudgeItem(),)}
+REPEATS = {term.kind: term for term in (JudgeItem(), JudgeItemEffect())}
 CONTEXT = {ItemContext.kind: ItemContext()}
 TASTE: dict[str, JudgeTaste] = {term.kind: term for term in (JudgeTaste(), JudgeTasteEach())}
 FAMILIES = {FamilyItem.kind: FamilyItem()}

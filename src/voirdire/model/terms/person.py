@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
+from voirdire.model.terms.parameters import LogitBeta, LogNormal, Normal, Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.ties import log_tie_parts
 
@@ -111,7 +111,7 @@ class NoisyPerson(PersonAsJudge):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_noise_people``, one number, and ``severity_people``."""
         return (
-            Parameter("log_noise_people", (), Normal(prior["mean"], prior["sd"])),
+            Parameter("log_noise_people", (), LogNormal(prior["mean"], prior["sd"])),
             *super().parameters(prior),
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, TwoSided
+from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, Spread, TwoSided
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.strength import OF_LEVELS
 
@@ -38,6 +38,30 @@ class JudgeItem:
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_judge_item``, one per judge."""
         return (Parameter("log_judge_item", ("judge",), Normal(prior["mean"], prior["sd"])),)
+
+
+class JudgeItemEffect:
+    """Judge k perceives an item under a criterion shifted by its own v_k,c,i ~ Normal(0, sigma_k) in all its runs.
+
+    log sigma_k ~ Normal(mean, sd). As of :class:`JudgeItem`, with v among the latent values.
+
+    Examples
+    --------
+    >>> [p.dims for p in JudgeItemEffect().parameters({"mean": -2.3, "sd": 0.7})]
+    [('judge', 'criterion', 'item'), ('judge',)]
+    """
+
+    kind: ClassVar[str] = "judge-item-effect"
+    says: ClassVar[str] = "only in tables where some judge scores an item twice under a criterion"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``judge_item_effect``, (judge, criterion, item), and ``log_judge_item``, one per judge."""
+        own = Spread("log_judge_item", axes=2)
+        return (
+            Parameter("judge_item_effect", ("judge", "criterion", "item"), own),
+            Parameter("log_judge_item", ("judge",), LogNormal(prior["mean"], prior["sd"])),
+        )
 
 
 SMOOTH = 0.01
@@ -135,7 +159,7 @@ class RaterNoise(AlikeRaters):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_noise``, one per judge."""
-        return (Parameter("log_noise", ("judge",), Normal(prior["mean"], prior["sd"])),)
+        return (Parameter("log_noise", ("judge",), LogNormal(prior["mean"], prior["sd"])),)
 
 
 class RaterNoiseByCriterion(RaterNoise):

@@ -159,41 +159,6 @@ class DividedStrength(SharedStrength):
         return (*others, replace(general, prior=LogDivided(prior["rate"], others="log_spread")))
 
 
-class LearnedLevelStrength:
-    """theta_c,i ~ Normal(level_c, exp(log_spread_c)), differences from level_c with sum zero over items.
-
-    On the scale of the scores, from its middle and in parts of its length: level_c ~ Normal(0, level_sd),
-    log_spread_c ~ Normal(mean, sd).
-
-    Examples
-    --------
-    >>> prior = {"mean": -1.9, "sd": 0.7, "level_sd": 0.3}
-    >>> [p.name for p in LearnedLevelStrength().parameters(prior)]
-    ['strength', 'log_spread', 'level']
-    """
-
-    kind: ClassVar[str] = "learned-level"
-    says: ClassVar[str] = (
-        "scores are measured from the middle of the scale in parts of its length; log u_c = log s_c "
-        "- mean over all cells "
-        "of log(1 + l s_c^2) / 2, s_c = exp(log_spread_c), l = n mean_k(1 / (exp(log_noise_k)^2 / r + "
-        "exp(log_judge_item_k)^2)) of a cell (criterion and item), n the judges per cell and r the "
-        "scores per judge and "
-        "cell, each rounded to 0.1; each human score adds exp(-2 log_noise_people) to its cell"
-    )
-    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "level_sd": "positive"}
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``strength``, shape (criterion, item), and ``log_spread`` and ``level``, shape "
-        "(criterion,)."""
-        spread = Spread("log_spread", level="level")
-        return (
-            Parameter("strength", ("criterion", "item"), spread, zero_sum=True),
-            Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
-            Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"])),
-        )
-
-
 class LearnedScaleLevel(LearnedScale):
     """theta_c,i ~ Normal(level_c, s_c), theta_c - level_c with sum zero over items; s_c ~ Exponential(rate).
 

@@ -1,8 +1,8 @@
 """The command ``voirdire``: one module per verb, and this one that puts them together.
 
-To add a verb, write a module with a function of its name, whose parameters are annotated for Typer and whose docstring
-is its help, and name it in ``VERBS`` with the first sentence of that. The module is imported when the verb is called:
-it imports what is ours at its top, and heavy libraries inside its functions. Raise
+To add a verb, write a module with a function of its name under `options.declare_options`, whose docstring is the help
+of the verb and of its options, and name it in ``VERBS`` with the first sentence of that. The module is imported when
+the verb is called: it imports what is ours at its top, and heavy libraries inside its functions. Raise
 :class:`~voirdire.errors.InputError` for whatever is wrong with the input or the request: the group turns it into a
 message on stderr and exit code 1.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli import complete, console, signals
+from voirdire.cli import console, signals
+from voirdire.cli.options import ModelName, declare_options
 from voirdire.collect import collect as run
 from voirdire.collect import estimate
 from voirdire.errors import InputError
@@ -22,89 +22,67 @@ if TYPE_CHECKING:
     from voirdire.collect.dry_run import Estimate
     from voirdire.collect.run import Collected
 
-
-class Design(StrEnum):
-    """Design by which comparisons are chosen."""
-
-    adaptive = "adaptive"
-    cyclic = "cyclic"
-    random = "random"
+Design = Literal["adaptive", "cyclic", "random"]
 
 
+@declare_options()
 def collect(
-    panel: Annotated[
-        Path,
-        typer.Argument(metavar="PANEL.toml", readable=False, help="The judges and the protocol's options."),
-    ],
-    items: Annotated[
-        Path,
-        typer.Argument(
-            metavar="ITEMS", readable=False, help="What to judge: CSV, JSONL or Parquet with id and text."
-        ),
-    ],
-    protocol: Annotated[str, typer.Option(help="How the judges are asked.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="Journal and tables; a stopped run goes on with the same folder.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count calls, tokens and cost; ask nothing.")
-    ] = False,
-    max_cost: Annotated[float | None, typer.Option(help="Stop before the run costs more than this.")] = None,
-    max_calls: Annotated[
-        int | None, typer.Option(help="Stop after this many requests; 0 writes the tables and asks nothing.")
-    ] = None,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Templates that replace those of the same name."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="An option of the protocol; repeatable."),
-    ] = None,
-    retry_missing: Annotated[
-        bool, typer.Option("--retry-missing", help="Ask again what has no answer so far.")
-    ] = False,
-    allow_key: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=HOST", help="The key in this environment variable may go to this host; repeatable."
-        ),
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CONDITION",
-            help='Ask round by round until this is known: "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", '
-            '"accuracy >= 0.9"; pairwise and maple.',
-        ),
-    ] = None,
-    design: Annotated[
-        Design | None, typer.Option(help="How --until chooses comparisons (default: adaptive).")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="The model of --until, as for voirdire fit.",
-            autocompletion=complete.matching_models,
-        ),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            help="Comparisons of a round of --until (default: an eighth of those so far, at least 8)."
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    panel: Path,
+    items: Path,
+    *,
+    protocol: str,
+    out: Path | None = None,
+    dry_run: bool = False,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    prompts: Path | None = None,
+    settings: Annotated[list[str] | None, typer.Option("--set")] = None,
+    retry_missing: bool = False,
+    allow_key: list[str] | None = None,
+    until: str | None = None,
+    design: Design | None = None,
+    model: ModelName = None,
+    count: int | None = None,
+    json: bool = False,
 ) -> None:
-    """Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables."""
+    """Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables.
 
-    of_rounds = {"design": design and design.value, "model": model, "count": count}
+    Parameters
+    ----------
+    panel : PANEL.toml
+        The judges and the protocol's options.
+    items : ITEMS
+        What to judge: CSV, JSONL or Parquet with id and text.
+    protocol
+        How the judges are asked.
+    out : DIR
+        Journal and tables; a stopped run goes on with the same folder.
+    dry_run
+        Count calls, tokens and cost; ask nothing.
+    max_cost
+        Stop before the run costs more than this.
+    max_calls
+        Stop after this many requests; 0 writes the tables and asks nothing.
+    prompts : DIR
+        Templates that replace those of the same name.
+    settings : KEY=VALUE
+        An option of the protocol; repeatable.
+    retry_missing
+        Ask again what has no answer so far.
+    allow_key : NAME=HOST
+        The key in this environment variable may go to this host; repeatable.
+    until : CONDITION
+        Ask round by round until this is known: "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", "accuracy >=
+        0.9"; pairwise and maple.
+    design
+        How --until chooses comparisons (default: adaptive).
+    model : NAME|FILE
+        The model of --until, as for voirdire fit.
+    count
+        Comparisons of a round of --until (default: an eighth of those so far, at least 8).
+    """
+
+    of_rounds = {"design": design, "model": model, "count": count}
     rounds: dict[str, Any] = {name: value for name, value in of_rounds.items() if value is not None}
     if rounds and until is None:
         named = ", ".join(f"--{name}" for name in rounds)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import complete, console
-from voirdire.datasets import load, overview
+from voirdire.cli import console
+from voirdire.cli.options import declare_options
+from voirdire.datasets import available, load, overview
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 
@@ -16,26 +17,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def _matching_datasets(typed: str) -> list[str]:
+    return [name for name in available() if name.startswith(typed)]
+
+
+@declare_options()
 def datasets(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="Load one: licence, citation, its table.",
-            show_default=False,
-            autocompletion=complete.matching_datasets,
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Take its files from here; nothing is downloaded."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", readable=False, help="Write its tables there, as CSV files.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    name: Annotated[str | None, typer.Argument(autocompletion=_matching_datasets)] = None,
+    *,
+    folder: Path | None = None,
+    out: Path | None = None,
+    json: bool = False,
 ) -> None:
-    """List the published data sets (name, what, size, licence, cached), or fetch one and check it."""
+    """List the published data sets (name, what, size, licence, cached), or fetch one and check it.
+
+    Parameters
+    ----------
+    name : [NAME]
+        Load one: licence, citation, its table.
+    folder : DIR
+        Take its files from here; nothing is downloaded.
+    out : DIR
+        Write its tables there, as CSV files.
+    """
 
     if name is None:
         if folder is not None or out is not None:

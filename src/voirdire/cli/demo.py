@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from voirdire.cli import console
 from voirdire.cli import demo_panel as panel
 from voirdire.cli.demo_panel import QUESTION
+from voirdire.cli.options import declare_options
 from voirdire.cli.show import number_text, titled_table
 from voirdire.folders import check_new_folder
 from voirdire.report.doubts import doubts_about
@@ -22,19 +21,20 @@ if TYPE_CHECKING:
 FOLDER = Path("voirdire-demo")
 
 
+@declare_options()
 def demo(
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="Save the tables, the fit and its report to this new or empty folder "
-            f"({FOLDER} if left out, replaced if it is there).",
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    out: Path | None = None,
+    json: bool = False,
 ) -> None:
-    """Fit an embedded panel whose majority is wrong, without and with 20 answers of people."""
+    """Fit an embedded panel whose majority is wrong, without and with 20 answers of people.
+
+    Parameters
+    ----------
+    out : DIR
+        Save the tables, the fit and its report to this new or empty folder (voirdire-demo if left out, replaced if it
+        is there).
+    """
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
     check_new_folder(folder, panel.demo_layout(), overwrite=overwrite)

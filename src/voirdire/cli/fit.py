@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from voirdire.cli import complete, console, signals
+from voirdire.cli import console, signals
 from voirdire.cli import show as shown
-from voirdire.cli.options import (
-    AboutWhat,
-    Anchors,
-    Covariates,
-    ItemFamilies,
-    JudgesAre,
-    OrderShown,
-    Over,
-    OverContexts,
-    Quick,
-    Seconds,
-    Terms,
-    WithoutOwnFamily,
-    chain_seconds,
-)
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.options import About, Judges, ModelName, Order, Over, Quick, chain_seconds, declare_options
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
@@ -42,163 +27,108 @@ if TYPE_CHECKING:
 
 FAILED_CHECK = 3
 
-
-class Method(StrEnum):
-    """Method by which the posterior is found."""
-
-    auto = "auto"
-    laplace = "laplace"
-    nuts = "nuts"
-    map = "map"
-    adam = "adam"
+Method = Literal["auto", "laplace", "nuts", "map", "adam"]
+AnchorMode = Literal["joint", "cut"]
+Sampler = Literal["numpyro", "nutpie", "pymc"]
+Device = Literal["auto", "cpu", "gpu", "jax"]
 
 
-class AnchorMode(StrEnum):
-    """Way in which anchors and votes inform each other."""
-
-    joint = "joint"
-    cut = "cut"
-
-
-class Sampler(StrEnum):
-    """Sampler that runs NUTS."""
-
-    numpyro = "numpyro"
-    nutpie = "nutpie"
-    pymc = "pymc"
-
-
-class Device(StrEnum):
-    """Device that chains run on."""
-
-    auto = "auto"
-    cpu = "cpu"
-    gpu = "gpu"
-    jax = "jax"
-
-
-@add_table_options()
+@declare_options()
 def fit(
-    table: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TABLE [TABLE]",
-            readable=False,  # read_votes says why it cannot be read
-            help="CSV, Parquet, JSONL, any file that import takes, or a run's folder. Votes: judge, first, second, "
-            "winner (and criterion, context). Labels: judge, item, label (and criterion). Scores: judge, item, score "
-            "(and criterion, run, group). Rankings: judge, item, rank (and criterion, context, run). A table of votes "
-            "and one of scores of the same items are fitted together.",
-        ),
-    ],
-    criteria: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Votes on the criteria: the same columns, the items are criteria.",
-        ),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            autocompletion=complete.matching_models,
-            help="A model's name (see voirdire models) or a model file. Default: maple-tastes where the table has "
-            "several criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position "
-            "for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one "
-            "coin a judge where the order is unknown (learned-crowd-bt, unordered-maple-tastes, "
-            "unordered-...-contexts); "
-            "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
-            "judges); rating-learned for scores (rating-contexts of items in several contexts, rating-halo "
-            "under several criteria, rating-continuous between levels, rating-continuous-halo for both, "
-            "rating-families for families of judges), "
-            "plackett-luce-tastes for rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), "
-            "joint-position for votes and scores.",
-        ),
-    ] = None,
-    terms: Terms = None,
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="auto: laplace, and where that does not hold its draws moved until they are the posterior's, or nuts; "
-            "laplace: intervals at once; nuts: sample the posterior; map: the mode, no intervals; "
-            "adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or crowd-bt)."
-        ),
-    ] = Method.auto,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SECTION.KEY=VALUE", help="Change a number of the model's prior; repeatable."),
-    ] = None,
-    anchors: Anchors = None,
-    anchor_mode: Annotated[
-        AnchorMode | None,
-        typer.Option(
-            help="joint: anchors beside the votes; cut: judges known by the anchors alone. Default: what predicts "
-            "left-out anchors best."
-        ),
-    ] = None,
-    families: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", readable=False, help="Judges that share a base model: columns judge, family."
-        ),
-    ] = None,
-    item_families: ItemFamilies = None,
-    without_own_family: WithoutOwnFamily = False,
-    covariates: Covariates = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="Groups of contexts, such as category: what items are worth in each."
-        ),
-    ] = None,
-    order: OrderShown = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="Labels that an item may truly be of; others are answers only."),
-    ] = None,
-    about: AboutWhat = None,
-    judges: JudgesAre = None,
-    over: OverContexts = Over.new,
-    contexts: Annotated[
-        bool, typer.Option("--contexts", help="With --json: strengths in each context, too.")
-    ] = False,
-    draws: Annotated[int | None, typer.Option(help="Draws per chain of nuts (1000 if left out).")] = None,
-    warmup: Annotated[int | None, typer.Option(help="Warm-up per chain of nuts (500 if left out).")] = None,
-    chains: Annotated[int | None, typer.Option(help="Chains of nuts (4 if left out).")] = None,
-    sampler: Annotated[
-        Sampler | None, typer.Option(help="What runs nuts (numpyro, Laplace-whitened, if left out).")
-    ] = None,
-    seconds: Seconds = None,
-    device: Annotated[
-        Device,
-        typer.Option(help="Where these run: gpu needs voirdire[cuda]; auto takes one for large tables."),
-    ] = Device.auto,
-    quick: Quick = False,
-    phase: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="The phase of a run's or table's answers (default: a run's final one)."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a fit saved in --out.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: list[Path],
     *,
+    criteria: Path | None = None,
+    model: ModelName = None,
+    terms: str | None = None,
+    method: Method = "auto",
+    prob: float = PROB,
+    seed: int = 0,
+    prior: list[str] | None = None,
+    anchors: list[Path] | None = None,
+    anchor_mode: AnchorMode | None = None,
+    families: Path | None = None,
+    item_families: Path | None = None,
+    without_own_family: bool = False,
+    covariates: str | None = None,
+    by: str | None = None,
+    order: Order | None = None,
+    classes: str | None = None,
+    about: About | None = None,
+    judges: Judges | None = None,
+    over: Over = "new",
+    contexts: bool = False,
+    draws: int | None = None,
+    warmup: int | None = None,
+    chains: int | None = None,
+    sampler: Sampler | None = None,
+    seconds: float | None = None,
+    device: Device = "auto",
+    quick: Quick = False,
+    phase: str | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    strict: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Fit a model of a judge panel to votes, labels, scores or rankings: items, judges, criteria, checks."""
+    """Fit a model of a judge panel to votes, labels, scores or rankings: items, judges, criteria, checks.
+
+    Parameters
+    ----------
+    table : TABLE [TABLE]
+        CSV, Parquet, JSONL, any file that import takes, or a run's folder. Votes: judge, first, second, winner (and
+        criterion, context). Labels: judge, item, label (and criterion). Scores: judge, item, score (and criterion, run,
+        group). Rankings: judge, item, rank (and criterion, context, run). A table of votes and one of scores of the
+        same items are fitted together.
+    criteria : FILE
+        Votes on the criteria: the same columns, the items are criteria.
+    model : NAME|FILE
+        A model's name (see voirdire models) or a model file. Default: maple-tastes where the table has several
+        criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position for large tables
+        (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one coin a judge where the order
+        is unknown (learned-crowd-bt, unordered-maple-tastes, unordered-...-contexts); hierarchical-dawid-skene for
+        labels (ordered-labels for grades, family-dawid-skene for families of judges); rating-learned for scores
+        (rating-contexts of items in several contexts, rating-halo under several criteria, rating-continuous between
+        levels, rating-continuous-halo for both, rating-families for families of judges), plackett-luce-tastes for
+        rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), joint-position for votes and
+        scores.
+    method
+        auto: laplace, and where that does not hold its draws moved until they are the posterior's, or nuts; laplace:
+        intervals at once; nuts: sample the posterior; map: the mode, no intervals; adam: the estimator of MAPLE's
+        paper, no prior, no intervals (votes, --model maple or crowd-bt).
+    prior : SECTION.KEY=VALUE
+        Change a number of the model's prior; repeatable.
+    anchor_mode
+        joint: anchors beside the votes; cut: judges known by the anchors alone. Default: what predicts left-out anchors
+        best.
+    families : FILE
+        Judges that share a base model: columns judge, family.
+    by : COLUMN
+        Groups of contexts, such as category: what items are worth in each.
+    classes : A,B,...
+        Labels that an item may truly be of; others are answers only.
+    contexts
+        With --json: strengths in each context, too.
+    draws
+        Draws per chain of nuts (1000 if left out).
+    warmup
+        Warm-up per chain of nuts (500 if left out).
+    chains
+        Chains of nuts (4 if left out).
+    sampler
+        What runs nuts (numpyro, Laplace-whitened, if left out).
+    device
+        Where these run: gpu needs voirdire[cuda]; auto takes one for large tables.
+    phase : NAME
+        The phase of a run's or table's answers (default: a run's final one).
+    overwrite
+        Replace a fit saved in --out.
+    """
     sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
     sizes = {name: value for name, value in sizes.items() if value is not None}
-    if sizes and method is not Method.nuts:
+    if sizes and method != "nuts":
         raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
-    sizes |= {"device": device.value} | chain_seconds(seconds, quick, method.value)
+    sizes |= {"device": device} | chain_seconds(seconds, quick, method)
     if contexts and not json:
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:
@@ -207,30 +137,30 @@ def fit(
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
     given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
-    with signals.keep_draws_at_stop(), console.progress_bar(f"Fitting by {method.value}") as progress:
+    with signals.keep_draws_at_stop(), console.progress_bar(f"Fitting by {method}") as progress:
         result = run(
             given[0] if len(given) == 1 else given,
             reading.people(criteria),
             model=model,
             terms=terms,
-            method=method.value,
+            method=method,
             prob=prob,
             seed=seed,
             priors=priors,
             anchors=reading.people_tables(anchors),
-            anchor_mode=None if anchor_mode is None else anchor_mode.value,
+            anchor_mode=anchor_mode,
             families=families,
             levels=reading.levels,
             classes=None if classes is None else split_commas([classes]),
             positive=reading.how.positive,
-            over=over.value,
-            about=None if about is None else about.value,
-            judges=None if judges is None else judges.value,
+            over=over,
+            about=about,
+            judges=judges,
             covariates=covariates,
             item_families=item_families,
             without_own_family=without_own_family,
             by=by,
-            order=None if order is None else order.value,
+            order=order,
             progress=progress,
             **sizes,
         )

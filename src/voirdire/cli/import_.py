@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.tables.formats.folder import import_files
 
 
-@add_table_options("positive", "levels", "people")
+@declare_options("positive", "levels", "people")
 def import_(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            readable=False,
-            allow_dash=True,
-            help="Files of AlpacaEval, MT-bench, LMArena, Arena-Hard, Inspect, promptfoo, DeepEval, lm-eval, MLflow, "
-            "OpenAI evals, Langfuse, LangSmith, Argilla, Label Studio, Prodigy, doccano, Potato, Mechanical Turk, "
-            "Toloka, ..., or tables (CSV, TSV, JSON, JSONL, Parquet, XLSX; .gz, .zst; - is standard input).",
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", readable=False, help="Write the tables into this new or empty folder."),
-    ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace tables imported before.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    files: list[Path],
     *,
+    out: Path,
+    overwrite: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Turn files of other tools into tables of answers; what is refused is listed with its reason."""
+    """Turn files of other tools into tables of answers; what is refused is listed with its reason.
+
+    Parameters
+    ----------
+    files : FILE...
+        Files of AlpacaEval, MT-bench, LMArena, Arena-Hard, Inspect, promptfoo, DeepEval, lm-eval, MLflow, OpenAI evals,
+        Langfuse, LangSmith, Argilla, Label Studio, Prodigy, doccano, Potato, Mechanical Turk, Toloka, ..., or tables
+        (CSV, TSV, JSON, JSONL, Parquet, XLSX; .gz, .zst; - is standard input).
+    out : DIR
+        Write the tables into this new or empty folder.
+    overwrite
+        Replace tables imported before.
+    """
     found = import_files(files, out, reading.how, overwrite=overwrite)
     if json:
         tables = {name: str(out / f"{name}.csv") for name in found.counts}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import complete, console
+from voirdire.cli import console
+from voirdire.cli.options import declare_options, matching_models
 from voirdire.model import catalogue
 from voirdire.model.catalogue import criteria_in_words, prior_lines
 from voirdire.model.specs import load_model
@@ -15,19 +16,19 @@ if TYPE_CHECKING:
     from voirdire.model.specs import Model
 
 
+@declare_options()
 def models(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME|FILE]",
-            help="Show one model's card.",
-            show_default=False,
-            autocompletion=complete.matching_models,
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    name: Annotated[str | None, typer.Argument(autocompletion=matching_models)] = None,
+    *,
+    json: bool = False,
 ) -> None:
-    """List the models, or show one: equation, priors, identifiability, source."""
+    """List the models, or show one: equation, priors, identifiability, source.
+
+    Parameters
+    ----------
+    name : [NAME|FILE]
+        Show one model's card.
+    """
     if name is None:
         found = catalogue.models()
         if json:

@@ -5,15 +5,14 @@ The verb ``next`` of a fit of rankings.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli import complete, console
-from voirdire.cli.options import Anchors, Terms
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli import console
+from voirdire.cli.options import ModelName, declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
@@ -99,94 +98,58 @@ def _show_rankings(found: pd.DataFrame, who: str) -> None:
 
 _ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
 
-
-class Who(StrEnum):
-    """Those who answer."""
-
-    person = "person"
-    judge = "judge"
+Who = Literal["person", "judge"]
+About = Literal["ranking", "judges", "best"]
 
 
-class About(StrEnum):
-    """Quantity that is to become surer."""
-
-    ranking = "ranking"
-    judges = "judges"
-    best = "best"
-
-
-@add_table_options()
+@declare_options()
 def next(
-    votes: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="VOTES [SCORES]|RANKINGS",
-            readable=False,
-            help="Votes, perhaps with scores of the same items, or rankings, as for voirdire fit, or the folder of a "
-            "saved fit.",
-        ),
-    ],
-    count: Annotated[
-        int | None,
-        typer.Option(
-            help="How many; they are chosen together (default: 10 comparisons, 5 rankings).",
-            show_default=False,
-        ),
-    ] = None,
-    who: Annotated[
-        Who | None,
-        typer.Option(
-            help="Who is to answer them (default: a person; of rankings a judge).", show_default=False
-        ),
-    ] = None,
-    size: Annotated[
-        int | None,
-        typer.Option(help="Of rankings: how many items in each (default: as many as most have)."),
-    ] = None,
-    for_: Annotated[Who | None, typer.Option("--for", hidden=True, help="The old name of --who.")] = None,
-    about: Annotated[
-        About | None,
-        typer.Option(
-            help="What is to become surer: the ranking, which item is the best, or which judges to trust. "
-            "Default: the judges of a person, the ranking of a judge."
-        ),
-    ] = None,
-    repeats: Annotated[
-        bool | None,
-        typer.Option(
-            "--repeats/--no-repeats",
-            help="Whether to ask again what was answered (default: where the model leaves contexts out).",
-        ),
-    ] = None,
-    criteria: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="Votes on the criteria.")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help="A model, as for voirdire fit.", autocompletion=complete.matching_models
-        ),
-    ] = None,
-    terms: Terms = None,
-    anchors: Anchors = None,
-    families: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Judges that share a base model: judge, family."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            readable=False,
-            help="Write them to a new file, with an empty column winner to fill in.",
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    votes: list[Path],
     *,
+    count: int | None = None,
+    who: Who | None = None,
+    size: int | None = None,
+    for_: Annotated[Who | None, typer.Option("--for", hidden=True)] = None,
+    about: About | None = None,
+    repeats: bool | None = None,
+    criteria: Path | None = None,
+    model: ModelName = None,
+    terms: str | None = None,
+    anchors: list[Path] | None = None,
+    families: Path | None = None,
+    seed: int = 0,
+    out: Path | None = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Choose which comparisons, or rankings, to ask for next: those that are expected to tell most."""
+    """Choose which comparisons, or rankings, to ask for next: those that are expected to tell most.
+
+    Parameters
+    ----------
+    votes : VOTES [SCORES]|RANKINGS
+        Votes, perhaps with scores of the same items, or rankings, as for voirdire fit, or the folder of a saved fit.
+    count
+        How many; they are chosen together (default: 10 comparisons, 5 rankings).
+    who
+        Who is to answer them (default: a person; of rankings a judge).
+    size
+        Of rankings: how many items in each (default: as many as most have).
+    for_
+        The old name of --who.
+    about
+        What is to become surer: the ranking, which item is the best, or which judges to trust. Default: the judges of a
+        person, the ranking of a judge.
+    repeats
+        Whether to ask again what was answered (default: where the model leaves contexts out).
+    criteria : FILE
+        Votes on the criteria.
+    model : NAME|FILE
+        A model, as for voirdire fit.
+    families : FILE
+        Judges that share a base model: judge, family.
+    out : FILE.csv
+        Write them to a new file, with an empty column winner to fill in.
+    """
     if for_ is not None:
         console.print_note("--for is --who now; the old name goes with the next release")
         who = for_
@@ -223,7 +186,7 @@ def next(
             )
     if not json and result.decision is not None:
         print(console.printable_text(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
-    how: dict[str, Any] = {"count": count, "who": who and who.value, "about": about and about.value}
+    how: dict[str, Any] = {"count": count, "who": who, "about": about}
     how = {name: value for name, value in how.items() if value is not None} | {"seed": seed}
     if isinstance(result, RankingsFit):
         if repeats is not None:
@@ -232,17 +195,17 @@ def next(
         return
     if size is not None:
         raise typer.BadParameter("--size is for rankings; leave it out")
-    whom = who or Who.person
-    found = result.next_comparisons(repeats=repeats, **how | {"who": whom.value})
+    whom = who or "person"
+    found = result.next_comparisons(repeats=repeats, **how | {"who": whom})
     if out is not None:
         problem = result.problem
         write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.print_note(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
         decision = None if result.decision is None else result.decision.as_dict()
-        console.print_json(_as_dict(found, result.model.name, whom.value, seed) | {"decision": decision})
+        console.print_json(_as_dict(found, result.model.name, whom, seed) | {"decision": decision})
     else:
-        _show_questions(found, whom.value)
+        _show_questions(found, whom)
 
 
 def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
@@ -251,7 +214,7 @@ def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame
         name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
     ]
     form = found[["first", "second", *columns]].copy()
-    if who is Who.person:
+    if who == "person":
         form = form.map(lambda name: escape_formula_cell(name, known) if isinstance(name, str) else name)
     form.insert(2, "winner", "")
     return form.assign(information=found["information"], gain=found["gain"])

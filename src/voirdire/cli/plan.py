@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json as jsonlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.options import About, AboutWhat, Anchors, Cluster
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import About, declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.cli.simulate import readable_table
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
@@ -20,74 +20,74 @@ from voirdire.planning.votes import plan as run
 from voirdire.tables.numbers import read_number
 
 
-@add_table_options()
+@declare_options()
 def plan(
-    table: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[TABLE...]", readable=False, help="With --apart: a pilot, as fit takes it."),
-    ] = None,
-    apart: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B|top",
-            help="How many more answers until these two items (top: the first two) are distinguishable.",
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            help="With --apart: the smallest difference of scores that matters; to know of less will do."
-        ),
-    ] = None,
-    about: AboutWhat = None,
-    anchors: Anchors = None,
-    items: Annotated[int | None, typer.Option(help="Number of items.")] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=RELIABILITY[:PRICE]",
-            help="Of votes: an expected judge, its reliability (above 0.5) and its price per vote; repeatable.",
-        ),
-    ] = None,
-    rankings: Annotated[
-        int | None,
-        typer.Option(metavar="SIZE", help="Plan rankings of so many items instead of votes."),
-    ] = None,
-    judges: Annotated[int | None, typer.Option(help="Of rankings: number of judges.")] = None,
-    width: Annotated[
-        float | None,
-        typer.Option(help="Of rankings: wanted width of 90% intervals, in log-odds (default: 1)."),
-    ] = None,
-    contexts: Annotated[
-        int | None, typer.Option(help="Of rankings: how many contexts (prompts) there may be.")
-    ] = None,
-    context_spread: Annotated[
-        float | None,
-        typer.Option(help="Of rankings: expected sd of an item between contexts, in log-odds."),
-    ] = None,
-    taste_spread: Annotated[
-        float | None, typer.Option(help="Of rankings: expected sd of an item between judges, in log-odds.")
-    ] = None,
-    criteria: Annotated[int | None, typer.Option(help="Of votes: number of criteria (default: 1).")] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(help="Of votes: wanted share of rightly ordered pairs of items (default: 0.9)."),
-    ] = None,
-    price: Annotated[
-        float, typer.Option(help="Price per ranking, or per vote of judges without one of their own.")
-    ] = 1.0,
-    spread: Annotated[float, typer.Option(help="Expected sd of the items' strengths, in log-odds.")] = 1.0,
-    replicates: Annotated[
-        int | None, typer.Option(help="Simulated panels per candidate (default: 20, of rankings 5).")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Of votes: processes (default: 1).")] = None,
-    cluster: Cluster = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: list[Path] | None = None,
     *,
+    apart: str | None = None,
+    margin: float | None = None,
+    about: About | None = None,
+    anchors: list[Path] | None = None,
+    items: int | None = None,
+    judge: list[str] | None = None,
+    rankings: int | None = None,
+    judges: int | None = None,
+    width: float | None = None,
+    contexts: int | None = None,
+    context_spread: float | None = None,
+    taste_spread: float | None = None,
+    criteria: int | None = None,
+    target: float | None = None,
+    price: float = 1.0,
+    spread: float = 1.0,
+    replicates: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot differ."""
+    """Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot differ.
+
+    Parameters
+    ----------
+    table : [TABLE...]
+        With --apart: a pilot, as fit takes it.
+    apart : A,B|top
+        How many more answers until these two items (top: the first two) are distinguishable.
+    margin
+        With --apart: the smallest difference of scores that matters; to know of less will do.
+    items
+        Number of items.
+    judge : NAME=RELIABILITY[:PRICE]
+        Of votes: an expected judge, its reliability (above 0.5) and its price per vote; repeatable.
+    rankings : SIZE
+        Plan rankings of so many items instead of votes.
+    judges
+        Of rankings: number of judges.
+    width
+        Of rankings: wanted width of 90% intervals, in log-odds (default: 1).
+    contexts
+        Of rankings: how many contexts (prompts) there may be.
+    context_spread
+        Of rankings: expected sd of an item between contexts, in log-odds.
+    taste_spread
+        Of rankings: expected sd of an item between judges, in log-odds.
+    criteria
+        Of votes: number of criteria (default: 1).
+    target
+        Of votes: wanted share of rightly ordered pairs of items (default: 0.9).
+    price
+        Price per ranking, or per vote of judges without one of their own.
+    spread
+        Expected sd of the items' strengths, in log-odds.
+    replicates
+        Simulated panels per candidate (default: 20, of rankings 5).
+    seed
+        Seed.
+    jobs
+        Of votes: processes (default: 1).
+    """
     asked = {"items": items, "judge": judge or None, "rankings": rankings, "judges": judges, "target": target}
     if apart is not None or table:
         _plan_from_pilot(
@@ -180,7 +180,7 @@ def _plan_from_pilot(
             anchors=reading.people_tables(anchors),
             levels=reading.levels,
             positive=reading.how.positive,
-            about=None if about is None else about.value,
+            about=about,
         )
         found = plan_to_distinguish(fitted, apart, margin=margin)
     if json:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import OutFile, declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import write_file
@@ -23,49 +21,38 @@ TITLES = {
     "panel": "What judges of the panel would answer",
 }
 
-
-class Subject(StrEnum):
-    """Those whose answers are predicted."""
-
-    target = "target"
-    panel = "panel"
+Subject = Literal["target", "panel"]
 
 
-@add_table_options()
+@declare_options()
 def predict(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", readable=False, help="A fit that fit or update saved with --out.")
-    ],
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE",
-            readable=False,
-            help="A row for each question, as fit takes them; no column of answers is needed, and of people no judge.",
-        ),
-    ],
-    about: Annotated[
-        Subject | None,
-        typer.Option(
-            help="panel: what its judges answer (default). target: what people would, with intervals that hold how far "
-            "panels are from people. Of labels the default is what the fit is about.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="FILE.csv", readable=False, help="Write them to a new file."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    run: Path,
+    table: Path,
     *,
+    about: Subject | None = None,
+    out: OutFile = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Predict answers by a saved fit: what its judges would say, or what people would, with intervals."""
+    """Predict answers by a saved fit: what its judges would say, or what people would, with intervals.
+
+    Parameters
+    ----------
+    run : RUN
+        A fit that fit or update saved with --out.
+    table : TABLE
+        A row for each question, as fit takes them; no column of answers is needed, and of people no judge.
+    about
+        panel: what its judges answer (default). target: what people would, with intervals that hold how far panels are
+        from people. Of labels the default is what the fit is about.
+    out : FILE.csv
+        Write them to a new file.
+    """
     if out is not None and out.exists():
         raise InputError(f"{out} exists already; give the name of a new file")
     fit = load(run)
-    found = fit.in_pandas.predict(reading.questions(table), about=about and about.value)
-    subject = about.value if about else fit.problem.about or Subject.panel.value
+    found = fit.in_pandas.predict(reading.questions(table), about=about)
+    subject = about or fit.problem.about or "panel"
     if out is not None:
         write_file(out, found.to_csv(index=False))
         console.print_saved(out, json)

@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any, Literal
 
 from voirdire.agreement import may_replace
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.settings import PROB
 
-
-class Agreement(StrEnum):
-    """Measures of agreement of two answers."""
-
-    equality = "equality"
-    weighted = "weighted"
-    distance = "distance"
+Agreement = Literal["equality", "weighted", "distance"]
 
 
-@add_table_options()
+@declare_options()
 def replace(
-    table: Annotated[
-        Path,
-        typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: votes, labels or scores."),
-    ],
-    humans: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's answers with a column person (or judge), or a file for each person; repeatable. Or --people "
-            "names judges of the table.",
-        ),
-    ] = None,
-    margin: Annotated[float, typer.Option(help="By how much a judge may fall short of people.")] = 0.05,
-    bar: Annotated[
-        float | None,
-        typer.Option(help="With one person an item: how well people are known to agree with each other."),
-    ] = None,
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            help="Of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd."
-        ),
-    ] = 0.2,
-    measure: Annotated[
-        Agreement | None,
-        typer.Option(
-            help="Of agreement: equality (votes, labels), weighted (levels in order), distance (other scores)."
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str] | None, typer.Option(metavar="A,B,...", help="Judges to look at; repeatable. Default: all.")
-    ] = None,
-    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: Path,
     *,
+    humans: list[Path] | None = None,
+    margin: float = 0.05,
+    bar: float | None = None,
+    epsilon: float = 0.2,
+    measure: Agreement | None = None,
+    judge: list[str] | None = None,
+    prob: float = PROB,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know."""
+    """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know.
+
+    Parameters
+    ----------
+    humans : FILE
+        People's answers with a column person (or judge), or a file for each person; repeatable. Or --people names
+        judges of the table.
+    margin
+        By how much a judge may fall short of people.
+    bar
+        With one person an item: how well people are known to agree with each other.
+    epsilon
+        Of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd.
+    measure
+        Of agreement: equality (votes, labels), weighted (levels in order), distance (other scores).
+    judge : A,B,...
+        Judges to look at; repeatable. Default: all.
+    prob
+        Coverage of the intervals.
+    """
 
     found = may_replace(
         reading.table(table, humans or []),
@@ -71,7 +56,7 @@ def replace(
         margin=margin,
         bar=bar,
         epsilon=epsilon,
-        measure=None if measure is None else measure.value,
+        measure=measure,
         prob=prob,
         judges=split_commas(judge) or None,
         levels=reading.levels,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +66,7 @@ def call_verb(
             keyword, value = "measure", value[0]
         if keyword not in known and not ("settings" in known and keyword in ("unit", "interval")):
             raise typer.BadParameter(f"{option} is not for {question or 'this'}")
-        keywords[keyword] = value.value if isinstance(value, Enum) else value
+        keywords[keyword] = value
     usual = {name: value for name, value in settings.items() if name in known or "settings" in known}
     return verb(*first, **keywords, **usual)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import complete, console, signals
-from voirdire.cli.options import Cluster, load_companion
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli import console, signals
+from voirdire.cli.options import declare_options, load_companion
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 from voirdire.planning.bearing import LEAST, ranking_robustness
@@ -18,67 +18,52 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@add_table_options()
+def _matching_studies(typed: str) -> list[str]:
+    return [name for name in load_companion("voirdire_studies").study_names() if name.startswith(typed)]
+
+
+@declare_options()
 def simulate(
-    study: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="STUDY",
-            autocompletion=complete.matching_studies,
-            help="A study's name or a study file (.toml); without it, the studies are listed.",
-        ),
-    ] = None,
-    votes: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Instead of a study: a panel's votes, to which --add adds judges.",
-        ),
-    ] = None,
-    add: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND:COUNTS",
-            help="Synthetic judges: position-first:1..20, random:1,2,5, one-coin(eta=0.6):1..10; repeatable.",
-        ),
-    ] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="Models of --votes (default: majority vote, one coin, two coins)."
-        ),
-    ] = None,
-    least: Annotated[
-        float | None,
-        typer.Option(
-            help="Concordance with the panel's own ranking that is to stay, of --votes (default: 0.9)."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the judges added to --votes (default: 0).")
-    ] = None,
-    replicates: Annotated[
-        int | None, typer.Option(help="Instead of the study's number (of --votes: 5).")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
-    cluster: Cluster = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="Keep finished batches and results.csv here; a stopped run goes on.",
-        ),
-    ] = None,
-    page: Annotated[
-        bool, typer.Option("--page", help="The page of all studies and their results as Markdown.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    study: Annotated[str | None, typer.Argument(autocompletion=_matching_studies)] = None,
     *,
+    votes: Path | None = None,
+    add: list[str] | None = None,
+    models: str | None = None,
+    least: float | None = None,
+    seed: int | None = None,
+    replicates: int | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    out: Path | None = None,
+    page: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many does it bear?"""
+    """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many does it bear?
+
+    Parameters
+    ----------
+    study : STUDY
+        A study's name or a study file (.toml); without it, the studies are listed.
+    votes : FILE
+        Instead of a study: a panel's votes, to which --add adds judges.
+    add : KIND:COUNTS
+        Synthetic judges: position-first:1..20, random:1,2,5, one-coin(eta=0.6):1..10; repeatable.
+    models : A,B,...
+        Models of --votes (default: majority vote, one coin, two coins).
+    least
+        Concordance with the panel's own ranking that is to stay, of --votes (default: 0.9).
+    seed
+        Seed of the judges added to --votes (default: 0).
+    replicates
+        Instead of the study's number (of --votes: 5).
+    jobs
+        Processes.
+    out : DIR
+        Keep finished batches and results.csv here; a stopped run goes on.
+    page
+        The page of all studies and their results as Markdown.
+    """
     of_votes: dict[str, object] = {"--add": add, "--models": models, "--least": least, "--seed": seed}
     if votes is not None:
         if study is not None or page:

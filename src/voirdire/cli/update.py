@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from voirdire.cli import console
 from voirdire.cli.fit import FAILED_CHECK, show_fit
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.fit.store import LAYOUT, load
 from voirdire.fit.update import update as run
 from voirdire.folders import check_new_folder, write_file
@@ -17,41 +17,34 @@ from voirdire.report.board_page import board_page
 from voirdire.report.verb import check_format, check_output, render_page
 
 
-@add_table_options("levels")
+@declare_options("levels")
 def update(
-    fitted: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", readable=False, help="A fit that fit or update saved with --out."),
-    ],
-    table: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TABLE [TABLE]",
-            readable=False,
-            help="New answers, as fit takes them: of judges, items and contexts that are known or new.",
-        ),
-    ],
-    criteria: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="New votes on the criteria, or all weights."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
-    ] = None,
-    board: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Write the board as it is now (HTML, md, tex)."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is in --out (RUN itself, too) and --board.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    fitted: Path,
+    table: list[Path],
     *,
+    criteria: Path | None = None,
+    out: Path | None = None,
+    board: Path | None = None,
+    overwrite: bool = False,
+    strict: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Bring a saved fit up to date with new answers, for what these cost: items, judges, criteria, checks."""
+    """Bring a saved fit up to date with new answers, for what these cost: items, judges, criteria, checks.
+
+    Parameters
+    ----------
+    fitted : RUN
+        A fit that fit or update saved with --out.
+    table : TABLE [TABLE]
+        New answers, as fit takes them: of judges, items and contexts that are known or new.
+    criteria : FILE
+        New votes on the criteria, or all weights.
+    board : FILE
+        Write the board as it is now (HTML, md, tex).
+    overwrite
+        Replace what is in --out (RUN itself, too) and --board.
+    """
     if overwrite and out is None and board is None:
         raise typer.BadParameter("--overwrite is for --out and --board")
     if out is not None:

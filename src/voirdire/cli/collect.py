@@ -214,22 +214,14 @@ def _duration_text(seconds: float) -> str:
 
 
 def _build_table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> Any:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold")
-    for name, heading in columns.items():
-        table.add_column(heading, justify="left" if name in ("judge", "table", "best") else "right")
-    for row in rows:
-        table.add_row(*(Text(_cell_text(row[name])) for name in columns))
-    return table
+    shown = [{heading: _cell_text(row[name]) for name, heading in columns.items()} for row in rows]
+    return console.fill_table(console.empty_table(title), shown, ["judge", "table", "best"])
 
 
 def _cell_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
-    return console.printable_text(str(value))
+    return str(value)
 
 
 def _show_estimate(found: Estimate) -> None:

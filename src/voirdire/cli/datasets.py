@@ -83,16 +83,12 @@ def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
 
 
 def _list_datasets(rows: list[dict[str, object]]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("data set", no_wrap=True)
-    for column in ("what", "size", "licence", "cached"):
-        table.add_column(column)
-    for row in rows:
-        here = "yes" if row["cached"] else "no"
-        table.add_row(*(str(row[key]) for key in ("name", "what", "size", "licence")), here)
+    heads = {"data set": "name", "what": "what", "size": "size", "licence": "licence"}
+    shown = [
+        {head: row[key] for head, key in heads.items()} | {"cached": "yes" if row["cached"] else "no"}
+        for row in rows
+    ]
     out = console.stdout_console()
-    out.print(table)
+    table = console.empty_table(show_edge=False, pad_edge=False)
+    out.print(console.fill_table(table, shown, list(shown[0])))
     out.print("\nvoirdire datasets NAME fetches one; --folder DIR takes its files from a folder.")

@@ -102,12 +102,10 @@ def gate(
 
 
 def _show_gate(found: dict[str, Any]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     out = console.stdout_console()
     out.print(Text(verdict_sentence(found, console.printable_text), style="bold"))
-    table = Table(box=None, pad_edge=False)
     cells = {
         "compared": found["what"],
         "new - old": f"{found['difference']:+.3f}",
@@ -116,9 +114,6 @@ def _show_gate(found: dict[str, Any]) -> None:
         "judges": f"{len(found['judges']):,}",
         **({"people": f"{found['humans']:,}"} if found["humans"] else {}),
     }
-    for head in cells:
-        table.add_column(head, justify="left" if head == "compared" else "right")
-    table.add_row(*(Text(console.printable_text(cell)) for cell in cells.values()))
-    out.print(table)
+    out.print(console.fill_table(console.empty_table(box=None, pad_edge=False), [cells], ["compared"]))
     out.print(Text(found["rule"]))
     out.print(Text(console.printable_text(f"Note: {found['note']}.")))

@@ -72,28 +72,29 @@ def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.Data
 
 
 def _show_rankings(found: pd.DataFrame, who: str) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    about = {"ranking": "the ranking", "best": "what is best"}[found.attrs["about"]]
-    title = f"Rankings to ask for, from a {who}, to learn about {about}"
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     names = [name for name in COLUMNS if name in found and found[name].notna().any()]
     if "context" in found and "context" not in names:
         names.append("context")
-    for name in (*names, "items"):
-        table.add_column(name, overflow="fold")
-    for name in ("gain", "alone"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in found.to_dict("records"):
-        cells = [row[name] or ("a new one" if name == "context" else "") for name in names]
-        cells += [", ".join(row["items"]), f"{row['gain']:.2f}", f"{row['information']:.2f}"]
-        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
+    rows = [
+        {name: row[name] or ("a new one" if name == "context" else "") for name in names}
+        | {
+            "items": ", ".join(row["items"]),
+            "gain": f"{row['gain']:.2f}",
+            "alone": f"{row['information']:.2f}",
+        }
+        for row in found.to_dict("records")
+    ]
+    _show_table(found, f"Rankings to ask for, from a {who}", rows, [*names, "items"], "rankings")
+
+
+def _show_table(
+    found: pd.DataFrame, title: str, rows: list[dict[str, str]], words: list[str], called: str
+) -> None:
     out = console.stdout_console()
-    out.print(table)
+    table = console.empty_table(f"{title}, to learn about {_ABOUT[found.attrs['about']]}")
+    out.print(console.fill_table(table, rows, words))
     before, after = found.attrs["entropy"], found.attrs["left"]
-    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all rankings {after:.1f}")
+    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all {called} {after:.1f}")
 
 
 _ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
@@ -210,9 +211,7 @@ def next(
 
 def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
     """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
-    columns = [
-        name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
-    ]
+    columns = [name for name in COLUMNS if name in found and found[name].notna().any()]
     form = found[["first", "second", *columns]].copy()
     if who == "person":
         form = form.map(lambda name: escape_formula_cell(name, known) if isinstance(name, str) else name)
@@ -235,27 +234,12 @@ def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, 
 
 
 def _show_questions(found: pd.DataFrame, who: str) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    about = _ABOUT[found.attrs["about"]]
-    title = f"Comparisons to send to a {who}, to learn about {about}"
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    names = [
-        name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
-    ]
-    for name in (*names, "first", "second"):
-        table.add_column(name, overflow="fold")
-    for name in ("gain", "alone", "p(first)", "votes"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = [name for name in COLUMNS if name in found and found[name].notna().any()]
+    rows = []
     for row in found.to_dict("records"):
         votes = f"{row['votes_first']}:{row['votes_second']}"
         votes += f" ({row['votes_tie']} ties)" if row["votes_tie"] else ""
-        cells = [row[name] or "" for name in (*names, "first", "second")]
-        cells += [f"{row['gain']:.2f}", f"{row['information']:.2f}", f"{row['p_first']:.2f}", votes]
-        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
-    out = console.stdout_console()
-    out.print(table)
-    before, after = found.attrs["entropy"], found.attrs["left"]
-    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all answers {after:.1f}")
+        line = {name: row[name] or "" for name in (*names, "first", "second")}
+        line |= {"gain": f"{row['gain']:.2f}", "alone": f"{row['information']:.2f}"}
+        rows.append(line | {"p(first)": f"{row['p_first']:.2f}", "votes": votes})
+    _show_table(found, f"Comparisons to send to a {who}", rows, [*names, "first", "second"], "answers")

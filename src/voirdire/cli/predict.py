@@ -64,18 +64,12 @@ def predict(
 
 
 def _show_predictions(found: pd.DataFrame, title: str) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    numbers = [found[name].dtype.kind == "f" for name in found]
-    for name, is_number in zip(found, numbers, strict=True):
-        shown = Text(console.printable_text(str(name).replace("_", " ")))
-        table.add_column(shown, justify="right" if is_number else "left", overflow="fold")
-    for row in found.itertuples(index=False):
-        cells = [
-            f"{cell:.2f}" if is_number else str(cell) for cell, is_number in zip(row, numbers, strict=True)
-        ]
-        table.add_row(*(Text(console.printable_text(cell)) for cell in cells))
-    console.stdout_console().print(table)
+    words = [str(name).replace("_", " ") for name in found if found[name].dtype.kind != "f"]
+    rows = [
+        {
+            str(name).replace("_", " "): f"{cell:.2f}" if isinstance(cell, float) else cell
+            for name, cell in row.items()
+        }
+        for row in found.to_dict("records")
+    ]
+    console.stdout_console().print(console.fill_table(console.empty_table(title), rows, words))

@@ -76,42 +76,32 @@ def replace(
 
 
 def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    out = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=0,
-    )
     several = len({row["criterion"] for row in rows}) > 1
-    for name in ("judge", *(["criterion"] if several else [])):
-        out.add_column(name, overflow="fold")
-    for name in ("verdict", "agrees", "people", "difference", "more", "omega", "rho"):
-        out.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        more = row["more"]
-        names = [row["judge"], *([row["criterion"]] if several else [])]
-        cells = [_number_text(row["agreement"]), _number_text(row["people"])]
-        cells += [
-            f"{_number_text(row['difference'])} [{_number_text(row['low'])}, {_number_text(row['high'])}]"
-        ]
-        cells += ["" if more == 0 else "all" if more is None else f"{more:,}"]
-        cells += [_number_text(row["omega"]), _number_text(row["rho"])]
-        verdict = row["verdict"].replace(" yet", "\nyet")
-        out.add_row(*(Text(console.printable_text(name)) for name in names), verdict, *cells)
-    for row in people:
-        names = [row["judge"], *([row["criterion"]] if several else [])]
-        out.add_row(
-            *(Text(console.printable_text(name)) for name in names),
-            "person",
-            _number_text(row["agreement"]),
-            *[""] * 5,
-        )
-    console.stdout_console().print(out)
+
+    def row_names(row: dict[str, Any]) -> dict[str, Any]:
+        return {"judge": row["judge"]} | ({"criterion": row["criterion"]} if several else {})
+
+    shown = [
+        row_names(row)
+        | {
+            "verdict": Text(row["verdict"].replace(" yet", "\nyet")),
+            "agrees": _number_text(row["agreement"]),
+            "people": _number_text(row["people"]),
+            "difference": f"{_number_text(row['difference'])} [{_number_text(row['low'])}, "
+            f"{_number_text(row['high'])}]",
+            "more": "" if row["more"] == 0 else "all" if row["more"] is None else f"{row['more']:,}",
+            "omega": _number_text(row["omega"]),
+            "rho": _number_text(row["rho"]),
+        }
+        for row in rows
+    ]
+    shown += [
+        row_names(row) | {"verdict": "person", "agrees": _number_text(row["agreement"])} for row in people
+    ]
+    table = console.empty_table(title, show_edge=False, padding=0)
+    console.stdout_console().print(console.fill_table(table, shown, ["judge", "criterion"]))
     for row in [*rows, *people]:
         more = [
             f"{name} {_number_text(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None

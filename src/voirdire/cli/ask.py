@@ -40,19 +40,6 @@ def ask(
         Seed of the order of questions and of the sides.
     """
 
-    made = write(
-        questions,
-        items,
-        out,
-        levels=reading.levels,
-        ties=ties,
-        task=task,
-        seed=seed,
-    )
-    if json:
-        console.print_json({"page": str(made)})
-    else:
-        print(
-            f"Written to {console.printable_text(str(made))}: send it to people, who send back answers-NAME.csv for "
-            f"--anchors"
-        )
+    made = write(questions, items, out, levels=reading.levels, ties=ties, task=task, seed=seed)
+    said = f"Written to {made}: send it to people, who send back answers-NAME.csv for --anchors"
+    console.print_result({"page": str(made)}, json, lambda: print(console.printable_text(said)))

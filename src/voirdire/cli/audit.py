@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from voirdire.cli import console
 from voirdire.cli.options import OutFile, declare_options
+from voirdire.cli.outputs import check_page, write_page
 from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.cli.report import Format
 from voirdire.decide.audit import audit as cards
-from voirdire.folders import write_file
 from voirdire.report.audit_page import audit_page
-from voirdire.report.verb import check_format, check_output, render_page
 from voirdire.settings import PROB
 
 
@@ -49,12 +46,7 @@ def audit(
     out : FILE
         Write the cards to this file.
     """
-
-    if out is None and (overwrite or format is not None):
-        raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
-    if out is not None:
-        written = check_format(out, format)
-        check_output(out, overwrite=overwrite)
+    written = check_page(out, format, overwrite=overwrite)
     found = cards(
         reading.table(table, humans or []),
         reading.people_tables(humans),
@@ -66,14 +58,8 @@ def audit(
         prob=prob,
         seed=seed,
     )
-    if out is not None:
-        write_file(out, render_page(audit_page(found, table.stem), written))
-    if json:
-        console.print_json(found)
-    else:
-        _show_audit(found)
-    if out is not None:
-        console.print_saved(out, json)
+    write_page(out, lambda: audit_page(found, table.stem), written)
+    console.print_result(found, json, lambda: _show_audit(found), out)
 
 
 def _show_audit(found: dict[str, Any]) -> None:

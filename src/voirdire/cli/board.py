@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from voirdire.cli import console, show
-from voirdire.cli.fit import FAILED_CHECK, Method
+from voirdire.cli.fit import Method
 from voirdire.cli.options import (
     About,
     Judges,
@@ -20,13 +20,12 @@ from voirdire.cli.options import (
     chain_seconds,
     declare_options,
 )
+from voirdire.cli.outputs import check_page, exit_at_failed_checks, write_page
 from voirdire.cli.reading import TableOptions
 from voirdire.cli.report import Format
 from voirdire.decide.prospects import read_prices
 from voirdire.fit.verb import fit
-from voirdire.folders import write_file
 from voirdire.report.board_page import board_page
-from voirdire.report.verb import check_format, check_output, render_page
 from voirdire.settings import PROB
 
 
@@ -80,11 +79,7 @@ def board(
 
     if (prices is None) != (margin is None):
         raise typer.BadParameter("--prices and --margin go together; give both, or neither")
-    if out is None and (overwrite or format is not None):
-        raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
-    if out is not None:
-        written = check_format(out, format)
-        check_output(out, overwrite=overwrite)
+    written = check_page(out, format, overwrite=overwrite)
     sizes = chain_seconds(seconds, quick, method)
     given = reading.tables(table, anchors or [])
     # before the fit, which takes a while
@@ -114,21 +109,11 @@ def board(
             **sizes,
         )
         found = fitted.board(prices=priced, margin=margin or 0.0)
-    if out is not None:
-        write_file(
-            out, render_page(board_page(fitted, found, " and ".join(one.stem for one in table)), written)
-        )
-    if json:
-        console.print_json(found)
-    else:
-        _show_board(found, fitted)
-    if out is not None:
-        console.print_saved(out, json)
-    if strict and fitted.level == "fail":
-        console.print_error(
-            f"failed checks: {', '.join(c['check'] for c in found['checks'] if c['level'] == 'fail')}"
-        )
-        raise typer.Exit(FAILED_CHECK)
+    name = " and ".join(one.stem for one in table)
+    write_page(out, lambda: board_page(fitted, found, name), written)
+    console.print_result(found, json, lambda: _show_board(found, fitted), out)
+    if strict:
+        exit_at_failed_checks(fitted)
 
 
 def _show_board(found: dict[str, Any], fitted: Any) -> None:
@@ -149,10 +134,7 @@ def _show_board(found: dict[str, Any], fitted: Any) -> None:
     ]
     parts += [show.rate_table(found["reference"], found["prob"])]
     parts += [show.covariate_table(found.get("covariates"), found.get("own_family"), found["prob"])]
-    for part in [*parts, show.model_checks_table(found["checks"])]:
-        if part is not None:
-            out.print()
-            out.print(part)
+    console.print_parts([*parts, show.model_checks_table(found["checks"])])
     out.print()
     out.print(
         console.printable_text(" ".join(filter(None, (found["decision"]["rule"], fitted.decision.settle()))))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from voirdire.cli import console, signals
-from voirdire.cli.options import ModelName, declare_options
+from voirdire.cli.options import ModelName, declare_options, without_none
+from voirdire.cli.reading import read_pairs
 from voirdire.collect import collect as run
 from voirdire.collect import estimate
 from voirdire.errors import InputError
@@ -82,19 +83,16 @@ def collect(
         Comparisons of a round of --until (default: an eighth of those so far, at least 8).
     """
 
-    of_rounds = {"design": design, "model": model, "count": count}
-    rounds: dict[str, Any] = {name: value for name, value in of_rounds.items() if value is not None}
+    rounds = without_none(design=design, model=model, count=count)
     if rounds and until is None:
         named = ", ".join(f"--{name}" for name in rounds)
         raise typer.BadParameter(f"{named}: only with --until, which says when enough is known")
 
-    given = _read_settings(settings or [])
+    form = "KEY=VALUE; write for example repeats=3"
+    given = read_pairs("--set", settings or [], form, lambda _, value: value)
     if dry_run:
         expected = estimate(panel, items, protocol, settings=given, prompts=prompts)
-        if json:
-            console.print_json(expected.as_dict())
-        else:
-            _show_estimate(expected)
+        console.print_result(expected.as_dict(), json, lambda: _show_estimate(expected))
         return
     if out is None:
         raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
@@ -122,12 +120,7 @@ def collect(
     except KeyboardInterrupt:
         console.print_note("stopped; what was answered is kept, the same command goes on from here")
         raise typer.Exit(130) from None
-    if json:
-        console.print_json((known or found).as_dict())
-    else:
-        _show_collected(found)
-        if known is not None:
-            _show_known(known)
+    console.print_result((known or found).as_dict(), json, lambda: _show_collected(found, known))
     if found.stopped:
         console.print_note(f"{found.stopped}; the same command goes on from here")
     console.print_saved(out, json)
@@ -140,21 +133,6 @@ def _confirm_host(name: str, host: str) -> bool:
     console.print_note(f"The panel wants the key in {name} sent to {host}.")
     print("Do you trust that host with it, now and later? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _read_settings(given: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    problems = []
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            problems.append(f"--set {text!r} is not KEY=VALUE; write for example repeats=3")
-        elif name.strip() in found:
-            problems.append(f"--set {name.strip()!r} is given twice; give it once")
-        found[name.strip()] = value
-    if problems:
-        raise InputError(problems)
-    return found
 
 
 @contextmanager
@@ -240,7 +218,7 @@ def _show_estimate(found: Estimate) -> None:
         out.print(f"In batches, at half the price: {', '.join(batched)}.", markup=False)
 
 
-def _show_collected(found: Collected) -> None:
+def _show_collected(found: Collected, known: Until | None) -> None:
     out = console.stdout_console()
     total = found.as_dict()
     out.print(
@@ -254,6 +232,8 @@ def _show_collected(found: Collected) -> None:
     out.print(_build_table("Judges", found.judges, columns))
     rows = [{"table": f"{name}.csv", "rows": count} for name, count in found.tables.items()]
     out.print(_build_table("Tables", rows, {"table": "table", "rows": "rows"}))
+    if known is not None:
+        _show_known(known)
 
 
 def _show_known(found: Until) -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
 from voirdire.cli import console
 from voirdire.cli.options import OutFile, declare_options
+from voirdire.cli.outputs import check_page, write_page
 from voirdire.cli.page import print_page
 from voirdire.cli.report import Format
-from voirdire.folders import write_file
 from voirdire.report.compare import compare_fits as run
 from voirdire.report.compare import read_fits
 from voirdire.report.compare_page import compare_page
-from voirdire.report.verb import check_format, check_output, render_page
 
 
 @declare_options()
@@ -37,17 +34,12 @@ def compare(
     format
         Of --out (default: by the file's ending, or html).
     """
-
-    if out is None and (format is not None or overwrite):
-        raise typer.BadParameter("--format and --overwrite are for --out")
-    chosen = check_format(out, format)
-    if out is not None:
-        check_output(out, overwrite=overwrite)
+    chosen = check_page(out, format, overwrite=overwrite)
     found = run(read_fits(runs))
     if json:
         console.print_json(found.as_dict())
     if out is not None:
-        write_file(out, render_page(compare_page(found), chosen))
+        write_page(out, lambda: compare_page(found), chosen)
         (console.print_note if json else print)(f"Report: {console.printable_text(str(out))}")
     elif not json:
         print_page(compare_page(found))

@@ -115,6 +115,11 @@ def printable_text(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def printable_lines(text: str) -> str:
+    """Text with its lines, and nothing that moves a terminal's cursor."""
+    return "\n".join(printable_text(line.replace("\t", "    ")) for line in text.split("\n"))
+
+
 def stdout_console() -> Console:
     """Console on stdout: 80 columns and no colour where it is no terminal; tables keep their names at any width."""
 
@@ -186,7 +191,7 @@ def print_sentence(message: str, indent: int = 0) -> None:
 
 def print_error(message: str) -> None:
     """Say on stderr what is wrong, as plain text."""
-    print("error: " + "\n".join(printable_text(line) for line in message.split("\n")), file=sys.stderr)
+    print(f"error: {printable_lines(message)}", file=sys.stderr)
 
 
 def print_note(message: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -45,29 +45,18 @@ def datasets(
         if folder is not None or out is not None:
             raise typer.BadParameter("--folder and --out are of one data set: name it")
         rows = overview().to_dict("records")
-        if json:
-            console.print_json({"datasets": rows})
-        else:
-            _list_datasets([{str(key): value for key, value in row.items()} for row in rows])
+        console.print_result({"datasets": rows}, json, lambda: _list_datasets(rows))
         return
     data = load(name, folder=folder)
     if out is not None:
-        tables = {
-            "": data.table,
-            "-gold": data.gold,
-            "-items": data.items,
-        }
+        tables = {"": data.table, "-gold": data.gold, "-items": data.items}
         _write_tables(
             {out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None}
         )
-    if json:
-        words = ("name", "kind", "description", "licence", "citation", "source")
-        card = {word: getattr(data, word) for word in words}
-        console.print_json(card | {"rows": len(data.table), "columns": list(data.table.columns)})
-    else:
-        print("\n".join(console.printable_text(line) for line in str(data).split("\n")))
-    if out is not None:
-        console.print_saved(out, json)
+    words = ("name", "kind", "description", "licence", "citation", "source")
+    card = {word: getattr(data, word) for word in words}
+    card |= {"rows": len(data.table), "columns": list(data.table.columns)}
+    console.print_result(card, json, lambda: print(console.printable_lines(str(data))), out)
 
 
 def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
@@ -82,7 +71,7 @@ def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
         write_file(path, table.to_csv(index=False))
 
 
-def _list_datasets(rows: list[dict[str, object]]) -> None:
+def _list_datasets(rows: list[dict[Any, Any]]) -> None:
     heads = {"data set": "name", "what": "what", "size": "size", "licence": "licence"}
     shown = [
         {head: row[key] for head, key in heads.items()} | {"cached": "yes" if row["cached"] else "no"}

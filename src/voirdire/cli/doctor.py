@@ -46,11 +46,9 @@ def doctor(
         except InputError as error:
             wrong += error.problems
     kept = write_reading_options(files[0], reading.how) if keep and not wrong else None
-    if json:
-        console.print_json({"files": [one.as_dict() for one in found]})
-    else:
-        for place, one in enumerate(found):
-            print("\n" * (place > 0) + "\n".join(map(console.printable_text, _finding_lines(one))))
+    texts = ["\n".join(map(console.printable_text, _finding_lines(one))) for one in found]
+    result = {"files": [one.as_dict() for one in found]}
+    console.print_result(result, json, lambda: print("\n\n".join(texts), end="\n" * bool(texts)))
     if kept is not None:
         console.print_note(f"written to {kept}")
     if wrong := [*wrong, *(one.error for one in found if one.error)]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from voirdire.cli import console
 from voirdire.cli.options import ModelName, OutFile, declare_options
+from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
 from voirdire.errors import InputError
 from voirdire.fit.store import load
@@ -16,6 +18,9 @@ from voirdire.folders import write_file
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people
+
+if TYPE_CHECKING:
+    from voirdire.decide.escalate import Escalation
 
 
 @declare_options()
@@ -57,8 +62,7 @@ def escalate(
     out : FILE.csv
         Write the answers to a new file.
     """
-    if out is not None and out.exists():
-        raise InputError(f"{out} exists already; give the name of a new file")
+    check_new_file(out)
     saved, people = table.is_dir(), reading.people_tables(humans)
     if saved and model is not None:
         raise typer.BadParameter("--model: the saved fit has its own; leave it out, or give the table")
@@ -79,9 +83,10 @@ def escalate(
     if out is not None:
         write_file(out, found.items.to_csv(index=False))
         console.print_note(f"written to {out}")
-    if json:
-        console.print_json(found.as_dict())
-        return
+    console.print_result(found.as_dict(), json, lambda: _show_escalation(found))
+
+
+def _show_escalation(found: Escalation) -> None:
     console.print_sentence(found.sentence())
     if found.cost is not None:
         named = {"advised": "as advised", "people": "by people alone", "panel": "by the panel alone"}

@@ -40,7 +40,5 @@ def export(
     """
 
     path = write(load(run), to, out, system=system, overwrite=overwrite)
-    if json:
-        console.print_json({"run": str(run), "to": to, "out": str(path)})
-    else:
-        console.print_saved(path, json)
+    made = {"run": str(run), "to": to, "out": str(path)}
+    console.print_result(made, json, lambda: console.print_saved(path, False))

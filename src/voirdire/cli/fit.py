@@ -9,8 +9,19 @@ import typer
 
 from voirdire.cli import console, signals
 from voirdire.cli import show as shown
-from voirdire.cli.options import About, Judges, ModelName, Order, Over, Quick, chain_seconds, declare_options
-from voirdire.cli.reading import TableOptions, split_commas
+from voirdire.cli.options import (
+    About,
+    Judges,
+    ModelName,
+    Order,
+    Over,
+    Quick,
+    chain_seconds,
+    declare_options,
+    without_none,
+)
+from voirdire.cli.outputs import exit_at_failed_checks
+from voirdire.cli.reading import TableOptions, read_pairs, split_commas
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
@@ -24,8 +35,6 @@ from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
-
-FAILED_CHECK = 3
 
 Method = Literal["auto", "laplace", "nuts", "map", "adam"]
 AnchorMode = Literal["joint", "cut"]
@@ -124,8 +133,7 @@ def fit(
     overwrite
         Replace a fit saved in --out.
     """
-    sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
-    sizes = {name: value for name, value in sizes.items() if value is not None}
+    sizes = without_none(draws=draws, warmup=warmup, chains=chains, sampler=sampler)
     if sizes and method != "nuts":
         raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
     sizes |= {"device": device} | chain_seconds(seconds, quick, method)
@@ -133,7 +141,8 @@ def fit(
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:
         raise typer.BadParameter("--overwrite is for --out")
-    priors = _read_priors(prior or [])
+    form = "section.key=number; voirdire models MODEL lists those of a model"
+    priors = read_pairs("--prior", prior or [], form, _read_prior)
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
     given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
@@ -166,16 +175,10 @@ def fit(
         )
         if out is not None:
             result.save(out, overwrite=overwrite)
-    if json:
-        console.print_json(result.as_dict() | ({"contexts": context_strengths(result)} if contexts else {}))
-    else:
-        show_fit(result)
-    if out is not None:
-        console.print_saved(out, json)
-    if strict and result.level == "fail":
-        names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
-        console.print_error(f"failed checks: {names}")
-        raise typer.Exit(FAILED_CHECK)
+    found = result.as_dict() | ({"contexts": context_strengths(result)} if contexts else {})
+    console.print_result(found, json, lambda: show_fit(result), out)
+    if strict:
+        exit_at_failed_checks(result)
 
 
 def context_strengths(result: Fit) -> list[dict[str, Any]]:
@@ -221,65 +224,34 @@ def show_fit(result: Fit) -> None:
         heads["severity"] = f"severity ({unit})"
     untold = () if result.kind.fixed_order(problem) is None else ("position_bias",)
     judges = shown.judge_table(found["judges"], result.prob, heads=heads, drop=untold)
+    parts: list[Any] = []
     if result.anchored is not None:
-        for part in (
+        parts += [
             shown.unconnected_pairs_table(found.get("pairs", [])),
             shown.anchor_method_table(found["anchors"]["methods"]),
             shown.people_table(found.get("people", [])),
-        ):
-            if part is not None:
-                out.print()
-                out.print(part)
+        ]
     decision, about_systems = result.decision, bool(found.get("systems"))
-    systems = None
     if about_systems and decision is not None:
         rows = [{"item": row["system"], **row} for row in found["systems"]]
-        systems = shown.ranking_table(
-            rows, result.prob, unit, "Systems, best first", decision.ranks, "system"
-        )
+        title, ranks = "Systems, best first", decision.ranks
+        parts.append(shown.ranking_table(rows, result.prob, unit, title, ranks, "system"))
     if "shares" in found:
-        parts = [
-            shown.class_share_table(found["shares"], result.prob),
-            shown.class_table(found["items"]),
-            judges,
-        ]
+        shares = shown.class_share_table(found["shares"], result.prob)
+        parts += [shares, shown.class_table(found["items"]), judges]
     else:
-        # of pairs that nothing links there is no ranking worth reading
-        ranks = {} if decision is None or about_systems else decision.ranks
-        ranked = shown.ranking_table(found["items"], result.prob, unit=unit, ranks=ranks)
-        parts = [
-            None if found.get("pairs") else ranked,
-            judges,
-            shown.criterion_table(found["criteria"], result.prob),
-        ]
-    parts += [shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob)]
-    parts += [shown.term_table(found.get("terms"), result.prob)]
-    for part in [systems, *parts, shown.model_checks_table(found["checks"])]:
-        if part is not None:
-            out.print()
-            out.print(part)
+        if not found.get("pairs"):  # of pairs that nothing links there is no ranking worth reading
+            ranks = {} if decision is None or about_systems else decision.ranks
+            parts.append(shown.ranking_table(found["items"], result.prob, unit=unit, ranks=ranks))
+        parts += [judges, shown.criterion_table(found["criteria"], result.prob)]
+    parts.append(shown.covariate_table(found.get("covariates"), found.get("own_family"), result.prob))
+    parts.append(shown.term_table(found.get("terms"), result.prob))
+    console.print_parts([*parts, shown.model_checks_table(found["checks"])])
     if judges is None:
         out.print(f"\n{result.model.name} takes all judges alike: it says nothing about them.")
 
 
-def _read_priors(changes: list[str]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    problems = []
-    for change in changes:
-        place, equals, text = change.partition("=")
-        name = place.strip()
-        try:
-            value = float(read_number(text.strip()))
-        except ValueError:
-            equals = ""
-        if not (equals and all(name.partition("."))):
-            problems.append(
-                f"--prior {change!r} is not section.key=number; voirdire models MODEL lists those of a model"
-            )
-        elif name in found:
-            problems.append(f"--prior {name} is given twice; give it once")
-        else:
-            found[name] = value
-    if problems:
-        raise InputError(problems)
-    return found
+def _read_prior(name: str, text: str) -> float:
+    if not all(name.partition(".")):
+        raise ValueError
+    return float(read_number(text))

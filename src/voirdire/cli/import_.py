@@ -33,23 +33,19 @@ def import_(
         Replace tables imported before.
     """
     found = import_files(files, out, reading.how, overwrite=overwrite)
-    if json:
-        tables = {name: str(out / f"{name}.csv") for name in found.counts}
-        console.print_json(
-            {
-                "formats": found.formats,
-                "rows": found.counts,
-                "tables": tables,
-                "position": "unknown" if found.order_unknown else "known",
-                "notes": list(found.notes),
-            }
-        )
-    else:
-        screen = console.stdout_console()
-        for path, name in found.formats.items():
-            screen.print(console.printable_text(f"{path}: {name}"))
-        for name, count in found.counts.items():
-            screen.print(console.printable_text(f"{out / name}.csv: {count:,} rows"))
-        for note in found.notes:
-            screen.print(console.printable_text(f"Note: {note}"))
-    console.print_saved(out, json)
+    result = {
+        "formats": found.formats,
+        "rows": found.counts,
+        "tables": {name: str(out / f"{name}.csv") for name in found.counts},
+        "position": "unknown" if found.order_unknown else "known",
+        "notes": list(found.notes),
+    }
+    lines = [f"{path}: {name}" for path, name in found.formats.items()]
+    lines += [f"{out / name}.csv: {count:,} rows" for name, count in found.counts.items()]
+    lines += [f"Note: {note}" for note in found.notes]
+
+    def show_lines() -> None:
+        for line in lines:
+            console.stdout_console().print(console.printable_text(line))
+
+    console.print_result(result, json, show_lines, out)

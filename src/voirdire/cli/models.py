@@ -33,16 +33,11 @@ def models(
     """
     if name is None:
         found = catalogue.models()
-        if json:
-            console.print_json({"models": [catalogue.model_card(model) for model in found.values()]})
-        else:
-            _list_models(found)
+        cards = [catalogue.model_card(model) for model in found.values()] if json else []
+        console.print_result({"models": cards}, json, lambda: _list_models(found))
         return
     model = load_model(name)
-    if json:
-        console.print_json(catalogue.model_card(model))
-    else:
-        _show_card(model)
+    console.print_result(catalogue.model_card(model), json, lambda: _show_card(model))
 
 
 def _list_models(found: dict[str, Model]) -> None:
@@ -61,7 +56,7 @@ def _show_card(model: Model) -> None:
     from rich.text import Text
 
     def escaped_text(content: str, style: str = "") -> Text:
-        return Text("\n".join(console.printable_text(line) for line in content.split("\n")), style=style)
+        return Text(console.printable_lines(content), style=style)
 
     heads = ("term", "kind", "prior's numbers")
     lines = [*prior_lines(model), *([("ties", "refused", "")] if model.refuses_ties else [])]

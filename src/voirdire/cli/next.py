@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.options import ModelName, declare_options
+from voirdire.cli.options import ModelName, declare_options, without_none
+from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
-from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
@@ -39,22 +39,9 @@ def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None,
         console.print_note(
             f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){new}"
         )
-    if json:
-        rows = [row | {"items": list(row["items"])} for row in found.to_dict("records")]
-        attrs = found.attrs
-        console.print_json(
-            {
-                "model": result.model.name,
-                "who": who,
-                "about": attrs["about"],
-                "seed": how["seed"],
-                "entropy": attrs["entropy"],
-                "entropy_after": attrs["left"],
-                "rankings": rows,
-            }
-        )
-    else:
-        _show_rankings(found, who)
+    rows = [row | {"items": list(row["items"])} for row in found.to_dict("records")]
+    made = _as_dict(found, result.model.name, who, how["seed"]) | {"rankings": rows}
+    console.print_result(made, json, lambda: _show_rankings(found, who))
 
 
 def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
@@ -154,22 +141,15 @@ def next(
     if for_ is not None:
         console.print_note("--for is --who now; the old name goes with the next release")
         who = for_
-    given = {
-        "criteria": criteria,
-        "model": model,
-        "terms": terms,
-        "anchors": anchors,
-        "families": families,
-    }
-    named = [f"--{name}" for name, value in given.items() if value is not None]
+    given = without_none(criteria=criteria, model=model, terms=terms, anchors=anchors, families=families)
+    named = [f"--{name}" for name in given]
     named += [f"--{'from' if name == 'tool' else name}" for name in reading.how.given]
     saved = len(votes) == 1 and votes[0].is_dir()
     if saved and named:
         raise typer.BadParameter(
             f"{', '.join(named)}: the saved fit has its own; leave it out, or give the votes"
         )
-    if out is not None and out.exists():
-        raise InputError(f"{out} exists already; give the name of a new file")
+    check_new_file(out)
     if saved:
         result = load(votes[0])
     else:
@@ -187,8 +167,7 @@ def next(
             )
     if not json and result.decision is not None:
         print(console.printable_text(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
-    how: dict[str, Any] = {"count": count, "who": who, "about": about}
-    how = {name: value for name, value in how.items() if value is not None} | {"seed": seed}
+    how = without_none(count=count, who=who, about=about, seed=seed)
     if isinstance(result, RankingsFit):
         if repeats is not None:
             raise typer.BadParameter("--repeats is for comparisons; leave it out")
@@ -202,11 +181,10 @@ def next(
         problem = result.problem
         write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.print_note(f"written to {out}: fill in winner (first, second, tie, or an item)")
-    if json:
-        decision = None if result.decision is None else result.decision.as_dict()
-        console.print_json(_as_dict(found, result.model.name, whom, seed) | {"decision": decision})
-    else:
-        _show_questions(found, whom)
+    rows = to_records({str(name): found[name].to_numpy() for name in found})
+    decision = None if result.decision is None else result.decision.as_dict()
+    made = _as_dict(found, result.model.name, whom, seed) | {"comparisons": rows, "decision": decision}
+    console.print_result(made, json, lambda: _show_questions(found, whom))
 
 
 def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
@@ -220,17 +198,9 @@ def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame
 
 
 def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, Any]:
-    columns = {str(name): found[name].to_numpy() for name in found}
     about, entropy, left = (found.attrs[name] for name in ("about", "entropy", "left"))
-    return {
-        "model": model,
-        "who": who,
-        "about": about,
-        "seed": seed,
-        "entropy": entropy,
-        "entropy_after": left,
-        "comparisons": to_records(columns),
-    }
+    asked = {"model": model, "who": who, "about": about, "seed": seed}
+    return asked | {"entropy": entropy, "entropy_after": left}
 
 
 def _show_questions(found: pd.DataFrame, who: str) -> None:

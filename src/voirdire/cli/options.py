@@ -195,6 +195,17 @@ def load_companion(module: str) -> Any:
         ) from None
 
 
+def without_none(**options: Any) -> dict[str, Any]:
+    """Options that were given.
+
+    Examples
+    --------
+    >>> without_none(draws=100, chains=None)
+    {'draws': 100}
+    """
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def chain_seconds(seconds: float | None, quick: bool, method: str) -> dict[str, Any]:
     """Settings of a fit by ``--seconds`` and ``--quick``; empty where neither is given.
 
@@ -215,4 +226,4 @@ def chain_seconds(seconds: float | None, quick: bool, method: str) -> dict[str, 
     if seconds is not None and method != "auto":
         raise typer.BadParameter("--seconds is for --method auto")
     seconds = FIRST_ANSWER if quick else seconds
-    return {} if seconds is None else {"seconds": seconds}
+    return without_none(seconds=seconds)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from voirdire.cli import console
 from voirdire.cli.options import OutFile, declare_options
+from voirdire.cli.outputs import check_new_file
 from voirdire.cli.reading import TableOptions
-from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
@@ -48,19 +48,16 @@ def predict(
     out : FILE.csv
         Write them to a new file.
     """
-    if out is not None and out.exists():
-        raise InputError(f"{out} exists already; give the name of a new file")
+    check_new_file(out)
     fit = load(run)
     found = fit.in_pandas.predict(reading.questions(table), about=about)
     subject = about or fit.problem.about or "panel"
     if out is not None:
         write_file(out, found.to_csv(index=False))
         console.print_saved(out, json)
-    if json:
-        rows = to_records({str(name): found[name].to_numpy() for name in found})
-        console.print_json({"model": fit.model.name, "about": subject, "prob": fit.prob, "rows": rows})
-    else:
-        _show_predictions(found, TITLES[subject])
+    rows = to_records({str(name): found[name].to_numpy() for name in found})
+    result = {"model": fit.model.name, "about": subject, "prob": fit.prob, "rows": rows}
+    console.print_result(result, json, lambda: _show_predictions(found, TITLES[subject]))
 
 
 def _show_predictions(found: pd.DataFrame, title: str) -> None:

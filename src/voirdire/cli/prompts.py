@@ -58,17 +58,9 @@ def prompts(
         raise typer.BadParameter("give a run's folder or a protocol, or --telling TABLE")
     if what is None:
         assert table is not None
-        of: dict[str, Any] = {
-            "positive": reading.how.positive,
-            "levels": reading.levels,
-            "keep": keep,
-            "seed": seed,
-        }
-        found_prompts = telling(reading.table(table), **of)
-        if json:
-            console.print_json(found_prompts)
-        else:
-            _show_prompt_choice(found_prompts, limit or FIRST)
+        how = {"positive": reading.how.positive, "levels": reading.levels}
+        found = telling(reading.table(table), keep=keep, seed=seed, **how)
+        console.print_result(found, json, lambda: _show_prompt_choice(found, limit or FIRST))
         return
     if Path(what).is_dir():
         kept = list(islice(shown.prompts_sent(Path(what)), limit or FIRST))
@@ -78,19 +70,22 @@ def prompts(
         raise typer.BadParameter("--panel and --items go together")
     else:
         texts = shown.protocol_templates(what, own)
-        if json:
-            console.print_json({"templates": texts})
-        for name, text in () if json else texts.items():
-            print(f"== {console.printable_text(name)}\n{_printable_lines(text)}\n")
+        console.print_result({"templates": texts}, json, lambda: _show_templates(texts))
         return
-    if json:
-        console.print_json({"prompts": [one._asdict() for one in kept]})
-        return
+    console.print_result({"prompts": [one._asdict() for one in kept]}, json, lambda: _show_prompts(kept))
+
+
+def _show_templates(texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        print(f"== {console.printable_text(name)}\n{console.printable_lines(text)}\n")
+
+
+def _show_prompts(kept: list[Any]) -> None:
     for one in kept:
         print("==", *map(console.printable_text, filter(None, (one.step, one.judge, one.key))))
         for name in ("system", "user", "answer"):
             if getattr(one, name):
-                print(f"-- {name}\n{_printable_lines(getattr(one, name))}")
+                print(f"-- {name}\n{console.printable_lines(getattr(one, name))}")
         print()
 
 
@@ -118,8 +113,3 @@ def _show_prompt_choice(found: dict[str, Any], limit: int) -> None:
             f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
         )
         console.print_sentence(named, indent=2)
-
-
-def _printable_lines(text: str) -> str:
-    """Text with its lines, and nothing that moves a terminal's cursor."""
-    return "\n".join(console.printable_text(line.replace("\t", "    ")) for line in text.split("\n"))

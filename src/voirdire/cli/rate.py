@@ -53,10 +53,7 @@ def rate(
         margin=margin,
         prob=prob,
     )
-    if json:
-        console.print_json(found)
-    else:
-        _show_rate(found)
+    console.print_result(found, json, lambda: _show_rate(found))
 
 
 def _show_rate(found: dict[str, Any]) -> None:

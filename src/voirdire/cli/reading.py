@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -24,6 +24,7 @@ from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_readi
 from voirdire.tables.run_folders import run_folder
 
 Texts = list[str] | None
+T = TypeVar("T")
 
 #: Endings of files; what stands before a colon is else part of the name of a judge, as in ``llama3.1:8b``.
 _ENDINGS = {
@@ -312,15 +313,51 @@ def key_values(option: str, given: Sequence[str]) -> dict[str, str]:
     >>> key_values("--map", ["judge=grader", "first=model_a"])
     {'judge': 'grader', 'first': 'model_a'}
     """
-    found: dict[str, str] = {}
+
+    def keep_text(key: str, value: str) -> str:
+        if not value:
+            raise ValueError
+        return value
+
+    return read_pairs(option, given, "KEY=VALUE", keep_text)
+
+
+def read_pairs(
+    option: str, given: Sequence[str], form: str, read: Callable[[str, str], T], *, last: bool = False
+) -> dict[str, T]:
+    """What options of the form KEY=VALUE say, by key.
+
+    Parameters
+    ----------
+    option : str
+    given : sequence of str
+    form : str
+        How one is to be written, for messages.
+    read : callable
+        From a key and its value to what is kept; raises ValueError where they are not of the form.
+    last : bool
+        Whether keys may hold equals signs, and values none.
+
+    Raises
+    ------
+    InputError
+        One is not of the form, or a key is given twice.
+    """
+    found: dict[str, T] = {}
     problems = []
     for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value:
-            problems.append(f"{option} {text!r} is not KEY=VALUE")
-        elif name.strip() in found:
-            problems.append(f"{option} {name.strip()!r} is given twice; give it once")
-        found[name.strip()] = value
+        name, equals, value = text.rpartition("=") if last else text.partition("=")
+        key = name.strip()
+        try:
+            if not equals or not key:
+                raise ValueError
+            kept = read(key, value)
+        except ValueError:
+            problems.append(f"{option} {text!r} is not {form}")
+            continue
+        if key in found:
+            problems.append(f"{option} {key!r} is given twice; give it once")
+        found[key] = kept
     if problems:
         raise InputError(problems)
     return found

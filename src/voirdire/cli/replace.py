@@ -65,14 +65,9 @@ def replace(
     for row in rows:
         row["more"] = None if row["more"] is None else int(row["more"])
     people = found.attrs["people"]
-    if json:
-        console.print_json(
-            {"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people}
-        )
-    else:
-        _show_replacement(
-            rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
-        )
+    result = {"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people}
+    title = f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
+    console.print_result(result, json, lambda: _show_replacement(rows, people, title))
 
 
 def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:

@@ -42,11 +42,6 @@ def report(
     start = time.perf_counter()
     chosen = check_format(out, format)
     path = write(run, out, format=chosen, human=split_commas(human), overwrite=overwrite)
-    if json:
-        seconds = round(time.perf_counter() - start, 3)
-        size = path.stat().st_size
-        console.print_json(
-            {"run": str(run), "report": str(path), "format": chosen, "bytes": size, "seconds": seconds}
-        )
-    else:
-        print(f"Report: {console.printable_text(str(path))}")
+    made = {"run": str(run), "report": str(path), "format": chosen, "bytes": path.stat().st_size}
+    made["seconds"] = round(time.perf_counter() - start, 3)
+    console.print_result(made, json, lambda: print(f"Report: {console.printable_text(str(path))}"))

@@ -77,11 +77,8 @@ def repro(
         return
     if figures is not None or tables is not None or run is not None:
         made = parts.make_outputs(paper, figures, tables, results, run, data, panel, limit, smoke, out)
-        if json:
-            console.print_json({"written": [str(path) for path in made]})
-        else:
-            for path in made:
-                print(path)
+        result = {"written": [str(path) for path in made]}
+        console.print_result(result, json, lambda: print(*made, sep="\n", end="\n" * bool(made)))
         return
     judged = []
     systems = parts.chosen_systems(paper)

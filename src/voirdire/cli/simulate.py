@@ -12,7 +12,7 @@ from voirdire.cli.options import declare_options, load_companion
 from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.planning.bearing import LEAST, ranking_robustness
+from voirdire.planning.bearing import LEAST, Bearing, ranking_robustness
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,22 @@ def simulate(
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
         if jobs != 1 or cluster is not None:
             raise typer.BadParameter("--jobs and --cluster are for studies; --votes runs in one process")
-        _show_robustness(reading.table(votes), add or [], models, least, replicates, seed, out, json)
+        table = None if out is None else out / "results.csv"
+        if table is not None and table.exists():
+            raise InputError(f"{table} exists already; name a new folder")
+        with console.progress_bar("Adding judges"):
+            found = ranking_robustness(
+                reading.table(votes),
+                add or [],
+                models=None if models is None else split_commas([models]),
+                replicates=5 if replicates is None else replicates,
+                least=LEAST if least is None else least,
+                seed=seed or 0,
+            )
+        if table is not None:
+            table.parent.mkdir(parents=True, exist_ok=True)
+            write_file(table, found.table.to_csv(index=False))
+        console.print_result(found.as_dict(), json, lambda: _show_robustness(found), out)
         return
     of_votes |= {
         f"--{'from' if name == 'tool' else name}": value for name, value in reading.how.given.items()
@@ -83,13 +98,13 @@ def simulate(
     studies = load_companion("voirdire_studies")
     if study is None:
         listed = [studies.load_study(name) for name in studies.study_names()]
-        if json:
-            console.print_json(
-                {"studies": [{"study": one.name, "title": one.title, "aim": one.aim} for one in listed]}
-            )
-        else:
+        rows = [{"study": one.name, "title": one.title, "aim": one.aim} for one in listed]
+
+        def list_studies() -> None:
             for one in listed:
                 console.stdout_console().print(f"{one.name}: {one.title}")
+
+        console.print_result({"studies": rows}, json, list_studies)
         return
     with (
         signals.print_note_at_stop(_saved_batches_note(out)),
@@ -98,58 +113,23 @@ def simulate(
         checked = studies.load_study(study)
         how = {"jobs": jobs, "client": cluster}
         result = studies.run_study(checked, replicates=replicates, **how, out=out, progress=progress)
-    if json:
-        console.print_json(result.as_dict())
-    else:
+
+    def show_study() -> None:
         console.stdout_console().print(console.printable_text(f"{checked.name}: {checked.title}"))
         print(readable_table(result.table))
-    if out is not None:
-        console.print_saved(out, json)
+
+    console.print_result(result.as_dict(), json, show_study, out)
 
 
-def _show_robustness(
-    votes: object,
-    add: list[str],
-    models: str | None,
-    least: float | None,
-    replicates: int | None,
-    seed: int | None,
-    out: Path | None,
-    json: bool,
-) -> None:
-    """Add judges to a panel's votes, and show how many it bears."""
-
-    table = None if out is None else out / "results.csv"
-    if table is not None and table.exists():
-        raise InputError(f"{table} exists already; name a new folder")
-    with console.progress_bar("Adding judges"):
-        found = ranking_robustness(
-            votes,
-            add,
-            models=None if models is None else split_commas([models]),
-            replicates=5 if replicates is None else replicates,
-            least=LEAST if least is None else least,
-            seed=seed or 0,
-        )
-    if table is not None:
-        table.parent.mkdir(parents=True, exist_ok=True)
-        write_file(table, found.table.to_csv(index=False))
-    if json:
-        console.print_json(found.as_dict())
-    else:
-        console.stdout_console().print(
-            f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
-        )
-        print(readable_table(found.table.rename(columns={"concordance": "mean"})))
-        for row in found.bears.to_dict("records"):
-            many = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
-            print(
-                console.printable_text(
-                    f"{row['model']} bears {many} {row['added']} (concordance {found.least:g} or more)"
-                )
-            )
-    if out is not None:
-        console.print_saved(out, json)
+def _show_robustness(found: Bearing) -> None:
+    console.stdout_console().print(
+        f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
+    )
+    print(readable_table(found.table.rename(columns={"concordance": "mean"})))
+    for row in found.bears.to_dict("records"):
+        many = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
+        said = f"{row['model']} bears {many} {row['added']} (concordance {found.least:g} or more)"
+        print(console.printable_text(said))
 
 
 def _saved_batches_note(out: Path | None) -> str:
@@ -167,4 +147,4 @@ def readable_table(table: pd.DataFrame) -> str:
     shown = table[varying or list(table.columns)].to_string(
         index=False, float_format=lambda value: f"{value:.4f}", na_rep=""
     )
-    return "\n".join(console.printable_text(line) for line in shown.split("\n"))
+    return console.printable_lines(shown)

@@ -7,14 +7,14 @@ from pathlib import Path
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.fit import FAILED_CHECK, show_fit
+from voirdire.cli.fit import show_fit
 from voirdire.cli.options import declare_options
+from voirdire.cli.outputs import check_page, exit_at_failed_checks, write_page
 from voirdire.cli.reading import TableOptions
 from voirdire.fit.store import LAYOUT, load
 from voirdire.fit.update import update as run
-from voirdire.folders import check_new_folder, write_file
+from voirdire.folders import check_new_folder
 from voirdire.report.board_page import board_page
-from voirdire.report.verb import check_format, check_output, render_page
 
 
 @declare_options("levels")
@@ -49,10 +49,7 @@ def update(
         raise typer.BadParameter("--overwrite is for --out and --board")
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    written = ""
-    if board is not None:
-        written = check_format(board, None)
-        check_output(board, overwrite=overwrite)
+    written = check_page(board, None, overwrite=overwrite and board is not None)
     old = load(fitted)
     given = reading.tables(table, [criteria])
     with console.progress_bar("Bringing the fit up to date"):
@@ -60,15 +57,7 @@ def update(
         if out is not None:
             result.save(out, overwrite=overwrite)
     if board is not None:
-        write_file(board, render_page(board_page(result, result.board(), board.stem), written))
-    if json:
-        console.print_json(result.as_dict())
-    else:
-        show_fit(result)
-    for path in (out, board):
-        if path is not None:
-            console.print_saved(path, json)
-    if strict and result.level == "fail":
-        names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
-        console.print_error(f"failed checks: {names}")
-        raise typer.Exit(FAILED_CHECK)
+        write_page(board, lambda: board_page(result, result.board(), board.stem), written)
+    console.print_result(result.as_dict(), json, lambda: show_fit(result), out, board)
+    if strict:
+        exit_at_failed_checks(result)

@@ -383,12 +383,13 @@ def test_data_sets_are_listed_and_shown(tmp_path: Path, monkeypatch: pytest.Monk
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"voirdire {voirdire.__version__}\n"
     text = run("--help").stdout
-    for verb, said in VERBS.items():
+    words = " ".join(text.replace("│", " ").split())
+    for verb in VERBS:
         name = verb.rstrip("_")
-        assert f" {name} " in text
         assert run(name, "-h").exit_code == 0
         function = getattr(importlib.import_module(f"voirdire.cli.{verb}"), verb)
-        assert " ".join(str(inspect.getdoc(function)).split("\n\n")[0].split()) == said
+        said = " ".join(str(inspect.getdoc(function)).split("\n\n")[0].split())
+        assert f" {name} {said} " in words
 
 
 @pytest.mark.parametrize("verb", [name.rstrip("_") for name in VERBS])

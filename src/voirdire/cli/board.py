@@ -8,50 +8,23 @@ from typing import Any
 import typer
 
 from voirdire.cli import console, show
-from voirdire.cli.fit import Method
-from voirdire.cli.options import (
-    About,
-    Judges,
-    ModelName,
-    Order,
-    OutFile,
-    Over,
-    Quick,
-    chain_seconds,
-    declare_options,
-)
+from voirdire.cli.options import FitOptions, OutFile, declare_options
 from voirdire.cli.outputs import check_page, exit_at_failed_checks, write_page
 from voirdire.cli.reading import TableOptions
 from voirdire.cli.report import Format
 from voirdire.decide.prospects import read_prices
 from voirdire.fit.verb import fit
 from voirdire.report.board_page import board_page
-from voirdire.settings import PROB
 
 
 @declare_options()
 def board(
     table: list[Path],
     *,
-    by: str | None = None,
-    order: Order | None = None,
-    covariates: str | None = None,
-    families: Path | None = None,
-    item_families: Path | None = None,
-    without_own_family: bool = False,
-    model: ModelName = None,
-    terms: str | None = None,
+    asked: FitOptions,
     anchors: list[Path] | None = None,
-    method: Method = "auto",
-    over: Over = "new",
     prices: Path | None = None,
     margin: float | None = None,
-    about: About | None = None,
-    judges: Judges | None = None,
-    prob: float = PROB,
-    seed: int = 0,
-    seconds: float | None = None,
-    quick: Quick = False,
     out: OutFile = None,
     format: Format | None = None,
     overwrite: bool = False,
@@ -80,33 +53,19 @@ def board(
     if (prices is None) != (margin is None):
         raise typer.BadParameter("--prices and --margin go together; give both, or neither")
     written = check_page(out, format, overwrite=overwrite)
-    sizes = chain_seconds(seconds, quick, method)
+    settings = asked.settings
     given = reading.tables(table, anchors or [])
     # before the fit, which takes a while
     priced = None if prices is None else read_prices(prices, margin or 0.0)
     with console.progress_bar("Fitting the board") as progress:
         fitted = fit(
             given[0] if len(given) == 1 else given,
-            model=model,
-            terms=terms,
-            method=method,
-            prob=prob,
-            seed=seed,
             anchors=reading.people_tables(anchors),
-            families=families,
-            over=over,
-            about=about,
-            judges=judges,
-            covariates=covariates,
-            item_families=item_families,
-            without_own_family=without_own_family,
-            by=by,
-            order=order,
             levels=reading.levels,
             positive=reading.how.positive,
             board=True,
             progress=progress,
-            **sizes,
+            **settings,
         )
         found = fitted.board(prices=priced, margin=margin or 0.0)
     name = " and ".join(one.stem for one in table)

@@ -9,17 +9,7 @@ import typer
 
 from voirdire.cli import console, signals
 from voirdire.cli import show as shown
-from voirdire.cli.options import (
-    About,
-    Judges,
-    ModelName,
-    Order,
-    Over,
-    Quick,
-    chain_seconds,
-    declare_options,
-    without_none,
-)
+from voirdire.cli.options import FitOptions, declare_options, without_none
 from voirdire.cli.outputs import exit_at_failed_checks
 from voirdire.cli.reading import TableOptions, read_pairs, split_commas
 from voirdire.errors import InputError
@@ -29,14 +19,12 @@ from voirdire.folders import check_new_folder
 from voirdire.kinds.columns import to_records
 from voirdire.report.doubts import doubt_sentence
 from voirdire.report.sections.best import winner_sentence
-from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 from voirdire.tables.words import count_in_words
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-Method = Literal["auto", "laplace", "nuts", "map", "adam"]
 AnchorMode = Literal["joint", "cut"]
 Sampler = Literal["numpyro", "nutpie", "pymc"]
 Device = Literal["auto", "cpu", "gpu", "jax"]
@@ -47,32 +35,17 @@ def fit(
     table: list[Path],
     *,
     criteria: Path | None = None,
-    model: ModelName = None,
-    terms: str | None = None,
-    method: Method = "auto",
-    prob: float = PROB,
-    seed: int = 0,
+    asked: FitOptions,
     prior: list[str] | None = None,
     anchors: list[Path] | None = None,
     anchor_mode: AnchorMode | None = None,
-    families: Path | None = None,
-    item_families: Path | None = None,
-    without_own_family: bool = False,
-    covariates: str | None = None,
-    by: str | None = None,
-    order: Order | None = None,
     classes: str | None = None,
-    about: About | None = None,
-    judges: Judges | None = None,
-    over: Over = "new",
     contexts: bool = False,
     draws: int | None = None,
     warmup: int | None = None,
     chains: int | None = None,
     sampler: Sampler | None = None,
-    seconds: float | None = None,
     device: Device = "auto",
-    quick: Quick = False,
     phase: str | None = None,
     out: Path | None = None,
     overwrite: bool = False,
@@ -134,9 +107,9 @@ def fit(
         Replace a fit saved in --out.
     """
     sizes = without_none(draws=draws, warmup=warmup, chains=chains, sampler=sampler)
-    if sizes and method != "nuts":
+    if sizes and asked.method != "nuts":
         raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
-    sizes |= {"device": device} | chain_seconds(seconds, quick, method)
+    settings = asked.settings | sizes
     if contexts and not json:
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:
@@ -146,32 +119,19 @@ def fit(
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
     given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
-    with signals.keep_draws_at_stop(), console.progress_bar(f"Fitting by {method}") as progress:
+    with signals.keep_draws_at_stop(), console.progress_bar(f"Fitting by {asked.method}") as progress:
         result = run(
             given[0] if len(given) == 1 else given,
             reading.people(criteria),
-            model=model,
-            terms=terms,
-            method=method,
-            prob=prob,
-            seed=seed,
             priors=priors,
             anchors=reading.people_tables(anchors),
             anchor_mode=anchor_mode,
-            families=families,
             levels=reading.levels,
             classes=None if classes is None else split_commas([classes]),
             positive=reading.how.positive,
-            over=over,
-            about=about,
-            judges=judges,
-            covariates=covariates,
-            item_families=item_families,
-            without_own_family=without_own_family,
-            by=by,
-            order=order,
+            device=device,
             progress=progress,
-            **sizes,
+            **settings,
         )
         if out is not None:
             result.save(out, overwrite=overwrite)

@@ -69,6 +69,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
@@ -78,11 +79,13 @@ from typer.models import ParameterInfo
 from voirdire.errors import InputError
 from voirdire.infer.method import FIRST_ANSWER
 from voirdire.model.specs import model_names
+from voirdire.settings import PROB
 
 Over = Literal["new", "these"]
 About = Literal["target", "panel"]
 Judges = Literal["models", "people"]
 Order = Literal["shown", "unknown"]
+Method = Literal["auto", "laplace", "nuts", "map", "adam"]
 
 
 def matching_models(typed: str) -> list[str]:
@@ -118,10 +121,12 @@ def _read_texts(docstring: str) -> dict[str, _Text]:
 _SHARED = _read_texts(__doc__)
 
 
-def described_parameters(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
-    """Parameters of a function as Typer takes them: each with what its docstring says of it."""
+def described_parameters(
+    function: Callable[..., Any], further: dict[str, _Text] | None = None
+) -> Iterator[inspect.Parameter]:
+    """Parameters of a function as Typer takes them: each with what its docstring, or ``further``, says of it."""
     hints = get_type_hints(function, include_extras=True)
-    texts = _SHARED | _read_texts(inspect.getdoc(function) or "")
+    texts = _SHARED | _read_texts(inspect.getdoc(function) or "") | (further or {})
     for name, one in inspect.signature(function).parameters.items():
         kind, *more = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else (hints[name],)
         option = one.kind is inspect.Parameter.KEYWORD_ONLY
@@ -137,8 +142,8 @@ def described_parameters(function: Callable[..., Any]) -> Iterator[inspect.Param
 def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function a verb: see the top of this module.
 
-    A parameter whose class has a function ``from_options`` stands for the options that this one has, described in its
-    docstring, and gets what it makes of them.
+    A parameter whose class is `FitOptions` or has a function ``from_options`` stands for the options that these have,
+    described in their docstring or the verb's, and gets what they make of them.
 
     Parameters
     ----------
@@ -149,12 +154,13 @@ def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[.
     def declare(verb: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(verb)
         makers = {name: kind.from_options for name, kind in hints.items() if hasattr(kind, "from_options")}
+        makers |= {name: FitOptions for name, kind in hints.items() if kind is FitOptions}
+        texts = _read_texts(inspect.getdoc(verb) or "")
         groups = {
-            name: [one for one in described_parameters(maker) if one.name not in without]
+            name: [one for one in described_parameters(maker, texts) if one.name not in without]
             for name, maker in makers.items()
         }
-        own = [one for one in described_parameters(verb) if one.name not in groups]
-        listed = [*own, *(one for options in groups.values() for one in options)]
+        listed = [part for one in described_parameters(verb) for part in groups.get(one.name, [one])]
 
         def run_verb(**given: Any) -> None:
             for name, options in groups.items():
@@ -168,6 +174,52 @@ def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[.
         return run_verb
 
     return declare
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """Options of a fit that `fit` and `board` have."""
+
+    model: ModelName = None
+    terms: str | None = None
+    method: Method = "auto"
+    prob: float = PROB
+    seed: int = 0
+    families: Path | None = None
+    item_families: Path | None = None
+    without_own_family: bool = False
+    covariates: str | None = None
+    by: str | None = None
+    order: Order | None = None
+    about: About | None = None
+    judges: Judges | None = None
+    over: Over = "new"
+    seconds: float | None = None
+    quick: Quick = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of :func:`voirdire.fit`.
+
+        Raises
+        ------
+        typer.BadParameter
+            ``--seconds`` and ``--quick`` are both given, or one with another method than auto.
+
+        Examples
+        --------
+        >>> FitOptions(quick=True).settings["seconds"] == FIRST_ANSWER, "seconds" in FitOptions().settings
+        (True, False)
+        """
+        if self.quick and (self.seconds is not None or self.method != "auto"):
+            raise typer.BadParameter(
+                f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
+            )
+        if self.seconds is not None and self.method != "auto":
+            raise typer.BadParameter("--seconds is for --method auto")
+        seconds = FIRST_ANSWER if self.quick else self.seconds
+        given = {name: value for name, value in asdict(self).items() if name not in ("seconds", "quick")}
+        return given | without_none(seconds=seconds)
 
 
 def load_companion(module: str) -> Any:
@@ -204,26 +256,3 @@ def without_none(**options: Any) -> dict[str, Any]:
     {'draws': 100}
     """
     return {name: value for name, value in options.items() if value is not None}
-
-
-def chain_seconds(seconds: float | None, quick: bool, method: str) -> dict[str, Any]:
-    """Settings of a fit by ``--seconds`` and ``--quick``; empty where neither is given.
-
-    Raises
-    ------
-    typer.BadParameter
-        Both are given, or another method than auto.
-
-    Examples
-    --------
-    >>> chain_seconds(5.0, False, "auto"), chain_seconds(None, False, "map")
-    ({'seconds': 5.0}, {})
-    """
-    if quick and (seconds is not None or method != "auto"):
-        raise typer.BadParameter(
-            f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
-        )
-    if seconds is not None and method != "auto":
-        raise typer.BadParameter("--seconds is for --method auto")
-    seconds = FIRST_ANSWER if quick else seconds
-    return without_none(seconds=seconds)

@@ -35,5 +35,21 @@ class InputError(ValueError):
         super().__init__(message)
 
 
+def raise_problems(problems: Sequence[str]) -> None:
+    """Raise all problems that were found at once; nothing where there are none.
+
+    Raises
+    ------
+    InputError
+        With every problem.
+
+    Examples
+    --------
+    >>> raise_problems([])
+    """
+    if problems:
+        raise InputError(problems)
+
+
 class NotThisKindError(InputError, AttributeError):
     """A fit of one kind of data was asked for what only fits of another have; ``hasattr`` says so beforehand."""

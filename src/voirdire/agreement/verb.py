@@ -23,7 +23,7 @@ from voirdire.agreement.engine.intervals import Interval
 from voirdire.agreement.engine.resample import FEW, INTERVALS, UNITS, Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.covariates import covariate_columns
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import convert_to_library, library_of
@@ -199,8 +199,7 @@ def _needs_preferences(answers: Any, measures: set[str], hold: object) -> bool:
         problems.append(
             f"{DEGREES} needs a column 'degree': how sure the judge was of each winner, from 0.5 to 1"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return compares and not measures.isdisjoint((HELD, DEGREES))
 
 

@@ -11,7 +11,7 @@ from voirdire.agreement.ppi.rows import FAR
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.audit import read_people_table
 from voirdire.decide.selective import Part, answers_needed, candidate_parts, guaranteed_parts
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, to_data_frame, to_records
 from voirdire.kinds.fit import Fit
@@ -216,8 +216,7 @@ def _check_request(error: float, prob: float, cost_human: float | None, cost_err
         for name, value in (("cost_human", cost_human), ("cost_error", cost_error))
         if value is not None and not 0 <= value < float("inf")
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: float | None) -> Floats:

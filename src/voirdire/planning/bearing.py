@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.votes.kind import VOTES
@@ -199,8 +199,7 @@ def ranking_robustness(
         problems.append(f"replicates {replicates}: must be at least 1")
     if not 0.5 < least <= 1:
         problems.append(f"least {least} is no share above a half")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     read = read_votes(votes)
     if models is None:
         coins = ("maple", "maple-position") if read.has_criteria else ("crowd-bt", "crowd-bt-position")
@@ -238,8 +237,7 @@ def _check_models(models: Sequence[str]) -> None:
                 problems.append(f"model {name} is not of votes; take crowd-bt-position, for example")
         except InputError as error:
             problems += error.problems
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _fit_ranked(table: pd.DataFrame, model: str) -> RankedFit:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.planning.simulated import Candidates
 from voirdire.settings import is_number, is_whole
@@ -191,5 +191,4 @@ def _check_request(
             problems.append(f"{name} is {value!r}; give a number {'above' if positive else 'of at least'} 0")
     if spreads["context_spread"] and counts["contexts"] == 1:
         problems.append("context_spread is for several contexts; give contexts")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.settings import build_setting, suggest_words
 from voirdire.simulate import judges
 from voirdire.simulate.judges import Judge
@@ -121,8 +121,7 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
             except InputError as error:
                 problems += error.problems
     problems = list(dict.fromkeys(problems)) or _copying_problems(found)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return found
 
 

@@ -69,6 +69,11 @@ class Truth:
     tastes: FloatArray | None = None
     judges: pd.DataFrame | None = None
 
+    @property
+    def by_context(self) -> FloatArray:
+        """Strengths as judges see them, (X, C, N); X is 1 where all contexts are alike."""
+        return self.strengths[None] if self.in_contexts is None else self.in_contexts
+
     def scores(self, weighting: Weighting = "softmax") -> FloatArray:
         """The (N,) overall scores s_i = sum_c q_c theta[c, i].
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.rankings import Rankings
 
 RANKED = ("ranked",)  # the one answer: there is a ranking
@@ -88,8 +88,7 @@ def ratings_from_rankings(
             f"{uneven[0]}{more} ranked other items in one ranking than in another, and their ranks cannot be compared; "
             "compare the votes between items (--table votes)"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return found
 
 

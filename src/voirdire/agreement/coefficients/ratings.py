@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.encode import dense_codes
 from voirdire.tables.problems import names_by_similarity
 from voirdire.tables.rated import known_names
@@ -127,9 +127,7 @@ class Ratings:
         InputError
             For judges that are not there, all at once.
         """
-        problems = unknown_names("judge", judges, self.judges)
-        if problems:
-            raise InputError(problems)
+        raise_problems(unknown_names("judge", judges, self.judges))
         columns = [self.judges.index(one) for one in judges]
         ranks = None if self.ranks is None else tuple(one[:, columns] for one in self.ranks)
         return replace(self, judges=tuple(judges), codes=self.codes[:, columns], ranks=ranks)
@@ -217,8 +215,7 @@ def other_judges(
     problems += [f"{one!r} is given as {role} and as a judge" for one in chosen if one in taken]
     if len(set(chosen)) < least:
         problems.append(f"{role} is compared with {least} judges or more; there are {len(set(chosen))}")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return chosen
 
 

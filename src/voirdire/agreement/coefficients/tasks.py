@@ -17,7 +17,7 @@ from voirdire.agreement.coefficients.measures import (
 from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences, win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 
 # Above these numbers all pairs of judges are not listed unless they are asked for.
 _MANY_JUDGES = 8
@@ -134,8 +134,7 @@ def _check_judges(
     if not problems and len(chosen) < 2 and not alone:
         hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(ALONE)}"
         problems.append(f"agreement takes two judges; there is only {chosen[0]!r}{hint}")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return chosen
 
 
@@ -164,8 +163,7 @@ def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against
         )[:1]
     if not names:
         problems.append("measures is empty; name one, or leave it out for those that suit the table")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return names
 
 

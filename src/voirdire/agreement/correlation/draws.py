@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.engine.combine import JointStatistic, TwoWayStatistic
 from voirdire.agreement.engine.statistic import FloatArray, Statistic, WeightedStatistic
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores as integrated
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
@@ -169,8 +169,7 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
                 f"draws: the criteria of {name!r}, {known_names(fit.problem.criteria)}, are none of the table's, "
                 f"{known_names(scores.criteria)}"
             )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
     def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:
         found = {}
@@ -203,8 +202,7 @@ def _draws_of_table(draws: object, scores: Scores) -> Draws:
         for one in drawn.criteria
         if drawn.has_criteria and one not in scores.criteria
     ]
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     unit, _, names = drawn.units(np.ones(drawn.rows, bool))
 
     def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:

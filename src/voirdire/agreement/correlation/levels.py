@@ -32,7 +32,7 @@ from voirdire.agreement.engine.statistic import (
     Statistic,
     ratio_or_nan,
 )
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 
 Level: TypeAlias = Literal["pooled", "context", "system"]
 Average: TypeAlias = Literal["mean", "fisher"]
@@ -87,8 +87,7 @@ class Grouping:
             problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'context'")
         if (level == "system" or how.unit in ("system", "both")) and grid.system is None:
             problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'system'")
-        if problems:
-            raise InputError(problems)
+        raise_problems(problems)
         return cls(level, average, how)
 
     def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:

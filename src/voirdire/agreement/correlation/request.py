@@ -11,7 +11,7 @@ from voirdire.agreement.correlation.draws import read_draws
 from voirdire.agreement.correlation.grid import Grid, score_grids, with_human
 from voirdire.agreement.correlation.levels import COEFFICIENTS
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import read_scores
 
@@ -118,8 +118,7 @@ def read_request(
         problems.append("there is no metric to compare with people; every judge of the table is human")
     if len(people) > 1 and PEOPLE in known:
         problems.append(f"a judge is called {PEOPLE!r}, which means something here; rename it")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     name = people[0] if len(people) == 1 else PEOPLE
     found = score_grids(scores, phase)
     if len(people) > 1:

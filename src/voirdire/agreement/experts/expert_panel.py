@@ -26,7 +26,7 @@ from voirdire.agreement.engine.combine import difference, mean_statistic
 from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import Statistic, share_statistic
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.rated import known_names
 
@@ -127,8 +127,7 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     >>> expert_names(ratings_from_matrix([["a", "b", "c"]], judges=["e1", "e2", "gpt"]), ["e1", "e2"], None)
     ['gpt']
     """
-    if strange := unknown_names("judge", experts, ratings.judges):
-        raise InputError(strange)
+    raise_problems(unknown_names("judge", experts, ratings.judges))
     if len(set(experts)) < max(2, len(experts)):
         raise InputError(
             f"experts {list(experts)!r} must be two or more different judges of {known_names(ratings.judges)}; "

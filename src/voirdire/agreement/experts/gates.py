@@ -25,7 +25,7 @@ from voirdire.agreement.coefficients.ratings import unknown_names
 from voirdire.agreement.coefficients.rows import Row, result_frame
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB
 from voirdire.tables.scores import read_scores
 
@@ -102,8 +102,7 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
         problems.append("thresholds is empty; give the least score that passes, by criterion")
     if scores.phase is not None:
         problems.append("a gate would mix phases; keep the rows of one phase and leave the column out")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in ratings_by_criterion(scores)}
     units = sorted({unit for name in thresholds for unit in matched[name].units})
     place = {unit: row for row, unit in enumerate(units)}

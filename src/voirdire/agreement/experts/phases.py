@@ -14,7 +14,7 @@ from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import difference, with_fixed_judges
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.scores import Scores, read_scores
 
@@ -71,9 +71,7 @@ def phase_change(
     scores = read_scores(_scores_of_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
-    problems = unknown_names("phase", [before, after], scores.phases)
-    if problems:
-        raise InputError(problems)
+    raise_problems(unknown_names("phase", [before, after], scores.phases))
     panels: dict[str, Sequence[str] | None] = {"": judges}
     if judges is None and scores.groups:
         panels = dict(_common_judges_by_group(scores, (before, after)))

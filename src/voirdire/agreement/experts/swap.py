@@ -21,7 +21,7 @@ from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import share_statistic
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.tables.counts import Votes
 from voirdire.tables.votes import read_votes
 
@@ -153,6 +153,5 @@ def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] |
     ]
     if not chosen:
         problems.append("no judge saw a pair in both orders; collect votes with the items swapped, too")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return chosen

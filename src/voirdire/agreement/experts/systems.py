@@ -20,7 +20,7 @@ from voirdire.agreement.engine.resampling import Method, Resampling, Settings
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray, ratio_or_nan
 from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates
 from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
-from voirdire.errors import InputError
+from voirdire.errors import raise_problems
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
@@ -214,8 +214,7 @@ def compare_systems(
         problems.append("a comparison would mix phases; keep the rows of one phase and leave the column out")
     if how.unit == "context" and scores.context is None:
         problems.append("unit 'context' needs a context for every item; the table has no column 'context'")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     rows = [
         _result_row(
             scores,

@@ -20,7 +20,7 @@ from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, Sample, pow
 from voirdire.agreement.ppi.humans import with_humans
 from voirdire.agreement.ppi.intervals import METHODS, PoweredMethod, powered_interval
 from voirdire.agreement.ppi.tasks import MANY_LEVELS, POWERED, PoweredTask, powered_tasks
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.scores import Scores
 
@@ -137,8 +137,7 @@ def _check_judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[s
     if not chosen:
         raise InputError("judges is empty; name one, or leave it out for all")
     problems = unknown_names("judge", chosen, known)
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return tuple(chosen)
 
 
@@ -169,8 +168,7 @@ def _check_measures(
             problems.append("mean_score needs numbers, and the answers are words")
     if "mean_score" in names and interval == "wilson":
         problems.append("a wilson interval is of a share between 0 and 1; use t for mean_score")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     return names, notes
 
 

@@ -26,7 +26,7 @@ from voirdire.agreement.replace.alt_test import (
 )
 from voirdire.agreement.replace.estimate import Mean, additional_answers_needed, estimate_mean
 from voirdire.agreement.replace.people import read_people
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people
@@ -173,8 +173,7 @@ def _check_settings(margin: float, bar: float | None, epsilon: float, prob: floa
         problems.append(f"epsilon {epsilon} is not between 0 and 1")
     if not 0 < prob < 1:
         problems.append(f"prob {prob} is not between 0 and 1")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _no_answers_sentence(bar: float | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores
 from voirdire.kinds.votes.chances import vote_probabilities
 from voirdire.kinds.votes.contexts import by_context, cell_contexts
@@ -174,8 +174,7 @@ def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame
         )
     if not count:
         problems.append("among has no questions; nothing is left to ask")
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     context = np.full(count, -1)
     if problem.density.contexts and "context" in table:
         named = [str(value) for value in table["context"]]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.next import spread
 from voirdire.fit.next.information import (
     Unknowns,
@@ -183,8 +183,7 @@ def _check_request(fit: Fit, count: int, who: str, about: str, seed: int) -> Non
         problems.append(
             f"model {fit.model.name} takes all judges alike; ask about the ranking, or take another model"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
 
 
 def _weighted_draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:

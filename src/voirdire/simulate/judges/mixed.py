@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from voirdire.settings import Flag, Name, Nonnegative, Positive, Share
 from voirdire.simulate.judges.base import Judge
@@ -44,9 +45,7 @@ class Lazy(Judge):
             chances[:TIE] += self.share / 2
         return chances
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The wrapped judge's answers, overwritten where this one did not look."""
         read = self.of.draw_answers(asked, rng, heard)
         unread = rng.random(len(asked)) < self.share
@@ -59,10 +58,8 @@ class Lazy(Judge):
         coins = self.of.two_coin_values()
         if coins is None or self.skips:
             return coins
-        return (
-            (1.0 - self.share) * coins[0] + self.share / 2,
-            (1.0 - self.share) * coins[1] + self.share / 2,
-        )
+        eta1, eta2 = ((1.0 - self.share) * eta + self.share / 2 for eta in coins)
+        return eta1, eta2
 
 
 @dataclass(frozen=True)
@@ -99,9 +96,7 @@ class Copycat(Judge):
         chances: FloatArray = self.rho * other + (1.0 - copied) * self.of.answer_chances(asked, heard)
         return chances
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """Its own answers, overwritten by the copied ones."""
         own = self.of.draw_answers(asked, rng, heard)
         other = heard[self.copies]
@@ -141,9 +136,7 @@ class Drifting(Judge):
         begin, end = self.begin.answer_chances(asked, heard), self.end.answer_chances(asked, heard)
         return (1.0 - asked.time) * begin + asked.time * end
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The second judge's answer where it has taken over."""
         begin, end = self.begin.draw_answers(asked, rng, heard), self.end.draw_answers(asked, rng, heard)
         return np.where(rng.random(len(asked)) < asked.time, end, begin)
@@ -190,9 +183,7 @@ class TieProne(Judge):
         chances[TIE] += tie * answered
         return chances
 
-    def draw_answers(
-        self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]
-    ) -> Outcomes:
+    def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """The wrapped judge's answers, with ties laid over them."""
         outcomes = self.of.draw_answers(asked, rng, heard)
         tied = (rng.random(len(asked)) < self.p_tie(asked)) & (outcomes != UNANSWERED)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
 from voirdire.kinds.labels.success import success_class
 from voirdire.tables.counts import Votes
@@ -265,10 +266,8 @@ class ScoreRows(AnswerRows):
         """As in :class:`AnswerRows`."""
         if tolerance is None:
             raise InputError("scores need tolerance=, the points that people's score may be away")
-        seen = np.bincount(unit, minlength=len(claimed))
-        mean = np.bincount(unit, self.table.score, len(claimed)) / np.maximum(seen, 1)
-        close = np.abs(mean - claimed.astype(float)) <= tolerance + 1e-9
-        return np.where(seen == 0, np.nan, close.astype(float))
+        away = np.abs(mean_by_code(unit, self.table.score, len(claimed)) - claimed.astype(float))
+        return np.where(np.isnan(away), np.nan, away <= tolerance + 1e-9)
 
     def measures(self, persons: AnswerRows) -> list[str]:
         """As in :class:`AnswerRows`."""

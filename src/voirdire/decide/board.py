@@ -247,14 +247,12 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:
-                row["more_contexts"] = (
-                    None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
-                )
+                more = None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
+                row["more_contexts"] = more
         if not row["apart"] and is_about_people(fit):
             place = (at, at + 1)
-            found = people_needed_between(
-                fit, (one, other), pairs.median[place], pairs.deviation[place], pairs.t
-            )
+            gap = (pairs.median[place], pairs.deviation[place], pairs.t)
+            found = people_needed_between(fit, (one, other), *gap)
             row["more_people"] = None if found is None else int(np.ceil(found))
         rows.append(row)
     return rows

@@ -15,7 +15,7 @@ from voirdire.errors import raise_problems
 from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, to_data_frame, to_records
 from voirdire.kinds.fit import Fit
-from voirdire.settings import PROB
+from voirdire.settings import PROB, share_problems
 from voirdire.tables.given import convert_to_library
 from voirdire.tables.problems import Problems
 from voirdire.typing import Floats
@@ -206,11 +206,7 @@ def escalate(
 
 
 def _check_request(error: float, prob: float, cost_human: float | None, cost_error: float) -> None:
-    problems = [
-        f"{name} {value} is not between 0 and 1; {usual} is usual"
-        for name, value, usual in (("error", error, 0.1), ("prob", prob, PROB))
-        if not 0 < value < 1
-    ]
+    problems = share_problems(error=(error, 0.1), prob=(prob, PROB))
     problems += [
         f"{name} {value} is no price; give a number from 0 on"
         for name, value in (("cost_human", cost_human), ("cost_error", cost_error))

@@ -22,8 +22,8 @@ from voirdire.decide.gate_found import (
     verdict_by_bets,
 )
 from voirdire.decide.gate_pairs import Differences, Versions
-from voirdire.errors import InputError
-from voirdire.settings import PROB, suggest_words
+from voirdire.errors import InputError, raise_problems
+from voirdire.settings import PROB, share_problems, suggest_words
 from voirdire.tables.people import join_people_answers, split_people
 from voirdire.tables.rated import known_names
 
@@ -237,8 +237,7 @@ def _check_request(margin: float, loss: float | None, items: int, order: str, pr
         raise InputError(f"items {items} is no count; give how many items are planned, such as {ITEMS}")
     if order not in ORDERS:
         raise InputError(f"order {order!r} is unknown; {suggest_words(order, ORDERS)}")
-    if not 0 < prob < 1:
-        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+    raise_problems(share_problems(prob=(prob, PROB)))
 
 
 def _add_version_column(said: Sequence[pd.DataFrame], versions: Versions) -> list[pd.DataFrame]:

@@ -14,6 +14,7 @@ Kennedy and Ramdas, Annals of Statistics 52, 2024.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,20 +56,14 @@ class Powered:
         gap, fixed = abs(self.value - null), (1 - self.part) * self.error**2
         if math.isnan(self.error) or gap == 0:
             return None
-        low, high = self.humans, MOST
-        if not _is_beyond_bound(gap, fixed, self, high, alpha):
+
+        def is_refuted(answers: int) -> bool:
+            variance = fixed + self.part * self.error**2 * self.humans / answers
+            return gap > bound_distance(answers, alpha) * math.sqrt(variance)
+
+        if not is_refuted(MOST):
             return None
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (
-                (low, middle) if _is_beyond_bound(gap, fixed, self, middle, alpha) else (middle + 1, high)
-            )
-        return low
-
-
-def _is_beyond_bound(gap: float, fixed: float, found: Powered, answers: int, alpha: float) -> bool:
-    variance = fixed + found.part * found.error**2 * found.humans / answers
-    return gap > bound_distance(answers, alpha) * math.sqrt(variance)
+        return self.humans + bisect_left(range(self.humans, MOST), True, key=is_refuted)
 
 
 def bound_distance(answers: int, alpha: float) -> float:

@@ -15,8 +15,8 @@ from voirdire.agreement.ppi.intervals import powered_interval
 from voirdire.agreement.ppi.rows import FAR, standardised_prediction_difference
 from voirdire.decide.judged import Judged, read_judged
 from voirdire.decide.strata import Share, answers_needed, cut_strata, rogan_gladen, share_of_good
-from voirdire.errors import InputError
-from voirdire.settings import PROB
+from voirdire.errors import InputError, raise_problems
+from voirdire.settings import PROB, share_problems
 
 JOINT, POWERED, CORRECTED, PEOPLE = "joint", "prediction-powered", "rogan-gladen", "people"
 LEAST = 10  # human answers below which judges are left out
@@ -90,8 +90,7 @@ def rate(
         raise InputError(
             f"margin {margin} is not between 0 and 1; 0.03 is an interval of the rate and 3 points to both sides"
         )
-    if not 0 < prob < 1:
-        raise InputError(f"prob {prob} is not between 0 and 1; {PROB} is usual")
+    raise_problems(share_problems(prob=(prob, PROB)))
     judged = read_judged(table, humans, people=people, by=by, judges=judges, positive=positive, levels=levels)
     whole, share = _estimate_rate(judged, prob)
     seen = ~np.isnan(judged.good)

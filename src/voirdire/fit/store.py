@@ -163,8 +163,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
 
 def _build_fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     model = _read_model(run["model"])
-    wrong = wrong_arrays(arrays, run["tables"], run["method"])
-    if wrong:
+    if wrong := wrong_arrays(arrays, run["tables"], run["method"]):
         raise InputError(f"arrays.npz: {wrong[0]}")
     problem = KINDS[model.data].unpack(model, Packed(run, arrays))
     answers = read_target_answers(run.get("target_answers"))

@@ -47,6 +47,16 @@ def mean_scores(total: FloatArray, count: FloatArray) -> FloatArray:
     return mean
 
 
+def mean_by_judge(
+    unit: IntArray, judge: IntArray, score: FloatArray, shape: tuple[int, ...]
+) -> tuple[FloatArray, FloatArray]:
+    """Mean score of each unit by each judge, NaN where there is none, and the number of scores; of ``shape`` each."""
+    number, total = np.zeros(shape), np.zeros(shape)
+    np.add.at(number, (unit, judge), 1)
+    np.add.at(total, (unit, judge), score)
+    return mean_scores(total, number), number
+
+
 @dataclass(frozen=True, eq=False)
 class Ratings:
     """Answers of each judge about each unit (an item, or a pair of items), for one criterion.

@@ -80,8 +80,7 @@ def combine_score_tables(
     people = _with_items(people, pd.concat(frames), "people's scores have")
     people["judge"] = people["judge"].astype(str) if "judge" in people else HUMAN
     names = sorted(set(people["judge"]))
-    both = set(names) & {judge for frame in frames for judge in frame["judge"]}
-    if both:
+    if both := set(names) & {judge for frame in frames for judge in frame["judge"]}:
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
     metrics = _fill_contexts_and_systems(_stack_tables(frames))
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.pairwise import tie_threshold
-from voirdire.agreement.coefficients.rows import COLUMNS
+from voirdire.agreement.coefficients.rows import COLUMNS, Row, frame_of_rows
 from voirdire.agreement.correlation.draws import statistic_over_draws
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import (
@@ -105,8 +105,6 @@ def metaeval(
     >>> found[["measure", "value", "n"]].values.tolist()
     [['spearman', 0.9, 5]]
     """
-    import pandas as pd
-
     library = library_of(table)
     if humans is not None or isinstance(table, list | tuple):
         several = table if isinstance(table, list | tuple) else [table]
@@ -122,14 +120,7 @@ def metaeval(
     how, grouping = grouping.how, replace(grouping, how=grouping.how.without_cluster)
     found = how.map(lambda part: _compare_with_best(asked, *part, grouping), parts)
     rows = [row for part in found for row in part]
-    text = {"measure", "judges", "criterion", "level", "note"}
-    made = pd.DataFrame(
-        {
-            key: pd.Series([row[key] for row in rows], dtype=object if key in text else None)
-            for key in (*COLUMNS, *MORE)
-        }
-    )
-    return convert_to_library(made, library)
+    return convert_to_library(frame_of_rows(rows, (*COLUMNS, *MORE)), library)
 
 
 def _compare_with_best(asked: Request, number: int, name: str, grouping: Grouping) -> list[dict[str, object]]:
@@ -148,13 +139,7 @@ def _compare_with_best(asked: Request, number: int, name: str, grouping: Groupin
     rows = []
     for metric in asked.metrics:
         row = _result_row(name, grid, metric, asked.human, found[metric], grouping)
-        row |= {
-            "place": None,
-            "behind": np.nan,
-            "behind_low": np.nan,
-            "behind_high": np.nan,
-            "same_as_best": None,
-        }
+        row |= dict(zip(MORE, (None, np.nan, np.nan, np.nan, None), strict=True))
         if metric in ranked:
             best = ranked[0]
             values = [found[one].estimate for one in ranked]
@@ -209,7 +194,7 @@ def _distance_behind_best(
 ) -> dict[str, object]:
     """Distance of a metric behind the best one, on the items of both."""
     if metric == best:
-        return {"behind": 0.0, "behind_low": 0.0, "behind_high": 0.0, "same_as_best": True}
+        return dict(zip(MORE[1:], (0.0, 0.0, 0.0, True), strict=True))
     one, two = found[best], found[metric]
     if not np.array_equal(np.isnan(columns[best]), np.isnan(columns[metric])):
         # Different items: resampled anew with what both have. The same seed gives both the same resamples.
@@ -220,12 +205,8 @@ def _distance_behind_best(
         )
     gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, grouping.how.prob)
     low, high = gap.ends
-    return {
-        "behind": one.estimate - two.estimate,
-        "behind_low": low,
-        "behind_high": high,
-        "same_as_best": None if gap.low is None else bool(low <= 0 <= high),
-    }
+    same = None if gap.low is None else bool(low <= 0 <= high)
+    return dict(zip(MORE[1:], (one.estimate - two.estimate, low, high, same), strict=True))
 
 
 def _result_row(
@@ -250,15 +231,5 @@ def _result_row(
     if found.interval.low is not None:
         notes.append(small_sample_note(grid, grouping.how.unit))
     notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
-    low, high = found.interval.ends
-    return {
-        "measure": name,
-        "judges": (metric, human),
-        "criterion": grid.criterion,
-        "level": grouping.level,
-        "value": found.estimate,
-        "low": low,
-        "high": high,
-        "n": n,
-        "note": "; ".join(filter(None, notes)),
-    }
+    about = (name, (metric, human), grid.criterion, grouping.level)
+    return asdict(Row(*about, found.estimate, *found.interval.ends, n, "; ".join(filter(None, notes))))

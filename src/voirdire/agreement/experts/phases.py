@@ -82,8 +82,7 @@ def phase_change(
         phases = {ratings.phase: ratings for ratings in matched if ratings.criterion == criterion}
         for name, panel in panels.items():
             parts = _common_ratings(phases[before], phases[after], panel)
-            problem = misfit_reason(made, parts[0])
-            if problem:
+            if problem := misfit_reason(made, parts[0]):
                 raise InputError(problem)
             one, two = (with_fixed_judges(statistic_of(made, part)) for part in parts)
             of = f"{name}: " if name else ""

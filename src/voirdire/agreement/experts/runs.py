@@ -19,7 +19,7 @@ from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio_or_nan
+from voirdire.agreement.engine.statistic import FloatArray, mean_over_units
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
 from voirdire.tables.scores import Scores, read_scores
@@ -80,7 +80,7 @@ def run_deviation(
         raise InputError("no judge scored an item more than once; add the scores of further runs")
     rows: list[Row] = []
     for place, judge in enumerate(scores.judges):
-        parts = [_mean_of_known(one) for one in deviations[place]]
+        parts = [mean_over_units(~np.isnan(one), one) for one in deviations[place]]
         why = f"undefined: {judge!r} scored no item more than once"
         tasks = []
         for number, (name, part) in enumerate(zip(scores.criteria, parts, strict=True)):
@@ -115,12 +115,6 @@ def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
 def _count_single_runs(scores: Scores, judge: int, criterion: int) -> int:
     unit, _, _ = scores.units((scores.judge == judge) & (scores.criterion == criterion))
     return int(np.sum(np.bincount(unit) == 1))
-
-
-def _mean_of_known(values: FloatArray) -> CountStatistic:
-    known = ~np.isnan(values)
-    features = np.column_stack([known, np.where(known, values, 0.0)]).astype(float)
-    return CountStatistic(features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
 
 
 def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
@@ -174,12 +168,11 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
         tasks = []
         for at, of in enumerate(read.criteria):
             mine = (judge[first] == place) & (criterion[first] == at)
-            features = np.column_stack([several, differ])[mine].astype(float)
             shown = Ratings((name,), NO_CODES, (), criterion=of if read.has_criteria else None)
             once = int((~several[mine]).sum())
             note = f"answered once only, not used: {once}" if once else ""
             why = f"undefined: {name!r} answered nothing more than once"
-            statistic = CountStatistic(features, lambda t: ratio_or_nan(t[..., 1], t[..., 0]))
+            statistic = mean_over_units(several[mine], differ[mine])
             tasks.append(Task("flip_rate", (name,), statistic, shown, None, why, note))
         rows += result_rows(tasks, how)
     return result_frame(rows)

@@ -120,12 +120,9 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
     )
     first, second, context = one[pair[where]], other[pair[where]], context[where]
     if not repeats:
-        new = ~np.isin(
-            _question_keys(problem, judge, criterion, first, second, context), _answered_keys(problem, who)
-        )
-        judge, criterion, first, second, context = (
-            column[new] for column in (judge, criterion, first, second, context)
-        )
+        columns = (judge, criterion, first, second, context)
+        new = ~np.isin(_question_keys(problem, *columns), _answered_keys(problem, who))
+        judge, criterion, first, second, context = (column[new] for column in columns)
     if not len(judge):
         whom = "people have" if who == PERSON else "every judge has"
         raise InputError(f"{whom} answered every comparison; ask for repeats to have some asked again")
@@ -135,9 +132,8 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
         first, second = np.concatenate([first, second]), np.concatenate([second, first])
     if not problem.density.contexts:
         context = np.full_like(context, -1)
-    return Questions(
-        judge, criterion, first, second, context, same, np.ones(len(judge)), np.arange(len(judge))
-    )
+    asked = (judge, criterion, first, second, context, same)
+    return Questions(*asked, np.ones(len(judge)), np.arange(len(judge)))
 
 
 def offered_questions(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
@@ -211,12 +207,8 @@ def _person_probabilities(problem: VotesProblem, values: Values, asked: Question
         # Nobody was asked yet: people answer rightly as often as the model expects of them.
         right = ANCHORS[model.anchors.kind].expected(model.anchors.numbers)
         values = {**values, "anchor": np.full(len(values["strength"]), right)}
-    part = {
-        "criterion": asked.criterion,
-        "first": asked.first,
-        "second": asked.second,
-        "counts": np.ones((1, 3)),
-    }
+    part = {name: getattr(asked, name) for name in ("criterion", "first", "second")}
+    part["counts"] = np.ones((1, 3))
     if problem.density.contexts:
         part["context"] = asked.context
     log = [one for one, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
@@ -263,33 +255,23 @@ def _judges_alike(problem: VotesProblem) -> bool:
 
 def _answered_keys(problem: VotesProblem, who: str) -> Ints:
     """Keys of what has been answered already."""
-    separate = problem.model.criteria == "separate"
-    if who == PERSON:
-        if problem.anchors is None:
+    overall, anchors = False, problem.anchors
+    if who != PERSON:
+        votes = problem.coded_votes
+        judge = votes.judge
+        if _judges_alike(problem):
             return np.empty(0, np.int64)
-        people = problem.anchors.votes
-        if problem.density.contexts:
-            if people.row_context is None:
-                return np.empty(0, np.int64)  # of items over all contexts, not of texts in one
-            people = by_context(people)
-        criterion = people.criterion if separate else people.criterion * 0
-        if separate and problem.anchors.overall:
-            criterion = np.full_like(criterion, len(problem.criteria))
-        return _question_keys(
-            problem,
-            people.judge * 0 - 1,
-            criterion,
-            people.first,
-            people.second,
-            _context_codes(problem, people),
-        )
-    votes = problem.coded_votes
-    if _judges_alike(problem):
-        return np.empty(0, np.int64)
-    criterion = votes.criterion if separate else votes.criterion * 0
-    return _question_keys(
-        problem, votes.judge, criterion, votes.first, votes.second, _context_codes(problem, votes)
-    )
+    else:
+        # of items over all contexts, not of texts in one
+        if anchors is None or (problem.density.contexts and anchors.votes.row_context is None):
+            return np.empty(0, np.int64)
+        votes = by_context(anchors.votes) if problem.density.contexts else anchors.votes
+        judge, overall = np.full_like(votes.judge, -1), anchors.overall
+    criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
+    if problem.model.criteria == "separate" and overall:
+        criterion = np.full_like(criterion, len(problem.criteria))
+    context = _context_codes(problem, votes)
+    return _question_keys(problem, judge, criterion, votes.first, votes.second, context)
 
 
 def _context_codes(problem: VotesProblem, votes: Votes) -> Ints:

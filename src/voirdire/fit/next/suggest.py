@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -132,14 +133,12 @@ def next_comparisons(
     evidence = stacking_evidence(problem) if (who, about) == (PERSON, "ranking") else None
     if evidence is None and about != "judges":
         targets = _target_pairs(problem, values, weights, about, linked=among is not None)
+        unsure = targets.unsure
         asked, expected, share = _select_by_moments(problem, values, weights, asked, targets, who, count)
         chosen = np.arange(len(share))
-        alone, now = (
-            expected_information(expected[:, chosen], targets.unsure, weights),
-            total_entropy(targets.unsure, weights),
-        )
+        alone = expected_information(expected, unsure, weights)
         gain = alone * share
-        left = max(now - float(gain.sum()), 0.0)
+        left = max(total_entropy(unsure, weights) - float(gain.sum()), 0.0)
     else:
         if evidence is not None:
             found = stacked_questions(evidence, asked, rng)
@@ -151,10 +150,8 @@ def next_comparisons(
             expected = answer_probabilities(problem, values, asked, who)
         batch = choose_by_entropy(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
         chosen, gain, left = batch.chosen, batch.gain, batch.left
-        alone, now = (
-            expected_information(expected[:, chosen], unsure, weights),
-            total_entropy(unsure, weights),
-        )
+        alone = expected_information(expected[:, chosen], unsure, weights)
+    now = total_entropy(unsure, weights)
     mean = np.einsum("s,sqy->qy", weights, expected[:, chosen])
     frame = _questions_frame(problem, asked.select_questions(chosen), who, alone, gain, mean)
     frame.attrs |= {"about": about, "entropy": now, "left": left}
@@ -289,17 +286,34 @@ def _narrow_questions(
     """The questions that tell most by a first look, with fewer draws."""
     if len(asked.first) <= KEEP:
         return asked
-    every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
-    some = {name: value[every] for name, value in values.items()}
-    share = weights[every] / weights[every].sum()
-    look = Unknowns(unsure.hot[every], unsure.starts)
+
+    def information(expected: Floats, some: Ints, share: Floats) -> Floats:
+        return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
+
+    worth = _first_look(problem, values, weights, asked, who, information)
+    return asked.select_questions(np.sort(np.argsort(-worth, kind="stable")[:KEEP]))
+
+
+def _first_look(
+    problem: VotesProblem,
+    values: Values,
+    weights: Floats,
+    asked: Questions,
+    who: str,
+    worth: Callable[[Floats, Ints, Floats], Floats],
+) -> Floats:
+    """Worth of each question for its cost by a few of the draws, some questions at a time.
+
+    ``worth`` tells it from the answers expected, the places of these draws and their weights.
+    """
+    some = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
+    drawn = {name: value[some] for name, value in values.items()}
     found: list[Floats] = []
     for start in range(0, len(asked.first), 4 * KEEP):
         part = asked.select_questions(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
-        found.append(
-            expected_information(answer_probabilities(problem, some, part, who), look, share) / part.cost
-        )
-    return asked.select_questions(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
+        expected = answer_probabilities(problem, drawn, part, who)
+        found.append(worth(expected, some, weights[some] / weights[some].sum()) / part.cost)
+    return np.concatenate(found)
 
 
 def _select_by_moments(
@@ -315,26 +329,17 @@ def _select_by_moments(
     kinds = asked.kinds()
     one = asked.select_questions(np.array([those[0] for those in kinds]))
     if len(kinds) > KEEP:
-        every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
-        some = {name: value[every] for name, value in values.items()}
-        part_of = weights[every] / weights[every].sum()
-        found: list[Floats] = []
-        for start in range(0, len(kinds), 4 * KEEP):
-            part = one.select_questions(np.arange(start, min(start + 4 * KEEP, len(kinds))))
-            expected = answer_probabilities(problem, some, part, who)
-            look = spread.weighted_moments(expected, targets.gaps[every], part_of, targets.matters)
-            found.append(look.worth / part.cost)
-        kept = np.sort(np.argsort(-np.concatenate(found), kind="stable")[: max(KEEP, 2 * count)])
+
+        def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
+            return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).worth
+
+        worth = _first_look(problem, values, weights, one, who, pair_information)
+        kept = np.sort(np.argsort(-worth, kind="stable")[: max(KEEP, 2 * count)])
         one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
     expected = answer_probabilities(problem, values, one, who)
     copies = np.array([len(those) for those in kinds])
-    chosen, share = spread.choose_by_moments(
-        spread.weighted_moments(expected, targets.gaps, weights, targets.matters),
-        count,
-        same=one.same,
-        cost=one.cost,
-        copies=copies,
-    )
+    moments = spread.weighted_moments(expected, targets.gaps, weights, targets.matters)
+    chosen, share = spread.choose_by_moments(moments, count, same=one.same, cost=one.cost, copies=copies)
     taken, places = [0] * len(kinds), []
     for kind in chosen:
         places.append(kinds[kind][taken[kind]])

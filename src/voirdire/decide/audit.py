@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import join_humans, match_columns
+from voirdire.agreement.ppi.humans import join_humans, matched_columns
 from voirdire.agreement.replace.people import read_people
 from voirdire.agreement.verb import agreement
 from voirdire.decide.alike import Alike, judge_independence
@@ -23,7 +23,6 @@ from voirdire.settings import PROB, share_problems
 from voirdire.tables.detect import read_table
 from voirdire.tables.families import read_families
 from voirdire.tables.people import join_people_answers, split_people
-from voirdire.tables.problems import Problems
 
 SCHEMA = "audit/1"
 RULE = (
@@ -155,10 +154,7 @@ def read_people_table(asked: object, read: Any, levels: Sequence[object] | None)
             f"humans: they have a column {persons.answer!r} and the judges' table has {read.answer!r}; "
             "answers of one kind are compared"
         )
-    problems = Problems("humans")
-    persons = match_columns(persons, read, problems)
-    problems.raise_any()
-    return persons
+    return matched_columns(persons, read)
 
 
 def _read_item_families(item_families: object, read: Any) -> dict[str, str]:

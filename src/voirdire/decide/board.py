@@ -242,17 +242,15 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
         row |= {"difference": float(lead.mean()), "sd": float(lead.std(ddof=1))}
         row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
-            median, deviation = float(pairs.median[at, at + 1]), float(pairs.deviation[at, at + 1])
-            factor = None if is_about_people(fit) else information_growth_factor(median, deviation, pairs.t)
+            gap = pairs.gap(at, at + 1)
+            factor = None if is_about_people(fit) else information_growth_factor(*gap)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:
                 more = None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
                 row["more_contexts"] = more
         if not row["apart"] and is_about_people(fit):
-            place = (at, at + 1)
-            gap = (pairs.median[place], pairs.deviation[place], pairs.t)
-            found = people_needed_between(fit, (one, other), *gap)
+            found = people_needed_between(fit, (one, other), *pairs.gap(at, at + 1))
             row["more_people"] = None if found is None else int(np.ceil(found))
         rows.append(row)
     return rows

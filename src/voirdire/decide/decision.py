@@ -266,10 +266,7 @@ def _answers_needed(
     there |= {"judges": len(fit.problem.judges)}
     if is_about_people(fit):
         needed = [
-            people_needed_between(
-                fit, (names[leader], names[i]), pairs.median[leader, i], pairs.deviation[leader, i], pairs.t
-            )
-            for i in others
+            people_needed_between(fit, (names[leader], names[i]), *pairs.gap(leader, i)) for i in others
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
@@ -289,10 +286,10 @@ def _largest_factor(
     """
     worst = 1.0
     for i in others:
-        median, deviation = float(pairs.median[leader, i]), float(pairs.deviation[leader, i])
+        median, deviation, t = pairs.gap(leader, i)
         pair = names[leader], names[i]
         stays = deviation_between_contexts(fit, entrants, pair, deviation) if of == "judges" else 0.0
-        factor = information_growth_factor(median, deviation, pairs.t, stays)
+        factor = information_growth_factor(median, deviation, t, stays)
         if factor is None:
             return None
         worst = max(worst, factor)

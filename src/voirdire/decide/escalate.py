@@ -222,10 +222,9 @@ def _agrees_with_people(fit: Fit, claims: Claims, people: object, tolerance: flo
     persons = fit.kind.answers_to_fit(read_people_table(people, table, levels))
     rows = rows_of(persons)
     names = rows.about()
-    place = {
-        unit: at for at, unit in enumerate(zip(*(of.tolist() for of in claims.about.values()), strict=True))
-    }
-    asked = list(zip(*(names[name].tolist() for name in claims.about), strict=True))
+    claimed = zip(*(of.tolist() for of in claims.about.values()), strict=True)
+    place = {unit: at for at, unit in enumerate(claimed)}
+    asked = zip(*(names[name].tolist() for name in claims.about), strict=True)
     unit = np.array([place.get(one, -1) for one in asked])
     problems = Problems("humans")
     if (unit < 0).any():

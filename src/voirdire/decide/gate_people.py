@@ -113,10 +113,9 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     seen = np.zeros(len(values), dtype=bool)
     for name, value in zip(said.units, said.values, strict=True):
         values[place[name]], seen[place[name]] = value, True
-    ones = np.ones(len(values))
     # people and judges each on their own scale: predictions are of people's
     predicted = judged.values * (said.reach / judged.reach)
-    sample = Sample(np.column_stack([values, ones]), np.column_stack([predicted, ones]), seen)
+    sample = Sample.of_values(values, predicted, seen)
     found = powered_estimate(sample)
     humans, reach = int(seen.sum()), said.reach
     notes = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.ppi.humans import match_columns
+from voirdire.agreement.ppi.humans import matched_columns
 from voirdire.agreement.replace.people import check_judges, read_people, required_people
 from voirdire.decide.answer_rows import rows_of
 from voirdire.decide.unit_means import mean_by_code
@@ -107,9 +107,7 @@ def read_judged(
     asked = read_people(given)[0]
     several = len(set(asked["judge"])) > 1
     persons = _read_people_answers(_answer_per_item(asked) if several else asked, levels)
-    problems = Problems("humans")
-    persons = match_columns(persons, read, problems)
-    problems.raise_any()
+    persons = matched_columns(persons, read)
     check_judges(judges, read.judges)
     if judges is not None:
         read = read.subset(np.isin(read.judge, [read.judges.index(name) for name in judges]))

@@ -65,7 +65,7 @@ class Cells:
         new = np.ones(len(order), bool)
         new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
         starts = np.flatnonzero(new)
-        return cls(used, _dense_ranks(a[starts]), _dense_ranks(b[starts]), order, starts)
+        return cls(used, dense_codes(a[starts]), dense_codes(b[starts]), order, starts)
 
     def counts(self, weights: FloatArray) -> FloatArray:
         """Total weight in each cell, shape (r, cells), of weights of shape (r, units)."""
@@ -74,11 +74,6 @@ class Cells:
             return ordered
         added: FloatArray = np.add.reduceat(ordered, self.starts, axis=1)
         return added
-
-
-def _dense_ranks(values: FloatArray) -> IntArray:
-    ranks: IntArray = dense_codes(values)
-    return ranks
 
 
 def sum_by_code(counts: FloatArray, codes: IntArray) -> FloatArray:

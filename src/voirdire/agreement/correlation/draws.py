@@ -69,27 +69,18 @@ def statistic_over_draws(
         return [(int(places[a]), slice(a, b)) for a, b in pairwise(edges)]
 
     first = make(int(order[0]))
-    if isinstance(first, TwoWayStatistic):
 
-        def values_both_ways(weights: FloatArray, columns: FloatArray) -> FloatArray:
-            values = np.empty(len(weights))
-            for draw, rows in next_draws(len(weights)):
-                one = make(draw)
-                assert isinstance(one, TwoWayStatistic)
-                values[rows] = one.two_way(weights[rows], columns[rows])
-            return values
-
-        return JointStatistic(len(first.fixed().support), first.judges, values_both_ways, first.row_size)
-
-    def values_of_weights(weights: FloatArray) -> FloatArray:
-        result = np.empty(len(weights))
-        for draw, rows in next_draws(len(weights)):
+    def values_over_draws(*weights: FloatArray) -> FloatArray:
+        values = np.empty(len(weights[0]))
+        for draw, rows in next_draws(len(values)):
             one = make(draw)
-            assert not isinstance(one, TwoWayStatistic)
-            result[rows] = one.values(weights[rows])
-        return result
+            evaluate = one.two_way if isinstance(one, TwoWayStatistic) else one.values
+            values[rows] = evaluate(*(part[rows] for part in weights))
+        return values
 
-    return WeightedStatistic(first.support, values_of_weights, first.row_size)
+    if isinstance(first, TwoWayStatistic):
+        return JointStatistic(len(first.fixed().support), first.judges, values_over_draws, first.row_size)
+    return WeightedStatistic(first.support, values_over_draws, first.row_size)
 
 
 FIT = "fit"

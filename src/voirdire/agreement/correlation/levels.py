@@ -23,7 +23,7 @@ import numpy as np
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS, pairwise_accuracy
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
-from voirdire.agreement.engine.combine import CrossedStatistic, JointStatistic, TwoWayStatistic
+from voirdire.agreement.engine.combine import JointStatistic, TwoWayStatistic, crossed_statistic
 from voirdire.agreement.engine.resample import FEW, Replicates, bootstrap
 from voirdire.agreement.engine.resampling import Resampling, Settings, Unit
 from voirdire.agreement.engine.statistic import (
@@ -143,7 +143,7 @@ def correlation_statistic(
         pooled = CORRELATIONS[name](metric, human)
         if grouping.how.unit == "both":
             assert grid.context is not None
-            return CrossedStatistic(pooled, grid.context, grid.places())
+            return crossed_statistic(pooled, grid.context, grid.places())
         return pooled
     x, y = grid.square(metric), grid.square(human)
     either = np.isnan(x) | np.isnan(y)

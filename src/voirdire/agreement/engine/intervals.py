@@ -229,6 +229,19 @@ def normal_interval(estimate: float, error: float, prob: float) -> Interval:
     return Interval(estimate - half, estimate + half, "" if error > _SAME else same)
 
 
+def wilson_ends(share: float, worth: float, reach: float) -> tuple[float, float]:
+    """Wilson's interval of a share that is worth so many answers; ``reach`` is the quantile.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson_ends(1.0, 20.0, 1.96)]
+    [0.839, 1.0]
+    """
+    c = reach**2 / worth
+    middle, half = share + c / 2, reach * math.sqrt((share * (1 - share) + c / 4) / worth)
+    return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
+
+
 def bca_tails(
     estimate: float, draws: FloatArray, jackknife: FloatArray, tails: FloatArray
 ) -> FloatArray | None:

@@ -62,6 +62,18 @@ class Sample:
     labelled: NDArray[np.bool_]
     groups: IntArray | None = None
 
+    @classmethod
+    def of_values(
+        cls,
+        human: FloatArray,
+        judges: FloatArray,
+        labelled: NDArray[np.bool_],
+        groups: IntArray | None = None,
+    ) -> Sample:
+        """Of plain values of the units, shape (units,), whose mean is estimated."""
+        ones = np.ones(len(human))
+        return cls(np.column_stack([human, ones]), np.column_stack([judges, ones]), labelled, groups)
+
     @property
     def humans(self) -> int:
         """n, the number of units that humans answered."""

@@ -132,7 +132,7 @@ def _agreement_task(
         # Any number that does not depend on the humans' answers keeps the estimate right.
         predicted = np.where(lone, np.nanmean(predicted), predicted)
         note = f"{int(lone.sum())} units that no other judge answered are predicted by the mean of the rest"
-    sample = _build_sample((said == own).astype(float), predicted, said >= 0, groups, used)
+    sample = Sample.of_values((said == own).astype(float), predicted, said >= 0, _dense_groups(groups, used))
     return PoweredTask("agreement_rate", judges, sample, share=True, note=note)
 
 
@@ -148,7 +148,9 @@ def _mean_score_tasks(
         parts += [(name, used & (of_unit == place)) for place, name in enumerate(names)]
     for level, part in parts:
         of = said[part]
-        sample = _build_sample(np.nan_to_num(of), predicted[part], ~np.isnan(of), groups, part)
+        sample = Sample.of_values(
+            np.nan_to_num(of), predicted[part], ~np.isnan(of), _dense_groups(groups, part)
+        )
         yield PoweredTask("mean_score", panel.judges, sample, share=False, level=level)
 
 
@@ -190,22 +192,6 @@ def _item_outcomes(
 def _mean_of_judges(values: FloatArray, rated: NDArray[np.bool_]) -> FloatArray:
     """Mean over the judges that answered; NaN where none did."""
     return ratio_or_nan(np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1).astype(float))
-
-
-def _build_sample(
-    said: FloatArray,
-    predicted: FloatArray,
-    labelled: NDArray[np.bool_],
-    groups: IntArray | None,
-    used: NDArray[np.bool_],
-) -> Sample:
-    ones = np.ones(len(said))
-    return Sample(
-        np.column_stack([said, ones]),
-        np.column_stack([predicted, ones]),
-        labelled,
-        _dense_groups(groups, used),
-    )
 
 
 def _dense_groups(groups: IntArray | None, used: NDArray[np.bool_]) -> IntArray | None:

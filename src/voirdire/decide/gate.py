@@ -135,11 +135,10 @@ def gate(
         notes.append(SHARED)
     else:
         whole = {*of_people.units} >= {*judged.units}
-        found = (
-            bets(of_people, estimator=PEOPLE)
-            if whole
-            else prediction_powered_verdict(judged, of_people, margin, alpha)
-        )
+        if whole:
+            found = bets(of_people, estimator=PEOPLE)
+        else:
+            found = prediction_powered_verdict(judged, of_people, margin, alpha)
         notes += [f"of people: {note}" for note in of_people.notes]
     notes += found.notes
     found, expected = (found, None) if loss is None else found.verdict_by_loss(loss)
@@ -193,11 +192,7 @@ def verdict_sentence(found: dict[str, Any], name: Callable[[str], str] = str) ->
     elif verdict == FAIL:
         said = f"{new} is worse than {old}{by}"
     else:
-        said = (
-            f"{new} may be worse than {old}{by}, or not"
-            if margin
-            else f"{new} may be worse than {old} or not"
-        )
+        said = f"{new} may be worse than {old}{by}{',' if margin else ''} or not"
     return f"{verdict.capitalize()}: {said} {ends}.{_more_answers_sentence(found)}"
 
 

@@ -86,22 +86,20 @@ class Truth:
         InputError
             An unknown weighting; proportional weighting with weights that are not all positive.
         """
-        if weighting == "softmax":
-            weights = np.exp(self.weights - self.weights.max())
-        elif weighting == "proportional":
-            if not (self.weights > 0).all():
-                raise InputError("proportional weighting needs weights above 0; use 'softmax' or 'uniform'")
-            weights = self.weights
-        elif weighting == "uniform":
-            weights = np.ones_like(self.weights)
-        elif weighting == "first":
-            weights = (np.arange(len(self.weights)) == self.weights.argmax()).astype(float)
-        else:
+        w = self.weights
+        if weighting == "proportional" and not (w > 0).all():
+            raise InputError("proportional weighting needs weights above 0; use 'softmax' or 'uniform'")
+        weights = {
+            "softmax": np.exp(w - w.max()),
+            "proportional": w,
+            "uniform": np.ones_like(w),
+            "first": (np.arange(len(w)) == w.argmax()).astype(float),
+        }.get(weighting)
+        if weights is None:
             raise InputError(
                 f"unknown weighting {weighting!r}; give 'softmax', 'proportional', 'uniform' or 'first'"
             )
-        scores: FloatArray = (weights / weights.sum()) @ self.strengths
-        return scores
+        return np.asarray((weights / weights.sum()) @ self.strengths)
 
 
 @dataclass(frozen=True)
@@ -141,8 +139,7 @@ def _correlated_normals(
     """(C, N) standard Normals with the given correlation between criteria (one common factor)."""
     own = rng.standard_normal((criteria, items))
     common = rng.standard_normal(items)
-    mixed: FloatArray = math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
-    return mixed
+    return math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
 
 
 @dataclass(frozen=True)

@@ -126,8 +126,7 @@ class Ratings:
     @property
     def complete(self) -> NDArray[np.bool_]:
         """True where every judge rated a unit; shape (units,)."""
-        complete: NDArray[np.bool_] = np.all(self.is_rated, axis=1)
-        return complete
+        return np.asarray(np.all(self.is_rated, axis=1))
 
     def select(self, judges: Sequence[str]) -> Ratings:
         """Keep some judges, in the given order; levels and units stay.

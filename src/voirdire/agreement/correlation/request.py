@@ -88,14 +88,10 @@ def read_request(
     chosen = [one for one in known if one not in people] if metrics is None else list(dict.fromkeys(metrics))
     names = _asked_measures(measures, level)
     problems = [
-        f"human {one!r} is not a judge of the table; its judges are {known_names(scores.judges)}"
-        for one in people
-        if one not in scores.judges
-    ]
-    problems += [
-        f"metric {one!r} is not a judge of the table; its judges are {known_names(known)}"
-        for one in chosen
-        if one not in known
+        f"{what} {one!r} is not a judge of the table; its judges are {known_names(of)}"
+        for what, given, of in (("human", people, scores.judges), ("metric", chosen, known))
+        for one in given
+        if one not in of
     ]
     problems += [f"{one!r} is given as the human and as a metric" for one in chosen if one in people]
     problems += [
@@ -124,10 +120,8 @@ def read_request(
     if len(people) > 1:
         found = [with_human(grid, people, name) for grid in found]
     posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in found]
-    found = [
-        _add_posterior_means(grid, drawn.judges if drawn else (), arrays)
-        for grid, arrays in zip(found, posterior, strict=True)
-    ]
+    if drawn:
+        found = [_add_posterior_means(*each, drawn.judges) for each in zip(found, posterior, strict=True)]
     return Request(found, name, tuple(chosen), names, posterior)
 
 
@@ -137,7 +131,7 @@ def _asked_measures(measures: str | Iterable[str] | None, level: str) -> tuple[s
     return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))
 
 
-def _add_posterior_means(grid: Grid, judges: Sequence[str], draws: dict[str, FloatArray]) -> Grid:
+def _add_posterior_means(grid: Grid, draws: dict[str, FloatArray], judges: Sequence[str]) -> Grid:
     """Add a column for each metric with draws: their mean, NaN where there are none."""
     for judge in judges:
         nothing = np.full(len(grid.items), np.nan)

@@ -83,8 +83,7 @@ def _standard_scores(x: FloatArray) -> FloatArray:
     # scaled before they are squared, so that very large and small scores stay in range
     centred /= np.abs(centred).max(initial=0.0) or 1.0
     spread = centred.std()
-    standard: FloatArray = centred / spread if spread > 0 else centred
-    return standard
+    return np.asarray(centred / spread if spread > 0 else centred)
 
 
 def _coefficient_of_rows(

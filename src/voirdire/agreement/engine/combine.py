@@ -49,8 +49,7 @@ def mean_statistic(statistics: Sequence[Statistic]) -> Statistic:
 
     def mean_of_kernels(t: FloatArray) -> FloatArray:
         parts = [one.kernel(t[..., ends[place] : ends[place + 1]]) for place, one in enumerate(counted)]
-        mean: FloatArray = np.mean(parts, axis=0)
-        return mean
+        return np.asarray(np.mean(parts, axis=0))
 
     return CountStatistic(np.hstack([one.features for one in counted]), mean_of_kernels)
 

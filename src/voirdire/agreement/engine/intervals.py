@@ -72,8 +72,7 @@ def standard_errors(statistic: Statistic, weights: FloatArray) -> FloatArray:
     influence = np.where(weights > 0, influence, 0.0)
     centre = np.sum(weights * influence, axis=1) / n
     squares = np.sum(weights * (influence - centre[:, None]) ** 2, axis=1)
-    errors: FloatArray = np.sqrt(squares * n / np.maximum(n - 1, 1))
-    return errors
+    return np.asarray(np.sqrt(squares * n / np.maximum(n - 1, 1)))
 
 
 def _kernel_gradient(statistic: CountStatistic, weights: FloatArray) -> FloatArray:
@@ -266,8 +265,7 @@ def bca_tails(
     acceleration = np.sum(deviation**3) / (6 * spread**1.5) if spread > 0 else 0.0
     bias = ndtri(below)
     z = bias + ndtri(tails)
-    levels: FloatArray = ndtr(bias + z / (1 - acceleration * z))
-    return levels
+    return np.asarray(ndtr(bias + z / (1 - acceleration * z)))
 
 
 def _bca_failure_reason(jackknife: FloatArray) -> str:

@@ -198,8 +198,7 @@ def swap_test(
 
     def difference_after_swap(swapped: FloatArray) -> FloatArray:
         moved = total + swapped @ change
-        difference: FloatArray = a.kernel(moved) - b.kernel(both - moved)
-        return difference
+        return a.kernel(moved) - b.kernel(both - moved)
 
     units = len(change)
     rng = np.random.default_rng(seed)

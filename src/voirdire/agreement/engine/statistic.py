@@ -80,8 +80,7 @@ class CountStatistic:
     @property
     def support(self) -> NDArray[np.bool_]:
         """True for units that contribute something; shape (units,)."""
-        used: NDArray[np.bool_] = np.any(self.features != 0, axis=1)
-        return used
+        return np.asarray(np.any(self.features != 0, axis=1))
 
     def merge(self, groups: IntArray) -> CountStatistic:
         """Add up the features of each group of units, groups being coded 0, 1, ... without gaps."""

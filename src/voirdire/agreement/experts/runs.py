@@ -108,8 +108,7 @@ def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
     np.add.at(squares, cell, (scores.score - mean[cell]) ** 2)
     enough = number > 1
     variance = np.divide(squares, number - ddof, out=np.full(shape, np.nan), where=enough)
-    deviations: FloatArray = np.sqrt(variance)
-    return deviations
+    return np.asarray(np.sqrt(variance))
 
 
 def _count_single_runs(scores: Scores, judge: int, criterion: int) -> int:

@@ -92,25 +92,15 @@ def swap_consistency(
             both, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
             once = int(np.sum((a >= 0) ^ (b >= 0)))
             note = f"pairs shown in one order only, not used: {once}" if once else ""
-            tasks.append(
-                Task(
-                    "position_bias_rate",
-                    (judge,),
-                    share_statistic(both, changed),
-                    ratings,
-                    None,
-                    NO_PAIR,
-                    note,
-                )
-            )
+            rate = share_statistic(both, changed)
+            tasks.append(Task("position_bias_rate", (judge,), rate, ratings, None, NO_PAIR, note))
             parts = (("all", both), ("answer changed", changed), ("answer kept", both & ~changed))
             for level, used in parts if experts else ():
                 rule = np.where(used, np.where(changed, tie, a), -1)
                 codes = np.column_stack([rule, whole.codes[:, whole.judges.index(column)]])
                 pair = replace(ratings, judges=(judge, column), codes=codes)
-                tasks.append(
-                    Task("agreement_rate", (judge, column), agreement_rate(pair), ratings, level, NO_PAIR)
-                )
+                rate = agreement_rate(pair)
+                tasks.append(Task("agreement_rate", (judge, column), rate, ratings, level, NO_PAIR))
         rows += result_rows(tasks, how)
     return result_frame(rows)
 
@@ -140,11 +130,8 @@ def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] |
     keys = np.column_stack([votes.judge, votes.criterion, low, high])
     ordered = {order: set(map(tuple, keys[(votes.first < votes.second) == order])) for order in (True, False)}
     swapped = {votes.judges[key[0]] for key in ordered[True] & ordered[False]}
-    chosen = (
-        [one for one in votes.judges if one in swapped and one not in experts]
-        if judges is None
-        else list(judges)
-    )
+    able = [one for one in votes.judges if one in swapped and one not in experts]
+    chosen = able if judges is None else list(judges)
     problems = unknown_names("judge", [*experts, *chosen], votes.judges)
     problems += [
         f"judge {one!r} saw no pair in both orders; collect its votes with the items swapped, too"

@@ -276,8 +276,7 @@ def _unobserved_error_variance(y: FloatArray, f: FloatArray, clusters: int) -> f
 
 
 def _centre_values(values: FloatArray) -> FloatArray:
-    centred: FloatArray = values - values.mean()
-    return centred
+    return np.asarray(values - values.mean())
 
 
 def _variance_of_total(sums: FloatArray, taken: float) -> tuple[float, float, float]:

@@ -93,8 +93,7 @@ class Copycat(Judge):
         """The mixture of both judges' chances."""
         other = heard[self.copies]
         copied = self.rho * other.sum(axis=0)
-        chances: FloatArray = self.rho * other + (1.0 - copied) * self.of.answer_chances(asked, heard)
-        return chances
+        return np.asarray(self.rho * other + (1.0 - copied) * self.of.answer_chances(asked, heard))
 
     def draw_answers(self, asked: Questions, rng: Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
         """Its own answers, overwritten by the copied ones."""
@@ -171,8 +170,7 @@ class TieProne(Judge):
     def p_tie(self, asked: Questions) -> FloatArray:
         """The (n,) probabilities of a tie, written so that a large gap does not overflow."""
         half = np.exp(-0.5 * self.scale * np.abs(asked.gap))
-        tied: FloatArray = self.nu * half / (self.nu * half + 1.0 + half**2)
-        return tied
+        return np.asarray(self.nu * half / (self.nu * half + 1.0 + half**2))
 
     def answer_chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
         """P(tie) first, the wrapped judge's chances on the rest; what it skips stays skipped."""

@@ -23,7 +23,7 @@ from voirdire.fit.verb import fit
 from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.specs import load_model
-from voirdire.simulate.judges import Judge
+from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.panel import JUDGES, judge_from_spec
 from voirdire.simulate.questions import UNANSWERED, Questions
 from voirdire.tables.counts import Votes

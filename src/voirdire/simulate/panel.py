@@ -12,8 +12,12 @@ import numpy as np
 
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import build_setting, suggest_words
-from voirdire.simulate import judges
-from voirdire.simulate.judges import Judge
+from voirdire.simulate.judges.accuracy import Accuracy, Adversarial
+from voirdire.simulate.judges.base import Judge
+from voirdire.simulate.judges.coins import BradleyTerry, Discrimination, OneCoin, TwoCoin
+from voirdire.simulate.judges.mixed import Copycat, Drifting, Lazy, TieProne
+from voirdire.simulate.judges.perception import CriterionBlind, Halo, VerbosityBiased
+from voirdire.simulate.judges.position import AlwaysFirst, AlwaysSecond, Random
 from voirdire.simulate.presentation import Comparisons, Sheet
 from voirdire.simulate.questions import FIRST, SECOND, FloatArray
 
@@ -24,22 +28,8 @@ if TYPE_CHECKING:
 JUDGES: dict[str, type[Judge]] = {
     cls.kind: cls
     for cls in (
-        judges.Accuracy,
-        judges.BradleyTerry,
-        judges.OneCoin,
-        judges.TwoCoin,
-        judges.Discrimination,
-        judges.Random,
-        judges.AlwaysFirst,
-        judges.AlwaysSecond,
-        judges.Adversarial,
-        judges.Lazy,
-        judges.Copycat,
-        judges.CriterionBlind,
-        judges.Halo,
-        judges.VerbosityBiased,
-        judges.Drifting,
-        judges.TieProne,
+        *(Accuracy, BradleyTerry, OneCoin, TwoCoin, Discrimination, Random, AlwaysFirst, AlwaysSecond),
+        *(Adversarial, Lazy, Copycat, CriterionBlind, Halo, VerbosityBiased, Drifting, TieProne),
     )
 }
 
@@ -168,7 +158,7 @@ def answering_order(panel: Mapping[str, Judge]) -> list[str]:
 
     Examples
     --------
-    >>> from voirdire.simulate.judges import Copycat, Random
+    >>> from voirdire.simulate import Copycat, Random
     >>> answering_order({"b": Copycat("a"), "a": Random()})
     ['a', 'b']
     """

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.simulate.designs import Design
+from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import all_pairs
 from voirdire.simulate.questions import (
     UNANSWERED,
@@ -69,7 +69,7 @@ def build_comparisons(design: Design, truth: Truth, pairs: IntArray) -> Comparis
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.designs import AllPairs
+    >>> from voirdire.simulate import AllPairs
     >>> truth = Truth(("a", "b", "c"), ("x", "y"), np.eye(2, 3), np.zeros(2), np.zeros(3))
     >>> asked = build_comparisons(AllPairs(order="swap"), truth, AllPairs().compared_pairs(3, np.random.default_rng(0)))
     >>> asked.of_items, len(asked.first)

@@ -12,9 +12,10 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.settings import Checked
-from voirdire.simulate.designs import Design, design_from_spec
+from voirdire.simulate.designs import design_from_spec
+from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import item_names
-from voirdire.simulate.judges import Judge
+from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
 

@@ -170,14 +170,10 @@ class Preferences:
 
     def win_rate_tasks(self, name: str, judges: Sequence[str]) -> list[Task]:
         """Win rates of each item by some judges."""
-        assert self.ratings.pairs is not None
         found = []
         for judge in judges:
             at = self.ratings.judges.index(judge)
-            for place, item in enumerate(self.ratings.items):
-                first, second = (self.ratings.pairs == place).T
-                if not (first | second).any():
-                    continue
+            for item, first, second in self.ratings.sides():
                 used = (first | second) & ~np.isnan(self.share[:, at])
                 share = np.where(used, np.where(first, self.share[:, at], 1 - self.share[:, at]), 0.0)
                 more = np.where(first[:, None], 1.0, -1.0) * np.where(used[:, None], self.more[:, at], 0.0)

@@ -5,7 +5,7 @@ Mean scores whose ties stay ties.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -152,6 +152,14 @@ class Ratings:
             pairs=None if self.pairs is None else self.pairs[units],
             ranks=None if self.ranks is None else tuple(self.ranks[u] for u in np.flatnonzero(units)),
         )
+
+    def sides(self) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
+        """Of each item that is in a pair its name, where it is the first and where the second; shape (units,)."""
+        assert self.pairs is not None
+        for place, item in enumerate(self.items):
+            first, second = (self.pairs == place).T
+            if (first | second).any():
+                yield item, first, second
 
     def flipped(self) -> Ratings:
         """The same answers with the levels in reverse: votes on pairs whose items have changed places."""

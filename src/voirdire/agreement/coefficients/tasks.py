@@ -212,18 +212,15 @@ def _tasks_against(ratings: Ratings, measures: Sequence[Measure], against: str) 
 
 def _win_rates(name: str, ratings: Ratings) -> list[Task]:
     """Win rates of each item by each judge."""
-    assert ratings.pairs is not None
     last = len(ratings.levels) - 1
     tasks = []
     for judge in ratings.judges:
         answers = ratings.select([judge])
         codes = answers.codes[:, 0]
-        for place, item in enumerate(ratings.items):
-            first, second = (ratings.pairs == place).T
+        for item, first, second in ratings.sides():
             won = (first & (codes == 0)) | (second & (codes == last))
             lost = (first & (codes == last)) | (second & (codes == 0))
             tied = (first | second) & (codes > 0) & (codes < last)
-            if (first | second).any():
-                statistic = win_rate(won, lost, tied, WIN_RATES[name])
-                tasks.append(Task(name, (judge,), statistic, answers, level=item))
+            statistic = win_rate(won, lost, tied, WIN_RATES[name])
+            tasks.append(Task(name, (judge,), statistic, answers, level=item))
     return tasks

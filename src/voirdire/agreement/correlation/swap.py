@@ -12,10 +12,8 @@ import numpy as np
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import Average, Level, average_contexts, context_values
 from voirdire.agreement.correlation.rowwise import rowwise_coefficient
-from voirdire.agreement.engine.draws import chunk_sizes
-from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, permutation_p
+from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, swap_p_value
 from voirdire.agreement.engine.statistic import FloatArray, ratio_or_nan
-from voirdire.typing import Bools
 
 
 def swap_test_p_value(
@@ -60,22 +58,16 @@ def swap_test_p_value(
     """
     check_permutations(permutations)
     both = np.stack([_standard_scores(a), _standard_scores(b)])
-    rng = np.random.default_rng(seed)
 
-    def swapped_difference(swapped: Bools) -> FloatArray:
+    def swapped_difference(swapped: FloatArray) -> FloatArray:
         first, second = (
-            _coefficient_of_rows(name, grid, np.where(swapped, one, other), human, level, average)
+            _coefficient_of_rows(name, grid, np.where(swapped > 0, one, other), human, level, average)
             for one, other in (both[::-1], both)
         )
         return first - second
 
-    width = len(a) if level == "pooled" else 4 * len(a)
-    null = [
-        swapped_difference(rng.integers(0, 2, (rows, len(a))).astype(bool))
-        for rows in chunk_sizes(permutations, 4 * width)
-    ]
-    observed = float(swapped_difference(np.zeros((1, len(a)), bool))[0])
-    return permutation_p(observed, np.concatenate(null))
+    width = 4 * len(a) * (1 if level == "pooled" else 4)
+    return swap_p_value(swapped_difference, len(a), permutations, seed, width)
 
 
 def _standard_scores(x: FloatArray) -> FloatArray:

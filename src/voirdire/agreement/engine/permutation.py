@@ -8,7 +8,7 @@ Two statistics compared on the same resamples, and p-values of many comparisons.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -200,13 +200,28 @@ def swap_test(
         moved = total + swapped @ change
         return a.kernel(moved) - b.kernel(both - moved)
 
-    units = len(change)
+    return swap_p_value(difference_after_swap, len(change), permutations, seed)
+
+
+def swap_p_value(
+    difference: Callable[[FloatArray], FloatArray], units: int, permutations: int, seed: int, width: int = 0
+) -> float:
+    """Two-sided p-value of a difference whose sides are swapped in some units at random.
+
+    Parameters
+    ----------
+    difference : callable
+        From units that are swapped, 1 or 0 of shape (r, units), to differences (r,).
+    units, permutations, seed : int
+    width : int
+        How many numbers a rearrangement needs; as many as there are units if it is not given.
+    """
     rng = np.random.default_rng(seed)
     null = [
-        difference_after_swap(rng.integers(0, 2, (rows, units)).astype(np.float64))
-        for rows in chunk_sizes(permutations, units)
+        difference(rng.integers(0, 2, (rows, units)).astype(np.float64))
+        for rows in chunk_sizes(permutations, width or units)
     ]
-    return permutation_p(float(difference_after_swap(np.zeros((1, units)))[0]), np.concatenate(null))
+    return permutation_p(float(difference(np.zeros((1, units)))[0]), np.concatenate(null))
 
 
 def check_permutations(permutations: int) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.engine.combine import mean_statistic
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, mean_over_units
@@ -78,11 +78,10 @@ def run_deviation(
     deviations = _deviations_over_runs(scores, ddof)
     if np.isnan(deviations).all():
         raise InputError("no judge scored an item more than once; add the scores of further runs")
-    rows: list[Row] = []
+    tasks = []
     for place, judge in enumerate(scores.judges):
         parts = [mean_over_units(~np.isnan(one), one) for one in deviations[place]]
         why = f"undefined: {judge!r} scored no item more than once"
-        tasks = []
         for number, (name, part) in enumerate(zip(scores.criteria, parts, strict=True)):
             shown = Ratings((judge,), NO_CODES, (), criterion=name if scores.has_criteria else None)
             once = _count_single_runs(scores, place, number)
@@ -91,8 +90,7 @@ def run_deviation(
         if len(parts) > 1:
             shown = Ratings((judge,), NO_CODES, ())
             tasks.append(Task("run_deviation", (judge,), mean_statistic(parts), shown, MEAN, why))
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+    return result_frame(result_rows(tasks, how))
 
 
 def _deviations_over_runs(scores: Scores, ddof: int) -> FloatArray:
@@ -162,9 +160,8 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
     first = np.unique(cell, return_index=True)[1]
     several = number > 1
     differ = np.where(several, 1 - alike / np.maximum(number * (number - 1), 1), 0.0)
-    rows: list[Row] = []
+    tasks = []
     for place, name in enumerate(read.judges):
-        tasks = []
         for at, of in enumerate(read.criteria):
             mine = (judge[first] == place) & (criterion[first] == at)
             shown = Ratings((name,), NO_CODES, (), criterion=of if read.has_criteria else None)
@@ -173,5 +170,4 @@ def run_to_run(table: object, **settings: Unpack[Settings]) -> pd.DataFrame:
             why = f"undefined: {name!r} answered nothing more than once"
             statistic = mean_over_units(several[mine], differ[mine])
             tasks.append(Task("flip_rate", (name,), statistic, shown, None, why, note))
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+    return result_frame(result_rows(tasks, how))

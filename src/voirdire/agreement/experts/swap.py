@@ -17,7 +17,7 @@ import numpy as np
 from voirdire.agreement.coefficients.majority import add_reference_column, add_tie_level
 from voirdire.agreement.coefficients.match import ratings_by_criterion
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
-from voirdire.agreement.coefficients.rows import Row, Task, result_frame, result_rows
+from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import share_statistic
@@ -79,9 +79,8 @@ def swap_consistency(
     chosen = _choose_judges(votes, experts, judges)
     combined = ratings_by_criterion(votes, repeats="majority", orientation="name")
     shown = [_ratings_in_order(votes, alphabetical) for alphabetical in (True, False)]
-    rows: list[Row] = []
+    tasks: list[Task] = []
     for number, ratings in enumerate(combined):
-        tasks: list[Task] = []
         ratings = replace(add_tie_level(ratings), notes={})
         tie = ratings.levels.index(ratings.tie or "tie") if ratings.tie in ratings.levels else -1
         one, two = (_align_codes(add_tie_level(orders[number]), ratings) for orders in shown)
@@ -101,8 +100,7 @@ def swap_consistency(
                 pair = replace(ratings, judges=(judge, column), codes=codes)
                 rate = agreement_rate(pair)
                 tasks.append(Task("agreement_rate", (judge, column), rate, ratings, level, NO_PAIR))
-        rows += result_rows(tasks, how)
-    return result_frame(rows)
+    return result_frame(result_rows(tasks, how))
 
 
 def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:

@@ -157,16 +157,14 @@ def _mean_score_tasks(
 def _win_rates(
     measure: str, panel: Ratings, humans: Ratings, groups: IntArray | None
 ) -> Iterator[PoweredTask]:
-    assert panel.pairs is not None
     answered = panel.is_rated.any(axis=1)
-    for place, item in enumerate(panel.items):
-        side = panel.pairs == place
-        used = answered & side.any(axis=1)
+    for item, first, second in panel.sides():
+        used = answered & (first | second)
         if not used.any():
             continue
         # (counted, decided) of people, and of judges
         people, judges = (
-            _item_outcomes(codes[used], side[used, :1], len(panel.levels) - 1, WIN_RATES[measure])
+            _item_outcomes(codes[used], first[used, None], len(panel.levels) - 1, WIN_RATES[measure])
             for codes in (humans.codes, panel.codes)
         )
         rated = panel.is_rated[used]

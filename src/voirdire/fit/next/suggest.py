@@ -134,7 +134,7 @@ def next_comparisons(
     if evidence is None and about != "judges":
         targets = _target_pairs(problem, values, weights, about, linked=among is not None)
         unsure = targets.unsure
-        asked, expected, share = _select_by_moments(problem, values, weights, asked, targets, who, count)
+        asked, expected, share = _Look(problem, values, weights, who).select(asked, targets, count)
         chosen = np.arange(len(share))
         alone = expected_information(expected, unsure, weights)
         gain = alone * share
@@ -146,7 +146,7 @@ def next_comparisons(
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
             unsure = unknowns_from_codes(np.searchsorted(CLASSES, _judge_reliability(problem, values)))
-            asked = _narrow_questions(problem, values, weights, asked, unsure, who)
+            asked = _Look(problem, values, weights, who).narrow(asked, unsure)
             expected = answer_probabilities(problem, values, asked, who)
         batch = choose_by_entropy(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
         chosen, gain, left = batch.chosen, batch.gain, batch.left
@@ -280,71 +280,62 @@ def _judge_reliability(problem: VotesProblem, values: Values) -> Floats:
     return judge_values(problem, values)["reliability"]
 
 
-def _narrow_questions(
-    problem: VotesProblem, values: Values, weights: Floats, asked: Questions, unsure: Unknowns, who: str
-) -> Questions:
-    """The questions that tell most by a first look, with fewer draws."""
-    if len(asked.first) <= KEEP:
-        return asked
+@dataclass(frozen=True, eq=False)
+class _Look:
+    """Weighted draws of a fit, by which questions to somebody are looked at."""
 
-    def information(expected: Floats, some: Ints, share: Floats) -> Floats:
-        return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
+    problem: VotesProblem
+    values: Values
+    weights: Floats
+    who: str
 
-    worth = _first_look(problem, values, weights, asked, who, information)
-    return asked.select_questions(np.sort(np.argsort(-worth, kind="stable")[:KEEP]))
+    def worth(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
+        """Worth of each question for its cost by a few of the draws, some questions at a time.
 
+        ``of`` tells it from the answers expected, the places of these draws and their weights.
+        """
+        some = np.unique(np.linspace(0, len(self.weights) - 1, FIRST_LOOK).astype(int))
+        drawn = {name: value[some] for name, value in self.values.items()}
+        share = self.weights[some] / self.weights[some].sum()
+        found: list[Floats] = []
+        for start in range(0, len(asked.first), 4 * KEEP):
+            part = asked.select_questions(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
+            expected = answer_probabilities(self.problem, drawn, part, self.who)
+            found.append(of(expected, some, share) / part.cost)
+        return np.concatenate(found)
 
-def _first_look(
-    problem: VotesProblem,
-    values: Values,
-    weights: Floats,
-    asked: Questions,
-    who: str,
-    worth: Callable[[Floats, Ints, Floats], Floats],
-) -> Floats:
-    """Worth of each question for its cost by a few of the draws, some questions at a time.
+    def narrow(self, asked: Questions, unsure: Unknowns) -> Questions:
+        """The questions that tell most by a first look, with fewer draws."""
+        if len(asked.first) <= KEEP:
+            return asked
 
-    ``worth`` tells it from the answers expected, the places of these draws and their weights.
-    """
-    some = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
-    drawn = {name: value[some] for name, value in values.items()}
-    found: list[Floats] = []
-    for start in range(0, len(asked.first), 4 * KEEP):
-        part = asked.select_questions(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
-        expected = answer_probabilities(problem, drawn, part, who)
-        found.append(worth(expected, some, weights[some] / weights[some].sum()) / part.cost)
-    return np.concatenate(found)
+        def information(expected: Floats, some: Ints, share: Floats) -> Floats:
+            return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
 
+        worth = self.worth(asked, information)
+        return asked.select_questions(np.sort(np.argsort(-worth, kind="stable")[:KEEP]))
 
-def _select_by_moments(
-    problem: VotesProblem,
-    values: Values,
-    weights: Floats,
-    asked: Questions,
-    targets: _Targets,
-    who: str,
-    count: int,
-) -> tuple[Questions, Floats, Floats]:
-    """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
-    kinds = asked.kinds()
-    one = asked.select_questions(np.array([those[0] for those in kinds]))
-    if len(kinds) > KEEP:
+    def select(self, asked: Questions, targets: _Targets, count: int) -> tuple[Questions, Floats, Floats]:
+        """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
+        kinds = asked.kinds()
+        one = asked.select_questions(np.array([those[0] for those in kinds]))
+        if len(kinds) > KEEP:
 
-        def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
-            return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).worth
+            def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
+                return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).worth
 
-        worth = _first_look(problem, values, weights, one, who, pair_information)
-        kept = np.sort(np.argsort(-worth, kind="stable")[: max(KEEP, 2 * count)])
-        one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
-    expected = answer_probabilities(problem, values, one, who)
-    copies = np.array([len(those) for those in kinds])
-    moments = spread.weighted_moments(expected, targets.gaps, weights, targets.matters)
-    chosen, share = spread.choose_by_moments(moments, count, same=one.same, cost=one.cost, copies=copies)
-    taken, places = [0] * len(kinds), []
-    for kind in chosen:
-        places.append(kinds[kind][taken[kind]])
-        taken[kind] += 1
-    return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
+            worth = self.worth(one, pair_information)
+            kept = np.sort(np.argsort(-worth, kind="stable")[: max(KEEP, 2 * count)])
+            one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
+        expected = answer_probabilities(self.problem, self.values, one, self.who)
+        copies = np.array([len(those) for those in kinds])
+        moments = spread.weighted_moments(expected, targets.gaps, self.weights, targets.matters)
+        chosen, share = spread.choose_by_moments(moments, count, same=one.same, cost=one.cost, copies=copies)
+        taken, places = [0] * len(kinds), []
+        for kind in chosen:
+            places.append(kinds[kind][taken[kind]])
+            taken[kind] += 1
+        return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
 
 
 def _questions_frame(

@@ -119,7 +119,7 @@ class Drifting(Judge):
     Examples
     --------
     >>> import numpy as np
-    >>> from voirdire.simulate.judges import OneCoin
+    >>> from voirdire.simulate import OneCoin
     >>> from voirdire.simulate.questions import Questions
     >>> asked = Questions(np.full(3, 50.0), np.zeros(3), np.zeros(3), np.linspace(0, 1, 3), np.arange(3))
     >>> Drifting(OneCoin(0.9), OneCoin(0.5)).answer_chances(asked, {})[0]

@@ -32,6 +32,7 @@ from voirdire.errors import InputError
 from voirdire.kinds.kind import Entrants
 from voirdire.kinds.preference import Preference
 from voirdire.model.problem import TARGET
+from voirdire.tables.encode import level_positions
 from voirdire.tables.words import count_in_words
 from voirdire.typing import Floats, Ints
 
@@ -200,8 +201,7 @@ def decide(fit: Fit, prices: Mapping[str, float] | object | None = None, margin:
             "the probability of each pair"
         )
     entrants = fit.kind.board_entrants(fit.problem, fit.posterior, fit.prob)
-    code = {name: at for at, name in enumerate(entrants.names)}
-    order = np.array([code[row["item"]] for row in entrants.rows])
+    order = level_positions((row["item"] for row in entrants.rows), entrants.names)
     draws, rows = entrants.draws[:, order], entrants.rows
     if len(order) > MOST:
         kept = np.sort(np.argsort(-np.quantile(draws, 0.99, axis=0), kind="stable")[:MOST])

@@ -22,6 +22,7 @@ import numpy as np
 from voirdire.agreement.ppi.estimate import Sample, powered_estimate
 from voirdire.agreement.ppi.rows import FAR, FEW, standardised_prediction_difference
 from voirdire.decide.gate_pairs import Differences
+from voirdire.tables.encode import level_positions
 
 PLANNED = 100  # human answers at which the bounds are narrowest
 MOST = 1_000_000
@@ -108,11 +109,9 @@ def prediction_powered_difference(judged: Differences, said: Differences, alpha:
     >>> found.humans, found.low < found.value < found.high
     (60, True)
     """
-    place = {name: at for at, name in enumerate(judged.units)}
-    values = np.zeros(len(judged.units))
-    seen = np.zeros(len(values), dtype=bool)
-    for name, value in zip(said.units, said.values, strict=True):
-        values[place[name]], seen[place[name]] = value, True
+    place = level_positions(said.units, judged.units)
+    values, seen = np.zeros(len(judged.units)), np.zeros(len(judged.units), dtype=bool)
+    values[place], seen[place] = said.values, True
     # people and judges each on their own scale: predictions are of people's
     predicted = judged.values * (said.reach / judged.reach)
     sample = Sample.of_values(values, predicted, seen)

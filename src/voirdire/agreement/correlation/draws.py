@@ -21,6 +21,7 @@ from voirdire.agreement.engine.combine import JointStatistic, TwoWayStatistic
 from voirdire.agreement.engine.statistic import FloatArray, Statistic, WeightedStatistic
 from voirdire.errors import InputError, raise_problems
 from voirdire.infer.posterior import integrated_scores as integrated
+from voirdire.tables.encode import level_positions
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
 
@@ -173,8 +174,7 @@ def _draws_of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
                 known = values["strength"][:, fit.problem.criteria.index(grid.criterion)]
             else:
                 continue
-            place = {item: column for column, item in enumerate(fit.problem.items)}
-            columns = np.array([place.get(item, -1) for item in grid.items])
+            columns = level_positions(grid.items, fit.problem.items)
             found[name] = np.where(columns >= 0, known[:, columns], np.nan)
         return found
 
@@ -197,13 +197,12 @@ def _draws_of_table(draws: object, scores: Scores) -> Draws:
     unit, _, names = drawn.units(np.ones(drawn.rows, bool))
 
     def draws_for_grid(grid: Grid) -> dict[str, FloatArray]:
-        place = {item: row for row, item in enumerate(grid.items)}
         rows: NDArray[np.bool_] = np.ones(drawn.rows, bool)
         if grid.criterion is not None:
             if grid.criterion not in drawn.criteria:
                 return {}
             rows = drawn.criterion == drawn.criteria.index(grid.criterion)
-        item = np.array([place.get(name, -1) for name in names])[unit]
+        item = level_positions(names, grid.items)[unit]
         found = {}
         for number, judge in enumerate(drawn.judges):
             used = rows & (drawn.judge == number) & (item >= 0)

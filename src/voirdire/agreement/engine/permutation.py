@@ -95,31 +95,26 @@ def adjust(
     >>> adjust([0.01, 0.04, 0.03]).tolist(), adjust([0.01, 0.04, 0.03], "bh").round(3).tolist()
     ([0.03, 0.06, 0.06], [0.03, 0.04, 0.04])
     """
+    from statsmodels.stats.multitest import multipletests
+
     p = np.asarray(p_values, dtype=float)
     if method not in ("holm", "bh"):
         raise InputError(f"adjustment {method!r} is not known; give holm or bh")
     if np.any((p < 0) | (p > 1)):
         raise InputError("p-values must lie between 0 and 1")
-    adjusted = np.full(len(p), np.nan)
-    order = np.argsort(p, kind="stable")[: int((~np.isnan(p)).sum())]  # NaN is sorted last
-    rank = np.arange(len(order))
-    if method == "holm":
-        raised = np.maximum.accumulate(p[order] * (len(order) - rank))
-    else:
-        raised = np.minimum.accumulate((p[order] * (len(order) / (rank + 1)))[::-1])[::-1]
-    adjusted[order] = np.minimum(raised, 1.0)
+    adjusted, known = np.full(len(p), np.nan), ~np.isnan(p)
+    if known.any():
+        adjusted[known] = multipletests(p[known], method="holm" if method == "holm" else "fdr_bh")[1]
     return adjusted
 
-
-Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 PERMUTATIONS = 10_000
 # Values that differ by less are the same value with other rounding.
 _SAME = 1e-12
 
 
-def permutation_p(observed: float, null: FloatArray, alternative: Alternative = "two-sided") -> float:
-    """The p-value of an observed value among those of rearranged data.
+def permutation_p(observed: float, null: FloatArray) -> float:
+    """The two-sided p-value of an observed value among those of rearranged data.
 
     Parameters
     ----------
@@ -127,8 +122,6 @@ def permutation_p(observed: float, null: FloatArray, alternative: Alternative = 
         The value on the data.
     null : float array, shape (permutations,)
         Values on rearranged data; undefined ones are left out.
-    alternative : {"two-sided", "greater", "less"}
-        Which values are at least as extreme; two-sided compares absolute values.
 
     Returns
     -------
@@ -143,12 +136,7 @@ def permutation_p(observed: float, null: FloatArray, alternative: Alternative = 
     if np.isnan(observed):
         return float("nan")
     null = null[~np.isnan(null)]
-    if alternative == "two-sided":
-        extreme = np.abs(null) >= abs(observed) - _SAME
-    elif alternative in ("greater", "less"):
-        extreme = null >= observed - _SAME if alternative == "greater" else null <= observed + _SAME
-    else:
-        raise InputError(f"alternative {alternative!r} is not known; give two-sided, greater or less")
+    extreme = np.abs(null) >= abs(observed) - _SAME
     return float((extreme.sum() + 1) / (len(null) + 1))
 
 

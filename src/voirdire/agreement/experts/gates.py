@@ -27,6 +27,7 @@ from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError, raise_problems
 from voirdire.settings import PROB
+from voirdire.tables.encode import level_positions
 from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
@@ -126,13 +127,12 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) 
     raise_problems(problems)
     matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in ratings_by_criterion(scores)}
     units = sorted({unit for name in thresholds for unit in matched[name].units})
-    place = {unit: row for row, unit in enumerate(units)}
     rows: list[Row] = []
     for column, judge in enumerate(scores.judges):
         passed = np.full((len(units), len(thresholds)), np.nan)
         for number, (name, least) in enumerate(thresholds.items()):
             given = matched[name].numbers()[:, column]
-            rows_of = [place[unit] for unit in matched[name].units]
+            rows_of = level_positions(matched[name].units, units)
             passed[rows_of, number] = np.where(np.isnan(given), np.nan, given >= least)
             rows.append(_pass_rate_row(judge, name, passed[:, number], prob))
         if len(thresholds) > 1:

@@ -20,9 +20,10 @@ from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task, result_frame, result_rows
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
-from voirdire.agreement.engine.statistic import share_statistic
+from voirdire.agreement.engine.statistic import IntArray, share_statistic
 from voirdire.errors import raise_problems
 from voirdire.tables.counts import Votes
+from voirdire.tables.encode import level_positions
 from voirdire.tables.votes import read_votes
 
 if TYPE_CHECKING:
@@ -113,14 +114,12 @@ def _ratings_in_order(votes: Votes, alphabetical: bool) -> list[Ratings]:
     )
 
 
-def _align_codes(part: Ratings, whole: Ratings) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _align_codes(part: Ratings, whole: Ratings) -> IntArray:
     """The codes of a part of the votes at the units and levels of the whole."""
-    place = {unit: row for row, unit in enumerate(whole.units)}
-    codes = np.full(whole.codes.shape, -1)
-    recode = np.append([whole.levels.index(level) for level in part.levels], -1)
-    rows = [place[unit] for unit in part.units]
-    codes[rows] = recode[part.codes]
-    return codes.astype(np.int64)
+    codes = np.full(whole.codes.shape, -1, np.int64)
+    recode = np.append(level_positions(part.levels, whole.levels), -1)
+    codes[level_positions(part.units, whole.units)] = recode[part.codes]
+    return codes
 
 
 def _choose_judges(votes: Votes, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:

@@ -192,6 +192,7 @@ def mean_of_known(values: FloatArray) -> FloatArray:
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
+LEVEL = 0.05  # of false discoveries
 LEAST_UNITS = 30  # of a person who takes part, as in the paper
 
 
@@ -212,14 +213,7 @@ class AltTest:
     p_values: dict[str, float]
 
 
-def alt_test(
-    found: LeftOut,
-    people: Sequence[str],
-    *,
-    epsilon: float = 0.2,
-    q: float = 0.05,
-    least: int = LEAST_UNITS,
-) -> AltTest:
+def alt_test(found: LeftOut, people: Sequence[str], *, epsilon: float = 0.2) -> AltTest:
     """Run the test.
 
     Examples
@@ -235,14 +229,14 @@ def alt_test(
     p_values, advantages = {}, []
     for column, name in enumerate(people):
         there = ~np.isnan(found.person[:, column])
-        if there.sum() < least:
+        if there.sum() < LEAST_UNITS:
             continue
         judge, person = found.judge[there, column], found.person[there, column]
         p_values[name] = _p_value((person >= judge).astype(float) - (judge >= person), epsilon)
         advantages.append(float(np.mean(judge >= person)))
     if not p_values:
         return AltTest(float("nan"), float("nan"), {})
-    won = benjamini_yekutieli(np.array(list(p_values.values())), q)
+    won = benjamini_yekutieli(np.array(list(p_values.values())), LEVEL)
     return AltTest(won / len(p_values), float(np.mean(advantages)), p_values)
 
 

@@ -331,10 +331,8 @@ class _Look:
         copies = np.array([len(those) for those in kinds])
         moments = spread.weighted_moments(expected, targets.gaps, self.weights, targets.matters)
         chosen, share = spread.choose_by_moments(moments, count, same=one.same, cost=one.cost, copies=copies)
-        taken, places = [0] * len(kinds), []
-        for kind in chosen:
-            places.append(kinds[kind][taken[kind]])
-            taken[kind] += 1
+        copies_of = [iter(those) for those in kinds]
+        places = [next(copies_of[kind]) for kind in chosen]
         return asked.select_questions(np.array(places, np.int64)), expected[:, chosen], share
 
 

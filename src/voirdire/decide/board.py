@@ -100,12 +100,10 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     """Pairs (better, worse) whose votes leave no doubt by a t test over their witnesses, shape (pairs, 2)."""
     from scipy.special import stdtr
 
-    first, second = votes.first[votes.row_cell], votes.second[votes.row_cell]
-    net = np.select([votes.row_outcome == 0, votes.row_outcome == 1], [1.0, -1.0], 0.0)
-    net = np.where(first < second, net, -net)
-    size = len(votes.items)
-    turned = first > second
-    pair = np.minimum(first, second) * size + np.maximum(first, second)
+    low, high = votes.about[1:3]
+    net = np.select([votes.answers == low, votes.answers == high], [1.0, -1.0], 0.0)
+    size, turned = len(votes.items), votes.first[votes.row_cell] == high
+    pair = low * size + high
     witness = np.arange(votes.rows) if votes.row_context is None else votes.row_context
     keys, unit = np.unique(np.stack([pair, witness]), axis=1, return_inverse=True)
     total, answers = np.bincount(unit.ravel(), net), np.bincount(unit.ravel())

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.agreement.coefficients.concordance import concordance_index
-from voirdire.errors import InputError, raise_problems
+from voirdire.errors import InputError, gathered_problems, raise_problems
 from voirdire.fit.verb import fit
 from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.votes.kind import VOTES
@@ -189,10 +189,8 @@ def ranking_robustness(
     problems: list[str] = []
     wanted: list[Added] = []
     for text in add:
-        try:
+        with gathered_problems(problems):
             wanted.append(parse_added_judges(text))
-        except InputError as error:
-            problems += error.problems
     if not add:
         problems.append("nothing is added; name a kind of judge, such as 'position-first:1..20'")
     if replicates < 1:
@@ -230,13 +228,11 @@ def ranking_robustness(
 
 
 def _check_models(models: Sequence[str]) -> None:
-    problems = []
+    problems: list[str] = []
     for name in models:
-        try:
+        with gathered_problems(problems):
             if not VOTES.predicts_answers(load_model(name)):
                 problems.append(f"model {name} is not of votes; take crowd-bt-position, for example")
-        except InputError as error:
-            problems += error.problems
     raise_problems(problems)
 
 

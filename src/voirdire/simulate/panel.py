@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError, raise_problems
+from voirdire.errors import InputError, gathered_problems, raise_problems
 from voirdire.settings import build_setting, suggest_words
 from voirdire.simulate.judges.accuracy import Accuracy, Adversarial
 from voirdire.simulate.judges.base import Judge
@@ -91,10 +91,8 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
         members = list(panel.items())
     elif isinstance(panel, Sequence) and not isinstance(panel, str):
         for place, spec in enumerate(panel, start=1):
-            try:
+            with gathered_problems(problems):
                 members += _panel_members(spec, place)
-            except InputError as error:
-                problems += error.problems
     else:
         raise InputError(f"panel: {panel!r} is neither a mapping from names to judges nor a list of judges")
     if not members and not problems:
@@ -106,10 +104,8 @@ def panel_from_spec(panel: Mapping[str, Any] | Sequence[Any]) -> dict[str, Judge
         elif name in found:
             problems.append(f"panel: two judges are called {name!r}; give each its own name")
         else:
-            try:
+            with gathered_problems(problems):
                 found[name] = judge_from_spec(spec, f"judge {name!r}")
-            except InputError as error:
-                problems += error.problems
     problems = list(dict.fromkeys(problems)) or _copying_problems(found)
     raise_problems(problems)
     return found
@@ -141,10 +137,8 @@ def _copying_problems(panel: Mapping[str, Judge]) -> list[str]:
         if other not in panel
     ]
     if not problems:
-        try:
+        with gathered_problems(problems):
             answering_order(panel)
-        except InputError as error:
-            problems += error.problems
     return problems
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
-from voirdire.errors import InputError
-from voirdire.settings import Checked
+from voirdire.errors import InputError, gathered_problems
+from voirdire.settings import SIZE, Checked, is_whole
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import item_names
@@ -154,7 +153,7 @@ def read_setting(
 def _seed_integers(seed: Seed, problems: list[str]) -> tuple[int, ...]:
     """The seed as whole numbers."""
     words: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
-    if words and all(_is_whole(word, 0) for word in words):
+    if words and all(map(SIZE.holds, words)):
         return tuple(int(word) for word in words)
     problems.append(f"seed is {seed!r}; give a whole number of at least 0, or a list of them")
     return ()
@@ -165,11 +164,9 @@ Built = TypeVar("Built")
 
 def attempt_build(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
     """Build what a specification describes; None where it is wrong, which is reported."""
-    try:
+    with gathered_problems(problems):
         return make(spec)
-    except InputError as error:
-        problems += error.problems
-        return None
+    return None
 
 
 def _read_size(
@@ -178,7 +175,7 @@ def _read_size(
     """The number of items or criteria; 0 if it is not in order."""
     if size is None:
         size = default if given is None else given
-    if not _is_whole(size, least):
+    if not (is_whole(size) and size >= least):
         problems.append(f"{word} is {size!r}; give a whole number of at least {least}")
         return 0
     if size > LARGEST:
@@ -187,10 +184,6 @@ def _read_size(
     if given is not None and size != given:
         problems.append(f"{word} is {size}, but the given strengths have {given}; leave {word} out")
     return int(size)
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= least
 
 
 def _hash_name(name: str) -> tuple[int, ...]:

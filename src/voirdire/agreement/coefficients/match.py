@@ -83,6 +83,11 @@ def ratings_by_criterion(
     raise TypeError(f"{type(table).__name__} is no table of votes, scores, labels or rankings")
 
 
+def vote_outcomes(votes: Votes) -> IntArray:
+    """0 where the item first by name wins a vote, 1 for a tie, 2 where the other one wins; shape (rows,)."""
+    return np.select([votes.answers == -1, votes.answers == votes.about[1]], [1, 0], 2).astype(np.int64)
+
+
 ratings_by_criterion.register(Rankings)(ratings_from_rankings)
 
 
@@ -99,8 +104,7 @@ def _ratings_from_votes(
         raise InputError(f"orientation {orientation!r} is not known; give 'name' or 'both'")
     cell = votes.row_cell
     low, high = votes.about[1:3]
-    # 0 the lower item wins, 1 a tie, 2 the higher one wins.
-    answer = np.select([votes.answers == -1, votes.answers == low], [1, 0], 2)
+    answer = vote_outcomes(votes)
     context = np.zeros(votes.rows, np.int64) if votes.row_context is None else votes.row_context
     single = len(np.unique(low * len(votes.items) + high)) == 1
     names = (votes.items[low[0]], TIE, votes.items[high[0]]) if single else BY_NAME

@@ -32,7 +32,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.agreement.coefficients.match import BY_NAME, TIE
+from voirdire.agreement.coefficients.match import BY_NAME, TIE, vote_outcomes
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.agreement.engine.statistic import (
@@ -79,7 +79,7 @@ def ratings_per_vote(table: Any) -> list[Ratings] | None:
         return None
     cell = table.row_cell
     criterion, low, high = table.about
-    answer = np.select([table.answers == -1, table.answers == low], [1, 0], 2)
+    answer = vote_outcomes(table)
     found = []
     for number, name in enumerate(table.criteria):
         rows = criterion == number

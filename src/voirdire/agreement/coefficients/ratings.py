@@ -277,35 +277,29 @@ def ratings_from_matrix(
     >>> ratings_from_matrix([[1, 2], [5, None]]).values.tolist()
     [1.0, 2.0, 5.0]
     """
-    cells = [[None if _is_empty(cell) else cell for cell in row] for row in rows]
+    import pandas as pd
+
+    cells = [[None if pd.isna(cell) else cell for cell in row] for row in rows]  # type: ignore[call-overload]
     seen = {cell for row in cells for cell in row if cell is not None}
-    if levels is None:
-        levels = sorted(seen, key=lambda cell: (isinstance(cell, str), cell))
-        ordered = (not any(isinstance(one, str) for one in levels)) if ordered is None else ordered
-    ordered = True if ordered is None else ordered
-    unknown = [one for one in seen if one not in levels]
-    if unknown:
-        raise InputError(
-            [
-                f"answer {one!r} is not among the levels {known_names(list(map(str, levels)))}; add it or correct it"
-                for one in unknown
-            ]
-        )
-    index = {level: code for code, level in enumerate(levels)}
-    codes = [[-1 if cell is None else index[cell] for cell in row] for row in cells]
-    numeric = bool(levels) and not any(isinstance(one, str) for one in levels)
+    known = sorted(seen, key=lambda cell: (isinstance(cell, str), cell)) if levels is None else list(levels)
+    words = any(isinstance(one, str) for one in known)
+    names = tuple(map(str, known))
+    raise_problems(
+        [
+            f"answer {one!r} is not among the levels {known_names(names)}; add it or correct it"
+            for one in seen
+            if one not in known
+        ]
+    )
+    codes = [[-1 if cell is None else known.index(cell) for cell in row] for row in cells]
     width = len(rows[0]) if len(rows) else 0
     return Ratings(
         judges=tuple(judges) if judges is not None else tuple(str(j + 1) for j in range(width)),
         codes=np.array(codes, np.int64).reshape(len(rows), width),
-        levels=tuple(str(one) for one in levels),
-        values=np.array(levels, float) if numeric else None,
-        ordered=ordered,
+        levels=names,
+        values=np.array(known, float) if known and not words else None,
+        ordered=(levels is not None or not words) if ordered is None else ordered,
         contexts=None if contexts is None else np.asarray(contexts, np.int64),
         units=tuple(str(u + 1) for u in range(len(rows))),
         criterion=criterion,
     )
-
-
-def _is_empty(cell: object) -> bool:
-    return cell is None or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))

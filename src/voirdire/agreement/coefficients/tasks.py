@@ -17,7 +17,7 @@ from voirdire.agreement.coefficients.measures import (
 from voirdire.agreement.coefficients.preferences import DEGREES, HELD, Preferences, win_rate
 from voirdire.agreement.coefficients.ratings import Ratings, unknown_names
 from voirdire.agreement.coefficients.rows import Task
-from voirdire.errors import InputError, raise_problems
+from voirdire.errors import gathered_problems, raise_problems
 
 # Above these numbers all pairs of judges are not listed unless they are asked for.
 _MANY_JUDGES = 8
@@ -151,16 +151,11 @@ def _check_measures(matched: Sequence[Ratings], asked: list[str] | None, against
             if matched[0].tie is None:
                 problems.append(f"{name} counts votes on pairs, and these are not votes")
             continue
-        try:
+        with gathered_problems(problems):
             measure = find_measure(name, ranked=matched[0].ranks is not None)
-        except InputError as error:
-            problems += error.problems
-            continue
-        if measure.of == "panel" and against is not None:
-            problems.append(f"{name} is about a whole panel; leave out against")
-        problems += list(
-            dict.fromkeys(filter(None, (misfit_reason(measure, ratings) for ratings in matched)))
-        )[:1]
+            if measure.of == "panel" and against is not None:
+                problems.append(f"{name} is about a whole panel; leave out against")
+            problems += [*filter(None, (misfit_reason(measure, ratings) for ratings in matched))][:1]
     if not names:
         problems.append("measures is empty; name one, or leave it out for those that suit the table")
     raise_problems(problems)

@@ -94,8 +94,7 @@ def list_questions(problem: VotesProblem, values: Values, who: str, repeats: boo
     separate = problem.model.criteria == "separate"
     one, other = np.triu_indices(items, 1)
     if unconnected_pairs(problem):
-        low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
-        one, other = np.divmod(np.unique(low * items + high), items)
+        one, other = np.divmod(np.unique(pair_keys(votes, criteria=False)), items)
     criteria = np.arange(len(problem.criteria))
     if who == PERSON and separate and problem.anchors is not None and problem.anchors.overall:
         criteria = np.array([len(problem.criteria)])

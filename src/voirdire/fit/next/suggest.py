@@ -32,6 +32,7 @@ from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.graph import pair_keys
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -247,9 +248,7 @@ def _target_pairs(
         one, other = one[kept], other[kept]
         return _Targets(best, theta[:, one] - theta[:, other], matters[kept])
     if unconnected_pairs(problem):
-        votes = problem.votes
-        low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
-        one, other = np.divmod(np.unique(low * items + high), items)
+        one, other = np.divmod(np.unique(pair_keys(problem.votes, criteria=False)), items)
     elif linked:
         code = np.zeros(items, np.int64)
         for number, group in enumerate(groups):

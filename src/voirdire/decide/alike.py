@@ -58,8 +58,8 @@ class Alike:
     nearest: tuple[tuple[str, float], ...]
     copy_of: tuple[str | None, ...]
 
-    def panel(self, judges: Sequence[str]) -> dict[str, Any]:
-        """How many independent judges the panel is worth, and without each, as JSON has it."""
+    def panel_sizes(self, judges: Sequence[str]) -> dict[str, Any]:
+        """Numbers of independent judges that the panel is worth, whole and without each, as JSON has it."""
         rows = zip(judges, self.without, strict=True)
         without = [{"judge": name, "effective": size} for name, size in rows]
         return {"judges": len(judges), "effective": self.size, "without": without}

@@ -181,9 +181,14 @@ class VoteRows(AnswerRows):
     def about(self) -> dict[str, Strings]:
         """As in :class:`AnswerRows`: the criterion, both items by name, the context."""
         table = self.table
-        of = (("criterion", table.criteria), *((side, table.items) for side in ("first", "second")))
-        named = zip((*of, ("context", table.contexts)), table.about, strict=False)
-        return {one: np.array(names, dtype=str)[codes] for (one, names), codes in named}
+        names = {
+            "criterion": table.criteria,
+            "first": table.items,
+            "second": table.items,
+            "context": table.contexts,
+        }
+        known = zip(names.items(), table.about, strict=False)  # no context where there is none
+        return {one: np.array(of, dtype=str)[codes] for (one, of), codes in known}
 
     def levels(self, persons: AnswerRows | None) -> tuple[Any, ...]:
         """As in :class:`AnswerRows`."""

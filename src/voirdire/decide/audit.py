@@ -136,7 +136,7 @@ def audit(
         "prob": prob,
         "judges": cards,
         "needs": [{"measure": name, "needs": what} for name, what in needs.items()],
-        "panel": None if alike is None else alike.panel(answers.judges),
+        "panel": None if alike is None else alike.panel_sizes(answers.judges),
     }
 
 

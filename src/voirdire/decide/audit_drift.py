@@ -33,8 +33,8 @@ from voirdire.decide.audit_effects import (
     FEWEST,
     Effect,
     is_clear,
-    less_median,
     mean_effect,
+    subtract_median,
 )
 from voirdire.decide.unit_means import mean_by_code
 from voirdire.errors import InputError
@@ -176,11 +176,11 @@ def accuracy_over_time(table: Votes, answers: Answers, order: Floats, matters: f
             beside[judge] = True
         found.append(accuracy_change(answers.value[rows], p, order[rows], answers.unit[rows]))
     among = beside & answers.reference
-    centred = less_median(found, among, beside, shrunk=False)
+    centred = subtract_median(found, among, beside, shrunk=False)
     clear = np.array([is_clear(one, matters) for one in centred])
     if (among & ~clear).sum() < FEWEST_JUDGES:
         return centred
-    again = less_median(found, among & ~clear, beside, shrunk=False)
+    again = subtract_median(found, among & ~clear, beside, shrunk=False)
     return [one if odd else other for one, other, odd in zip(centred, again, clear, strict=True)]
 
 

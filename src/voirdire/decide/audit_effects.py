@@ -123,10 +123,10 @@ def _effects_beside_reference(
     if not centred:
         return found
     within = answers.reference & ~np.array(by_people)
-    return less_median(found, within, ~np.array(by_people))
+    return subtract_median(found, within, ~np.array(by_people))
 
 
-def less_median(
+def subtract_median(
     found: Sequence[Effect | None], among: Bools, beside: Bools, *, shrunk: bool = True
 ) -> list[Effect | None]:
     """Effects of judges ``beside`` each other less that of the median judge ``among`` them.

@@ -36,7 +36,7 @@ SMALL = 0.02  # of the range of answers that matters
 
 
 class _Words(NamedTuple):
-    """What an effect says above ``none`` and below it; where ``less`` is empty, below is no bias."""
+    """Words for an effect above ``none`` and for one below it; where ``less`` is empty, below is no bias."""
 
     more: str
     less: str = ""

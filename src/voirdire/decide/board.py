@@ -240,7 +240,7 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
         row |= {"difference": float(lead.mean()), "sd": float(lead.std(ddof=1))}
         row |= {"apart": bool(pairs.better[at, at + 1]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
-            gap = pairs.gap(at, at + 1)
+            gap = pairs.gap_between(at, at + 1)
             factor = None if is_about_people(fit) else information_growth_factor(*gap)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
@@ -248,7 +248,7 @@ def _neighbour_rows(fit: Fit, entrants: Entrants, decision: Decision) -> list[di
                 more = None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
                 row["more_contexts"] = more
         if not row["apart"] and is_about_people(fit):
-            found = people_needed_between(fit, (one, other), *pairs.gap(at, at + 1))
+            found = people_needed_between(fit, (one, other), *pairs.gap_between(at, at + 1))
             row["more_people"] = None if found is None else int(np.ceil(found))
         rows.append(row)
     return rows

@@ -266,7 +266,8 @@ def _answers_needed(
     there |= {"judges": len(fit.problem.judges)}
     if is_about_people(fit):
         needed = [
-            people_needed_between(fit, (names[leader], names[i]), *pairs.gap(leader, i)) for i in others
+            people_needed_between(fit, (names[leader], names[i]), *pairs.gap_between(leader, i))
+            for i in others
         ]
         people = None if None in needed else sum(ceil(one) for one in needed if one is not None)
         return [{"of": of, "more": None} for of in there] + [{"of": PEOPLE, "more": people}]
@@ -286,7 +287,7 @@ def _largest_factor(
     """
     worst = 1.0
     for i in others:
-        median, deviation, t = pairs.gap(leader, i)
+        median, deviation, t = pairs.gap_between(leader, i)
         pair = names[leader], names[i]
         stays = deviation_between_contexts(fit, entrants, pair, deviation) if of == "judges" else 0.0
         factor = information_growth_factor(median, deviation, t, stays)

@@ -55,7 +55,7 @@ class Pairs(NamedTuple):
     median: Floats
     deviation: Floats
 
-    def gap(self, one: int, other: int) -> tuple[float, float, float]:
+    def gap_between(self, one: int, other: int) -> tuple[float, float, float]:
         """Median and deviation of the difference of two items, and of how many deviations it takes."""
         return float(self.median[one, other]), float(self.deviation[one, other]), self.t
 

@@ -173,7 +173,7 @@ class Preferences:
         found = []
         for judge in judges:
             at = self.ratings.judges.index(judge)
-            for item, first, second in self.ratings.sides():
+            for item, first, second in self.ratings.item_sides():
                 used = (first | second) & ~np.isnan(self.share[:, at])
                 share = np.where(used, np.where(first, self.share[:, at], 1 - self.share[:, at]), 0.0)
                 more = np.where(first[:, None], 1.0, -1.0) * np.where(used[:, None], self.more[:, at], 0.0)

@@ -153,7 +153,7 @@ class Ratings:
             ranks=None if self.ranks is None else tuple(self.ranks[u] for u in np.flatnonzero(units)),
         )
 
-    def sides(self) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
+    def item_sides(self) -> Iterator[tuple[str, NDArray[np.bool_], NDArray[np.bool_]]]:
         """Of each item that is in a pair its name, where it is the first and where the second; shape (units,)."""
         assert self.pairs is not None
         for place, item in enumerate(self.items):

@@ -212,7 +212,7 @@ def _win_rates(name: str, ratings: Ratings) -> list[Task]:
     for judge in ratings.judges:
         answers = ratings.select([judge])
         codes = answers.codes[:, 0]
-        for item, first, second in ratings.sides():
+        for item, first, second in ratings.item_sides():
             won = (first & (codes == 0)) | (second & (codes == last))
             lost = (first & (codes == last)) | (second & (codes == 0))
             tied = (first | second) & (codes > 0) & (codes < last)

@@ -158,7 +158,7 @@ def _win_rates(
     measure: str, panel: Ratings, humans: Ratings, groups: IntArray | None
 ) -> Iterator[PoweredTask]:
     answered = panel.is_rated.any(axis=1)
-    for item, first, second in panel.sides():
+    for item, first, second in panel.item_sides():
         used = answered & (first | second)
         if not used.any():
             continue
@@ -180,7 +180,7 @@ def _win_rates(
 def _item_outcomes(
     codes: IntArray, first: NDArray[np.bool_], last: int, ties: str
 ) -> tuple[FloatArray, FloatArray]:
-    """What counts for the item that is first (or not) of its pair, and 1 where it counts; shape of the codes each."""
+    """Wins of the item that is first (or not) of its pair, and 1 where an answer counts; shape of the codes each."""
     won, lost = (np.asarray(codes == np.where(first, *ends), float) for ends in ((0, last), (last, 0)))
     tied = ((codes > 0) & (codes < last)).astype(float)
     decided = won + lost if ties == "left out" else won + lost + tied

@@ -155,7 +155,7 @@ def may_replace(
 
 
 class _Settings(NamedTuple):
-    """How much worse than people a judge may be, what people's agreement is known to be, and the test's epsilon."""
+    """Settings: the margin, what people's agreement is known to be, the epsilon of the test, and coverage."""
 
     margin: float
     bar: float | None

@@ -135,7 +135,7 @@ def next_comparisons(
     if evidence is None and about != "judges":
         targets = _target_pairs(problem, values, weights, about, linked=among is not None)
         unsure = targets.unsure
-        asked, expected, share = _Look(problem, values, weights, who).select(asked, targets, count)
+        asked, expected, share = _Look(problem, values, weights, who).select_by_moments(asked, targets, count)
         chosen = np.arange(len(share))
         alone = expected_information(expected, unsure, weights)
         gain = alone * share
@@ -147,7 +147,7 @@ def next_comparisons(
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
             unsure = unknowns_from_codes(np.searchsorted(CLASSES, _judge_reliability(problem, values)))
-            asked = _Look(problem, values, weights, who).narrow(asked, unsure)
+            asked = _Look(problem, values, weights, who).narrow_questions(asked, unsure)
             expected = answer_probabilities(problem, values, asked, who)
         batch = choose_by_entropy(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
         chosen, gain, left = batch.chosen, batch.gain, batch.left
@@ -288,7 +288,7 @@ class _Look:
     weights: Floats
     who: str
 
-    def worth(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
+    def first_look(self, asked: Questions, of: Callable[[Floats, Ints, Floats], Floats]) -> Floats:
         """Worth of each question for its cost by a few of the draws, some questions at a time.
 
         ``of`` tells it from the answers expected, the places of these draws and their weights.
@@ -303,7 +303,7 @@ class _Look:
             found.append(of(expected, some, share) / part.cost)
         return np.concatenate(found)
 
-    def narrow(self, asked: Questions, unsure: Unknowns) -> Questions:
+    def narrow_questions(self, asked: Questions, unsure: Unknowns) -> Questions:
         """The questions that tell most by a first look, with fewer draws."""
         if len(asked.first) <= KEEP:
             return asked
@@ -311,10 +311,12 @@ class _Look:
         def information(expected: Floats, some: Ints, share: Floats) -> Floats:
             return expected_information(expected, Unknowns(unsure.hot[some], unsure.starts), share)
 
-        worth = self.worth(asked, information)
+        worth = self.first_look(asked, information)
         return asked.select_questions(np.sort(np.argsort(-worth, kind="stable")[:KEEP]))
 
-    def select(self, asked: Questions, targets: _Targets, count: int) -> tuple[Questions, Floats, Floats]:
+    def select_by_moments(
+        self, asked: Questions, targets: _Targets, count: int
+    ) -> tuple[Questions, Floats, Floats]:
         """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
         kinds = asked.kinds()
         one = asked.select_questions(np.array([those[0] for those in kinds]))
@@ -323,7 +325,7 @@ class _Look:
             def pair_information(expected: Floats, some: Ints, share: Floats) -> Floats:
                 return spread.weighted_moments(expected, targets.gaps[some], share, targets.matters).worth
 
-            worth = self.worth(one, pair_information)
+            worth = self.first_look(one, pair_information)
             kept = np.sort(np.argsort(-worth, kind="stable")[: max(KEEP, 2 * count)])
             one, kinds = one.select_questions(kept), [kinds[place] for place in kept]
         expected = answer_probabilities(self.problem, self.values, one, self.who)

@@ -99,12 +99,16 @@ class Escalation:
         """As plain Python, as ``voirdire escalate --json``."""
         part = {} if self.part is None else self.part._asdict()
         return {
-            **{name: getattr(self, name) for name in ("error", "prob", "possible", "needed", "cost")},
+            "error": self.error,
+            "prob": self.prob,
             **self.counts,
             "threshold": part.get("threshold"),
             "checked": part.get("known", 0),
             "wrong": part.get("wrong", 0),
             "of_people": self.known,
+            "possible": self.possible,
+            "needed": self.needed,
+            "cost": self.cost,
             "notes": list(self.notes),
             "items": to_records(self.columns),
         }

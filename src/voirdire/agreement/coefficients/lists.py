@@ -94,13 +94,11 @@ def ratings_from_rankings(
 
 def _ranks_by_ranking(table: Rankings, rows: np.ndarray, items: np.ndarray) -> FloatArray:
     """Mid-ranks of all items in each ranking of one judge, shape (rankings, items); NaN for items left out."""
-    from scipy.stats import rankdata
+    import pandas as pd
 
-    which = np.unique(table.ranking[rows])
+    which, place = np.unique(table.ranking[rows], return_inverse=True)
     found = np.full((len(which), len(items)), np.nan)
-    for place, ranking in enumerate(which):
-        own = rows[table.ranking[rows] == ranking]
-        found[place, np.searchsorted(items, table.item[own])] = rankdata(table.rank[own])
+    found[place, np.searchsorted(items, table.item[rows])] = pd.Series(table.rank[rows]).groupby(place).rank()
     return found
 
 

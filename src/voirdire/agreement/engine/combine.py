@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -37,21 +37,25 @@ def mean_statistic(statistics: Sequence[Statistic]) -> Statistic:
     >>> mean_statistic([total, total]).values(np.ones((1, 2))).tolist()
     [5.0]
     """
+    return _combine_values(statistics, lambda *parts: np.mean(parts, axis=0))
+
+
+def _combine_values(statistics: Sequence[Statistic], function: Callable[..., Any]) -> Statistic:
+    """A function of the values of several statistics on the same resample."""
     counted = [one for one in statistics if isinstance(one, CountStatistic)]
     if len(counted) < len(statistics):
-        support = np.any([one.support for one in statistics], axis=0)
         return WeightedStatistic(
-            support,
-            lambda w: np.mean([one.values(w) for one in statistics], axis=0),
+            np.any([one.support for one in statistics], axis=0),
+            lambda weights: np.asarray(function(*(one.values(weights) for one in statistics))),
             sum(one.row_size for one in statistics),
         )
     ends = np.cumsum([0, *(one.row_size for one in counted)])
 
-    def mean_of_kernels(t: FloatArray) -> FloatArray:
+    def function_of_kernels(t: FloatArray) -> FloatArray:
         parts = [one.kernel(t[..., ends[place] : ends[place + 1]]) for place, one in enumerate(counted)]
-        return np.asarray(np.mean(parts, axis=0))
+        return np.asarray(function(*parts))
 
-    return CountStatistic(np.hstack([one.features for one in counted]), mean_of_kernels)
+    return CountStatistic(np.hstack([one.features for one in counted]), function_of_kernels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,15 +170,7 @@ def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -
         raise ValueError(
             f"a paired difference needs the same units; these have {len(a.support)} and {len(b.support)}"
         )
-    if isinstance(a, CountStatistic) and isinstance(b, CountStatistic):
-        split, first, second = a.row_size, a.kernel, b.kernel
-        return CountStatistic(
-            np.hstack([a.features, b.features]), lambda t: first(t[..., :split]) - second(t[..., split:])
-        )
-    one, two = a, b
-    return WeightedStatistic(
-        a.support | b.support, lambda w: one.values(w) - two.values(w), a.row_size + b.row_size
-    )
+    return _combine_values([a, b], np.subtract)
 
 
 def _difference_of_panels(a: TwoWayStatistic, b: TwoWayStatistic) -> TwoWayStatistic:

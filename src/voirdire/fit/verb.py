@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import describe_anchors, infer_with_human, split_target_answers
 from voirdire.fit.likelihood import maximise_likelihood
@@ -347,8 +347,7 @@ def _check_request(how: Method, prob: float, over: str) -> None:
             f"prob {prob}: {how.size:,} draws do not tell where its intervals end; take a smaller one, or "
             f"{more}{least:,} draws in all at the least"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     if how.device == "gpu":
         find_gpu()  # before a mode is searched for in vain
 

@@ -32,13 +32,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.infer.kernel.fused import FusedAnswers, fused_answers, has_kernel
-from voirdire.infer.kernel.library import kernel_library
+from voirdire.infer.kernel.library import Structure, kernel_library
 from voirdire.infer.kernel.mapped import Mapped, Paths
 from voirdire.infer.kernel.priors import Priors
-from voirdire.infer.kernel.rescaled import Nests, kernel_nest_input
+from voirdire.infer.kernel.rescaled import apply_steps_by_kernel, kernel_nest_input
+from voirdire.infer.nested.cost import TRIES
 from voirdire.infer.nested.exchange import Nest, find_nests
 from voirdire.infer.nested.hamiltonian import Place, follow_path
 from voirdire.infer.nested.marginal import marginal_gradient
+from voirdire.infer.nested.rescaling import apply_steps, draw_steps
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.skewness import Bent, Skewness, no_skewness
 from voirdire.infer.nested.whitening import Whitening
@@ -149,6 +151,30 @@ class Coordinates:
         z, momentum, slope, value = self._kernel_paths.follow_path(here.z, momentum, here.slope, steps, step)
         return Place(z, value, slope), momentum
 
+    def rescale_chains(
+        self, z: Floats, rng: np.random.Generator, tries: int = TRIES, *, exchanging: bool = True
+    ) -> Floats:
+        """Points of chains, (chains, size), after ``tries`` steps of spreads and means of half, or exchanges if any.
+
+        Draws from the posterior stay draws from it (:mod:`.rescaling`).
+        """
+        if not len(self.root):
+            return z
+        steps = draw_steps(self, len(z), tries, rng, exchanging=exchanging)
+        with np.errstate(all="ignore"):  # what is not finite is not accepted
+            x, hyper = self.to_values(z)
+            log = self.log_density(x, hyper)
+            if self.fused is None:
+                there, moved = apply_steps(self, steps, x.copy(), hyper.copy(), log)
+            else:
+                there, moved = apply_steps_by_kernel(
+                    self.fused, self.priors, self.kernel_nests, steps, x, hyper, log
+                )
+            gone = (moved != hyper).any(axis=1)
+            out = z.copy()
+            out[gone] = self.from_values(there[gone], moved[gone])
+        return out
+
     @cached_property
     def _kernel_paths(self) -> Paths | None:
         products = self._factor_whitening.products
@@ -200,7 +226,7 @@ class Coordinates:
         return find_nests(self.nested.model, self.nested.found)
 
     @cached_property
-    def kernel_nests(self) -> tuple[Any, Nests, dict[str, Any]]:
+    def kernel_nests(self) -> tuple[Any, Structure]:
         """:attr:`parent_child_nests` as the kernel has them; see :func:`.kernel_nest_input`."""
         return kernel_nest_input(self.nested.model, self.parent_child_nests)
 

@@ -35,16 +35,10 @@ class Priors:
         """The field as the kernel has it."""
         model = self.model
         given = model.group_priors(np.zeros(len(model.hypers)))
-        rates, middle, sd = np.array([one[1:] for one in model.hypers]).reshape(-1, 3).T
-        normal = sd > 0
-        of_hypers = np.where(
-            normal,
-            -np.log(np.where(normal, sd, 1.0)) - 0.5 * math.log(2.0 * math.pi),
-            np.log(np.where(normal, 1.0, rates)),
-        )
+        rates, middle, sd = model.hyper_numbers
         division = model.division
         part = np.zeros(0, np.int32) if division is None else division.at.astype(np.int32)
-        constant = float(of_hypers.sum()) - 0.5 * math.log(2.0 * math.pi) * model.size
+        constant = model.hyper_constant - 0.5 * math.log(2.0 * math.pi) * model.size
         numbers = {"held": 0.0, "others": 0.0, "beyond": 0.0, "constant": constant}
         if division is not None:
             count = len(part) + len(division.held)

@@ -173,7 +173,7 @@ def _draw_prior(model: Field, hyper: Floats, at: Ints, rng: np.random.Generator)
     here = model.group_priors(hyper)
     middle, width = (model.expand_group_values(part)[:, at] for part in (here.mean, np.exp(here.log_spread)))
     share = np.repeat([group.reversed for group in model.groups], model.sizes)[at]
-    x = middle + width * rng.standard_normal(middle.shape)
+    x: Floats = middle + width * rng.standard_normal(middle.shape)
     left = np.broadcast_to(share != PLAIN, x.shape)
     most = np.maximum(share, 1.0 - share)
     for _ in range(TRIES):

@@ -13,6 +13,7 @@ import numpy as np
 from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.division import Division
 from voirdire.infer.nested.pattern import Pattern
+from voirdire.model.terms.arrays import Array, log_normal_cdf
 from voirdire.typing import Bools, Floats, Ints
 
 STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
@@ -223,7 +224,7 @@ class Field:
 
     def prior(self, x: Floats, hyper: Floats) -> Prior:
         """Prior of the latent values, shape (..., size), given the logarithms of spreads and means, (..., hypers)."""
-        log_t, m, _ = self._value_scales(hyper)
+        log_t, m = self._value_scales(hyper)
         precision = np.exp(-2.0 * log_t)
         z = (x - m) * np.exp(-log_t)
         log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
@@ -249,7 +250,7 @@ class Field:
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
-        log_t, m, _ = self._value_scales(hyper)
+        log_t, m = self._value_scales(hyper)
         inverse = np.exp(-log_t)
         z = (x - m) * inverse
         log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
@@ -269,15 +270,16 @@ class Field:
         """Values whose prior is skewed."""
         return np.flatnonzero(self._prior_parameters[4] != PLAIN)
 
+    @cached_property
+    def _skewed_groups(self) -> tuple[Ints, Floats]:
+        """Group of each value whose prior is skewed, and the share of it that is reversed."""
+        of = np.repeat(np.arange(len(self.groups)), self.sizes)[self.skewed_values]
+        return of, self._prior_parameters[4][self.skewed_values]
+
     def skew_effect(self, x: Floats, hyper: Floats) -> Skew:
         """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
-        here = self.group_priors(hyper)
-        of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed_values]
-        log_t, m, share = (
-            here.log_spread[..., of],
-            here.mean[..., of],
-            self._prior_parameters[4][self.skewed_values],
-        )
+        here, (of, share) = self.group_priors(hyper), self._skewed_groups
+        log_t, m = here.log_spread[..., of], here.mean[..., of]
         variance = np.exp(2.0 * log_t)
         root = np.sqrt(1.0 + variance)
         own, of_x = _skew_weight(x, share)
@@ -291,22 +293,22 @@ class Field:
         each = np.arange(len(self.hypers))
         return (spread_at[:, None] == each).astype(float), (mean_at[:, None] == each).astype(float)
 
-    def group_priors(self, hyper: Floats) -> GroupPriors:
+    def group_priors(self, hyper: Array, xp: Any = np) -> GroupPriors:
         """Spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
         spread_at, log_spread, mean_at, mean = self._group_prior_parameters
-        padded = np.concatenate([hyper, np.zeros((*hyper.shape[:-1], 1))], axis=-1)
+        padded = _pad_last(hyper, xp)
         return GroupPriors(
             spread_at,
             mean_at,
-            np.where(spread_at >= 0, padded[..., spread_at], log_spread),
-            np.where(mean_at >= 0, np.exp(padded[..., mean_at]), mean),
+            xp.where(spread_at >= 0, padded[..., spread_at], log_spread),
+            xp.where(mean_at >= 0, xp.exp(padded[..., mean_at]), mean),
         )
 
-    def group_spread_steps(self, steps: Floats) -> Floats:
-        """Steps of the logarithms, shape (..., hypers), as steps of each group's spread, shape (..., groups)."""
-        spread_at = self._group_prior_parameters[0]
-        padded = np.concatenate([steps, np.zeros((*steps.shape[:-1], 1))], axis=-1)
-        return np.asarray(padded[..., spread_at])
+    def rescaled(self, x: Array, hyper: Array, there: Array, xp: Any = np) -> tuple[Array, Array]:
+        """Values that go along where logarithms go from ``hyper`` to ``there``, and the log volume, shape (points,)."""
+        wider = _pad_last(there - hyper, xp)[..., self._group_prior_parameters[0]]
+        away = (x - self.prior_means(hyper, xp)) * self.expand_group_values(xp.exp(wider), xp)
+        return self.prior_means(there, xp) + away, (wider * self.sizes).sum(axis=-1)
 
     @cached_property
     def _group_prior_parameters(self) -> tuple[Ints, Floats, Ints, Floats]:
@@ -316,23 +318,28 @@ class Field:
         spread_at, log_spread, mean_at, mean = numbers
         return spread_at, log_spread, mean_at, mean
 
-    def prior_means(self, hyper: Floats) -> Floats:
+    def prior_means(self, hyper: Array, xp: Any = np) -> Array:
         """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
         mean_at, mean = self._prior_parameters[2:4]
-        return self.expand_group_values(self.group_priors(hyper).mean) if (mean_at >= 0).any() else mean
+        if not (mean_at >= 0).any():
+            return mean
+        return self.expand_group_values(self.group_priors(hyper, xp).mean, xp)
 
-    def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log spread and mean of each value, shape (..., size), and the share of its prior that is reversed."""
+    def _value_scales(self, hyper: Floats) -> tuple[Floats, Floats]:
+        """Log spread and mean of each value, shape (..., size)."""
         here = self.group_priors(hyper)
-        return (
-            self.expand_group_values(here.log_spread),
-            self.expand_group_values(here.mean),
-            self._prior_parameters[4],
-        )
+        return self.expand_group_values(here.log_spread), self.expand_group_values(here.mean)
 
-    def expand_group_values(self, of_groups: Floats) -> Floats:
+    def expand_group_values(self, of_groups: Array, xp: Any = np) -> Array:
         """Of each value, shape (..., size), what its group has, shape (..., groups)."""
-        return np.repeat(of_groups, self.sizes, axis=-1)
+        if xp is np:
+            return np.repeat(of_groups, self.sizes, axis=-1)
+        return of_groups @ self._members  # whose gradient is a product, too
+
+    @cached_property
+    def _members(self) -> Floats:
+        """Indicators of the values of each group, shape (groups, size)."""
+        return np.repeat(np.eye(len(self.groups)), self.sizes, axis=1)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -341,29 +348,49 @@ class Field:
 
     def log_prior(self, x: Floats, hyper: Floats) -> Floats:
         """Log prior of all latent values together, shape (...)."""
-        here = self.group_priors(hyper)
-        z = (x - self.expand_group_values(here.mean)) * self.expand_group_values(np.exp(-here.log_spread))
-        log = -0.5 * np.einsum("...i,...i->...", z, z) - here.log_spread @ self.sizes
-        log -= 0.5 * math.log(2.0 * math.pi) * self.size
-        return np.asarray(
-            log + self.skew_effect(x[..., self.skewed_values], hyper).log.sum(axis=-1)
-            if self.skewed_values.size
-            else log
-        )
+        return np.asarray(self.relative_log_prior(x, hyper) - 0.5 * math.log(2.0 * math.pi) * self.size)
+
+    def relative_log_prior(self, x: Array, hyper: Array, xp: Any = np) -> Array:
+        """As :meth:`log_prior`, up to a constant."""
+        here = self.group_priors(hyper, xp)
+        away = x - self.expand_group_values(here.mean, xp)
+        z = away * self.expand_group_values(xp.exp(-here.log_spread), xp)
+        log = -0.5 * (z * z).sum(axis=-1) - (here.log_spread * self.sizes).sum(axis=-1)
+        if not self.skewed_values.size:
+            return log
+        of, share = self._skewed_groups
+        middle = here.mean[..., of] / xp.sqrt(1.0 + xp.exp(2.0 * here.log_spread[..., of]))
+        own, whole = (_log_skew_weight(each, share, xp) for each in (x[..., self.skewed_values], middle))
+        return log + (own - whole).sum(axis=-1)
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
         """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
-        rates, means, sds = np.array([h[1:] for h in self.hypers]).reshape(-1, 3).T
-        values, normal = np.exp(hyper), sds > 0
-        z = (hyper - means) / np.where(normal, sds, 1.0)
-        of_normal = -0.5 * z * z - np.log(np.where(normal, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
-        of_exponential = np.log(np.where(normal, 1.0, rates)) + hyper - rates * values
-        log = np.where(normal, of_normal, of_exponential).sum(axis=-1)
-        slope = np.where(normal, -z / np.where(normal, sds, 1.0), 1.0 - rates * values)
-        if self.division is None:
-            return log, slope
-        more, its_slope = self.division.log_prior(hyper)
-        return log + more, slope + its_slope
+        rates, means, sds = self.hyper_numbers
+        sd = np.where(sds > 0, sds, 1.0)
+        slope = np.where(sds > 0, (means - hyper) / sd**2, 1.0 - rates * np.exp(hyper))
+        if self.division is not None:
+            slope = slope + self.division.slope(hyper)
+        return self.relative_hyper_prior(hyper) + self.hyper_constant, slope
+
+    def relative_hyper_prior(self, hyper: Array, xp: Any = np) -> Array:
+        """As of :meth:`hyper_prior`, up to :attr:`hyper_constant`."""
+        rates, means, sds = self.hyper_numbers
+        z = (hyper - means) / np.where(sds > 0, sds, 1.0)
+        log = xp.where(sds > 0, -0.5 * z * z, hyper - rates * xp.exp(hyper)).sum(axis=-1)
+        return log if self.division is None else log + self.division.log_density(hyper, xp)
+
+    @cached_property
+    def hyper_numbers(self) -> tuple[Floats, Floats, Floats]:
+        """Rates, means and standard deviations of the priors of logarithms, shape (hypers,) each."""
+        rates, means, sds = np.array([one[1:] for one in self.hypers]).reshape(-1, 3).T
+        return rates, means, sds
+
+    @cached_property
+    def hyper_constant(self) -> float:
+        """Constant of the log density of all logarithms together, without that of a division."""
+        rates, _, sds = self.hyper_numbers
+        of_normal = -np.log(np.where(sds > 0, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
+        return float(np.where(sds > 0, of_normal, np.log(np.where(sds > 0, 1.0, rates))).sum())
 
 
 class GroupPriors(NamedTuple):
@@ -391,11 +418,18 @@ class Skew(NamedTuple):
     of_mean: Floats
 
 
-def _skew_weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Log of r + (1 - 2 r) Phi(x), r the share, and its slope."""
-    from scipy.special import log_ndtr
+def _pad_last(rows: Array, xp: Any) -> Array:
+    """Rows with a zero after the last number, for those whose place is -1."""
+    return xp.concatenate([rows, xp.zeros((*rows.shape[:-1], 1))], axis=-1)
 
+
+def _log_skew_weight(x: Array, share: Floats, xp: Any) -> Array:
+    """Log of r + (1 - 2 r) Phi(x), r the share."""
     with np.errstate(divide="ignore"):
-        above = log_ndtr(x) + np.log1p(-2.0 * share)
-        log = np.logaddexp(above, np.log(share))
+        return xp.logaddexp(log_normal_cdf(x, xp) + np.log1p(-2.0 * share), np.log(share))
+
+
+def _skew_weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """:func:`_log_skew_weight`, and its slope."""
+    log = _log_skew_weight(x, share, np)
     return log, np.exp(np.log1p(-2.0 * share) - 0.5 * x * x - log) / math.sqrt(2.0 * math.pi)

@@ -85,11 +85,7 @@ def apply_steps(
                 model, where.parent_child_nests[nest], x[mine], hyper[mine], there, normal
             )
         else:
-            wider = model.group_spread_steps(step)
-            its_x = model.prior_means(there) + (
-                x[mine] - model.prior_means(hyper[mine])
-            ) * model.expand_group_values(np.exp(wider))
-            volume = wider @ model.sizes
+            its_x, volume = model.rescaled(x[mine], hyper[mine], there)
         its_log = where.log_density(its_x, there)
         # of what is not finite none
         goes = steps.chance[turn, mine] < its_log - log[mine] + volume

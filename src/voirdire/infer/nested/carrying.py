@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.field import PLAIN, Field
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import PLAIN
 from voirdire.model.design import LEARNED
 from voirdire.model.problem import Problem
 from voirdire.model.terms.parameters import Parameter

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.field import PLAIN, Field
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent_priors import PLAIN
 from voirdire.infer.nested.marginal import Given
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Bools, Floats, Ints
@@ -48,32 +49,28 @@ class Nest(NamedTuple):
     share: Any
     spread: Bools
 
-    def sum_below(self, values: Array, xp: Any) -> Array:
-        """Sums of what is beneath each value above and told, shape (points, above), of values, (points, size)."""
+    def sum_below(self, values: Array, power: int, xp: Any) -> Array:
+        """Sums of what is beneath each value above, (points, above), times shares to a power, of (points, size)."""
         if xp is np:
-            return (self.share.T @ values[:, self.below].T).T
+            return (self.share.power(power).T @ values[:, self.below].T).T
         from jax.ops import segment_sum
+        from scipy.sparse import find
 
-        row, of = self._told_pairs
-        return segment_sum(values[:, self.below[row]].T, of, len(self.above)).T
+        row, of, share = find(self.share)
+        parts = values[:, self.below[row]] * share**power
+        return segment_sum(parts.T, of, len(self.above)).T
 
     def shift_values(self, x: Array, delta: Array, xp: Any) -> Array:
         """Values, shape (points, size), with ``delta``, (points, above), added above and taken beneath."""
-        row, of = self._told_pairs
-        if xp is not np:
-            return x.at[:, self.above].add(delta).at[:, self.below[row]].add(-delta[:, of])
-        moved = x.copy()
-        moved[:, self.above] += delta
-        moved[:, self.below[row]] -= delta[:, of]
-        return moved
-
-    @property
-    def _told_pairs(self) -> tuple[Ints, Ints]:
-        """Places among those beneath of the ones that are told, and above which each is."""
+        if xp is np:
+            moved = x.copy()
+            moved[:, self.above] += delta
+            moved[:, self.below] -= (self.share @ delta.T).T
+            return moved
         from scipy.sparse import find
 
-        row, of, _ = find(self.share)
-        return row, of
+        row, of, share = find(self.share)
+        return x.at[:, self.above].add(delta).at[:, self.below[row]].add(-share * delta[:, of])
 
     def draw_steps(self, points: int, rng: np.random.Generator) -> Floats:
         """Steps of the logarithms of spreads, a long one of those above, shape (points, hypers)."""
@@ -163,8 +160,8 @@ def _shift_conditional(model: Field, nest: Nest, x: Array, hyper: Array, xp: Any
     here = model.group_priors(hyper, xp)
     weight = model.expand_group_values(xp.exp(-2.0 * here.log_spread), xp)
     pull = (x - model.expand_group_values(here.mean, xp)) * weight
-    precision = weight[:, nest.above] + nest.sum_below(weight, xp)
-    return precision, (nest.sum_below(pull, xp) - pull[:, nest.above]) / precision
+    precision = weight[:, nest.above] + nest.sum_below(weight, 2, xp)
+    return precision, (nest.sum_below(pull, 1, xp) - pull[:, nest.above]) / precision
 
 
 def _log_normal(x: Array, precision: Array, mean: Array, xp: Any) -> Array:

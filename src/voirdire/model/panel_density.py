@@ -28,7 +28,7 @@ from voirdire.model.design import LEARNED, Cells, Places, Scale, Term, build_des
 from voirdire.model.family.family import Family
 from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Normal, Parameter, spread_parameters
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -47,10 +47,8 @@ def term_parameters(term: Term) -> tuple[Parameter, ...]:
     assert scale is not None  # a term of such a density has a prior
     if scale.rate is None:
         return (Parameter(term.name, term.factors, Normal(0.0, scale.sd), zero_sum=scale.zero_sum),)
-    prior = Spread(scale.spread, axes=len(term.factors) - scale.rows)
-    return (
-        Parameter(term.name, term.factors, prior, zero_sum=scale.zero_sum),
-        Parameter(scale.spread, term.factors[: scale.rows], LogExponential(scale.rate)),
+    return spread_parameters(
+        term.name, term.factors, scale.spread, scale.rate, rows=scale.rows, zero_sum=scale.zero_sum
     )
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.kind import Request
 from voirdire.kinds.own_families import asked_families
 from voirdire.model.design import Term
 from voirdire.model.panel_density import (
@@ -28,6 +27,9 @@ from voirdire.tables.further import further_names, with_column, with_covariates
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.tables.times import format_time
 from voirdire.typing import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.kinds.kind import Request
 
 PERIODS = 8  # at most, of a term of time
 PERIOD = "period"

@@ -12,12 +12,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.bootstrap import refit_modes
-from voirdire.kinds.columns import Columns, to_records
-from voirdire.kinds.effects import effect_tables, spread_table
+from voirdire.kinds.columns import to_records
 from voirdire.kinds.further_terms import attach_terms
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.in_contexts import context_strengths, contexts_note
-from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
+from voirdire.kinds.in_contexts import contexts_note
+from voirdire.kinds.kind import Entrants, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.preference import Preference
 from voirdire.kinds.quantities import Quantities, Quantity
@@ -49,22 +48,19 @@ from voirdire.kinds.scores.terms import check_terms, has_numbers, model_from_ter
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import answer_shares
 from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
-from voirdire.kinds.target_predictions import predict_about_target
+from voirdire.kinds.terms_kind import TermsKind
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
 from voirdire.model.target_answers import TargetAnswers
 from voirdire.tables.counts import Votes
-from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
-from voirdire.tables.joined import joined_table
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
-from voirdire.trust.drift import OverTime
 from voirdire.typing import Bools, Floats
 
 
-class ScoresKind(Kind[Scores, ScoresProblem]):
+class ScoresKind(TermsKind[Scores, ScoresProblem]):
     """Judges score items."""
 
     name = "scores"
@@ -95,6 +91,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     shares = staticmethod(answer_shares)
     chance_of_use = staticmethod(informative_judge_probability)
     calibration = staticmethod(score_calibration)
+    item_questions = staticmethod(item_score_questions)
+    time_series = staticmethod(residuals_over_time)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str | Model, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-learned``.
@@ -181,27 +179,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             notes.append(systems_note(table, request.over))
         return problem, notes
 
-    def over_time(self, problem: ScoresProblem, posterior: Posterior) -> list[OverTime | None]:
-        """Of every answer."""
-        return [residuals_over_time(problem, posterior)]
-
-    def predict_target(
-        self, problem: ScoresProblem, posterior: Posterior, table: object, prob: float
-    ) -> Columns:
-        """See :func:`.scores.about_items.item_score_questions`."""
-        return predict_about_target(problem, posterior, item_score_questions(problem, table), prob)
-
     def context_results(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """Worth of systems, where the table is about systems; the spreads that were learned."""
-        found: dict[str, Any] = {"over": problem.over} if problem.density.contexts else {}
-        if systems_and_contexts(problem.table) is not None and posterior.values is not None:
-            found |= {
-                "over": problem.over,
-                "systems": to_records(systems.system_table(problem, posterior, prob)),
-            }
-        if problem.density.uses_marginal_likelihood:
-            found["spreads"] = to_records(spread_table(problem, posterior, prob))
-        return found | effect_tables(problem, posterior, prob)
+        """As in :class:`.TermsKind`, and the worth of systems, where the table is about systems."""
+        found = super().context_results(problem, posterior, prob)
+        if systems_and_contexts(problem.table) is None or posterior.values is None:
+            return found
+        rows = to_records(systems.system_table(problem, posterior, prob))
+        return {"over": problem.over, "systems": rows} | found
 
     def board_entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
@@ -221,15 +205,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return {}
         return {"system_score": Quantity(systems.system_draws_about_subject(problem, posterior), ("system",))}
 
-    def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
-        """Strengths, where the model has contexts."""
-        values = posterior.values
-        return (
-            None
-            if values is None or not problem.density.contexts
-            else context_strengths(problem.density, values)
-        )
-
     def people_preference(self, problem: ScoresProblem, posterior: Posterior) -> Preference | None:
         """Of two scores of a person; see :func:`.scores.results.person_preference`."""
         return results.person_preference(problem, posterior.central_values)
@@ -241,10 +216,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if systems_and_contexts(problem.table) is None:
             return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
         return systems.difference_variance_over_contexts(problem, posterior, items)
-
-    def table_of(self, problem: ScoresProblem) -> Scores:
-        """The scores."""
-        return problem.table
 
     def problem_with_table(
         self,
@@ -262,17 +233,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         weighed = given_or_stored_criteria(problem, problem.criteria_votes, posed.criteria, criteria)
         return encode_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)
 
-    def join(self, problem: ScoresProblem, new: object) -> Scores:
-        """Old and new scores."""
-        if problem.added.terms:
-            raise InputError(
-                "a fit with terms of further columns takes no new scores alone; fit old and new ones together"
-            )
-        added = read_new(new, problem.table)
+    def check_new_answers(self, problem: ScoresProblem, added: Scores) -> None:
+        """As in :class:`.TermsKind`: contexts are named where the fit has them."""
         if problem.density.contexts and added.context is None:
             raise InputError("new scores: column 'context' is missing, and the fit has contexts; name them")
-        both: Scores = joined_table(problem.table, added)
-        return both
 
     def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
@@ -281,10 +245,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def items_called(self, problem: ScoresProblem) -> str:
         """As in :class:`.Kind`: where systems are scored in contexts, what is scored are their answers."""
         return "items" if systems_and_contexts(problem.table) is None else "answers"
-
-    def has_anchors(self, problem: ScoresProblem) -> bool:
-        """True if people scored some items."""
-        return problem.anchors is not None
 
     def target_answers(self, table: Scores, anchors: object) -> tuple[TargetAnswers | None, list[str]]:
         """As in :class:`.Kind`; people's scores may be on any scale."""

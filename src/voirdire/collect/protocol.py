@@ -7,9 +7,10 @@ that was stopped is resumed by running the protocol again while ``ask`` answers 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import typing
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -263,3 +264,37 @@ def missing_row(key: Key, answer: Answer, **what: Any) -> Row:
     'timed out'
     """
     return Row("missing", {**what, "key": "/".join(str(part) for part in key), "reason": answer.missing})
+
+
+async def ask_all(
+    ask: Ask, asked: Iterable[tuple[Question, Mapping[str, Any]]], rows: list[Row]
+) -> list[Any]:
+    """Ask several questions at once; a missing answer becomes a row of ``missing``.
+
+    Parameters
+    ----------
+    ask : callable
+        Answers a question.
+    asked : iterable of (Question, mapping)
+        Each with the columns of the row that there is where its answer is missing.
+    rows : list of Row
+        Where those rows go, in the order of the questions.
+
+    Returns
+    -------
+    list
+        The contents of the answers in the order of the questions, None for those that are missing.
+
+    Examples
+    --------
+    >>> async def say_yes(question):
+    ...     return Answer("yes")
+    >>> asyncio.run(ask_all(say_yes, [(Question("small", "ask", {}, ("ask",)), {"judge": "small"})], []))
+    ['yes']
+    """
+    listed = list(asked)
+    answers = await asyncio.gather(*(ask(question) for question, _ in listed))
+    for (question, columns), answer in zip(listed, answers, strict=True):
+        if answer.content is None:
+            rows.append(missing_row(question.key, answer, **columns))
+    return [answer.content for answer in answers]

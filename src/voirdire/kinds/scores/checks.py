@@ -17,7 +17,12 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import human_concordance_check
-from voirdire.kinds.scores.halo import count_recurring_contexts, why_no_continuous_halo, why_no_halo
+from voirdire.kinds.scores.halo import (
+    count_recurring_contexts,
+    has_one_score_per_context,
+    why_no_continuous_halo,
+    why_no_halo,
+)
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.random_judges import estimate_randomness
 from voirdire.kinds.scores.residuals import residuals_by_scale
@@ -43,7 +48,7 @@ def missing_terms_check(problem: ScoresProblem) -> list[Check]:
     """
     found = []
     contexts = 0 if problem.density.contexts else count_recurring_contexts(problem.table)
-    if contexts:
+    if contexts and not (problem.in_points and has_one_score_per_context(problem.table)):
         found.append(
             f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
             "contexts, and are too narrow for others. Call the column item system (--map system=item): systems are "

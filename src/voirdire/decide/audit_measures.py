@@ -27,14 +27,13 @@ from voirdire.decide.audit_effects import (
     truth_for,
 )
 from voirdire.decide.audit_information import Found, information_rows
+from voirdire.decide.verdicts import ALARM, SMALL, alarm_interval, bias_direction
 from voirdire.typing import Floats
 
-ALARM = 0.015  # chance that anything but drift is found of a judge without a bias
 OF_DRIFT = 0.015  # chance that drift is: a slow one is harder to find than any other bias
 DRIFT = "drift"
 FLIPS = 0.1  # share of repeats that may differ
 NOISE = 0.3  # of mean square beyond the others' that matters
-SMALL = 0.02  # of the range of answers that matters
 
 
 @dataclass(frozen=True)
@@ -246,10 +245,12 @@ def _test_effects(mine: list[_Seen]) -> list[Found]:
     rows, others = [], sum(one.measure != DRIFT for one in mine)
     for one in mine:
         alarm = OF_DRIFT if one.measure == DRIFT else ALARM / others
-        tested = 1 - alarm * (1 if one.two_sided else 2)
+        tested = alarm_interval(alarm, 2 if one.two_sided else 1)
         low, high = one.effect.interval(tested)
-        above = low > one.none and one.effect.value - one.none > one.matters and _is_unusual(one, tested)
-        below = one.two_sided and high < one.none and one.none - one.effect.value > one.matters
+        direction = bias_direction(
+            one.effect.value, low, high, none=one.none, matters=one.matters, two_sided=one.two_sided
+        )
+        above, below = direction > 0 and _is_unusual(one, tested), direction < 0
         value = one.effect.value
         beside = "" if one.usual is None else f", {one.usual.value:.2g} of other judges in the same questions"
         note = (

@@ -115,8 +115,8 @@ def fit(
         one coin a judge. auto begins with Laplace,
         tries whether it holds, and where it does not moves its draws by Hamiltonian Monte Carlo until they are those of
         the posterior, or turns to NUTS; the result's method is what was done ("laplace", "hmc" or "nuts"), and a note
-        says what it cost. Above 23,170 parameters
-        (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
+        says what it cost. Above 23,170 parameters (a Hessian of 4 GiB) only map can be used where items depend on each
+        other (votes); :meth:`Fit.bootstrap` then gives intervals.
     prob : float
         Probability of the intervals, between 0 and 1. At least one draw must be expected beyond each end: up to
         0.9995 by Laplace (4,000 draws).

@@ -144,10 +144,19 @@ class Derivatives:
                 return hessian_matrix(self._taped_energy, x)
         out = np.empty((len(x), len(x)))
         for start in range(0, len(x), ROWS):
-            rows = np.zeros((ROWS, len(x)))
-            rows[np.arange(ROWS), np.arange(start, start + ROWS) % len(x)] = 1.0
+            rows = np.zeros((min(ROWS, len(x) - start), len(x)))
+            np.fill_diagonal(rows[:, start:], 1.0)
+            out[start : start + ROWS] = self.products(x, rows)
+        return out
+
+    def products(self, x: Floats, directions: Floats) -> Floats:
+        """Second derivatives times directions, shape (directions, size), compiled."""
+        out = np.empty_like(directions)
+        for start in range(0, len(out), ROWS):
+            some = directions[start : start + ROWS]
+            rows = np.pad(some, ((0, ROWS - len(some)), (0, 0)))
             found = self._call_compiled(lambda engine: engine.hessian_rows(self._density), x, rows)
-            out[start : start + ROWS] = np.asarray(found)[: len(x) - start]
+            out[start : start + ROWS] = np.asarray(found)[: len(some)]
         return out
 
     def _taped_energy(self, x: autodiff.Node) -> autodiff.Node:

@@ -54,10 +54,10 @@ def _infer_by_method(problem: Problem, mode: Mode, method: Method) -> Inferred:
         return infer_at_mode(problem, mode, checks)
     if isinstance(mode, NestedMode):
         return infer_by_nested(problem, mode, method, checks)
-    by_hand = problem.density.by_hand(problem.data)
-    if by_hand is not None and by_hand.around is not None and method.name != "nuts":
+    draws_around = None if method.name == "nuts" else problem.density.draws_around(problem.data)
+    if draws_around is not None:
         rng = np.random.default_rng(method.seed)
-        draws, proper = by_hand.around(mode.x, LAPLACE_DRAWS, rng)
+        draws, proper = draws_around(mode.x, LAPLACE_DRAWS, rng)
         checks.append(check.check_curvature(1.0 if proper else -1.0))
         return oriented_posterior(problem, mode.x, draws[None], checks, rng)
     approximation = laplace_approximation(problem, mode)

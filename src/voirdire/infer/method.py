@@ -168,9 +168,8 @@ def check_size(problem: Problem, method: Method) -> None:
 
 
 def _avoids_hessian(problem: Problem, method: Method) -> bool:
-    """True if draws are made without the Hessian (:class:`.ByHand`)."""
-    by_hand = problem.density.by_hand(problem.data)
-    return by_hand is not None and by_hand.around is not None and method.name != "nuts"
+    """True if draws are made without the Hessian (:meth:`.LogDensity.draws_around`)."""
+    return method.name != "nuts" and problem.density.draws_around(problem.data) is not None
 
 
 def oriented_posterior(

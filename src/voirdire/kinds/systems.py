@@ -45,6 +45,28 @@ def systems_and_contexts(table: Rated) -> Placed | None:
     return Placed(*found)
 
 
+def why_means(table: Rated) -> str | None:
+    """Why systems are to be compared by their mean scores, in words; None where judges tell more than that.
+
+    Of one judge who scores every answer once nothing tells its noise from what single answers are worth, and where
+    both are learned the less likely of them vanishes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [("a", x, s, 1.5) for x in ("p", "q") for s in ("one", "two")]
+    >>> why_means(read_scores(pd.DataFrame(rows, columns=["judge", "context", "system", "score"])))
+    "one judge scores every answer once, so that nothing tells its noise from what the answer is worth"
+    """
+    if len(table.judges) > 1 or systems_and_contexts(table) is None:
+        return None
+    asked = np.unique(np.stack([table.item, table.criterion]), axis=1)
+    if asked.shape[1] < len(table.item):
+        return None
+    return "one judge scores every answer once, so that nothing tells its noise from what the answer is worth"
+
+
 def rank_systems(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
     """Systems as they come: system, contexts, and what :func:`.votes.results.ranking_table` has of items.
 

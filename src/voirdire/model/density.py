@@ -26,6 +26,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 Data = dict[str, dict[str, Array]]
+DrawsAround = Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]]
 
 
 class Curvature(NamedTuple):
@@ -53,7 +54,7 @@ class ByHand(NamedTuple):
     both: Callable[[Floats], tuple[float, Floats]]
     metric: Callable[[Floats], Callable[[Floats], Floats]] | None = None
     curvature: Callable[[Floats], Curvature] | None = None
-    around: Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]] | None = None
+    around: DrawsAround | None = None
     hessian: Callable[[Floats], Floats] | None = None
 
 
@@ -155,6 +156,11 @@ class LogDensity(ABC):
     def by_hand(self, data: Data) -> ByHand | None:
         """The search's functions where derived by hand they are better than automatic ones."""
         return None
+
+    def draws_around(self, data: Data) -> DrawsAround | None:
+        """Function that draws around a mode of a table whose Hessian is never written out; see :class:`ByHand`."""
+        by_hand = self.by_hand(data)
+        return None if by_hand is None else by_hand.around
 
     @cached_property
     def parameter_slices(self) -> dict[str, slice]:

@@ -30,7 +30,7 @@ discriminations change theirs: human scores have one orientation, and break the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,8 @@ from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, can_eliminate_items
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.model.density import ByHand, Data
+from voirdire.kinds.scores.separate_items import can_separate_items, draws_of_separate_items
+from voirdire.model.density import ByHand, Data, DrawsAround
 from voirdire.model.panel_density import added_parameters
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import (
@@ -209,6 +210,15 @@ class ScoresDensity(ScoresLayout):
         found = Eliminated(self, data)
         large = count_numbers(data) * self.size > LARGE
         return ByHand(found.both, curvature=found.curvature, around=found.around if large else None)
+
+    def draws_around(self, data: Data) -> DrawsAround | None:
+        """With the items eliminated, or by products of the second derivatives: :mod:`.separate_items`."""
+        found = super().draws_around(data)
+        return (
+            partial(draws_of_separate_items, self, data)
+            if found is None and can_separate_items(self)
+            else found
+        )
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched."""

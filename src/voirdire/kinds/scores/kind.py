@@ -48,7 +48,7 @@ from voirdire.kinds.scores.results import judge_values, score_quantities
 from voirdire.kinds.scores.terms import check_terms, model_from_terms
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.shares import answer_shares
-from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note
+from voirdire.kinds.systems import check_context_scope, systems_and_contexts, systems_note, why_means
 from voirdire.kinds.target_predictions import predict_about_target
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
@@ -108,6 +108,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return "rating-maple", "the table has scores, and criteria are weighed"
         if request.levels is None and (table.score != np.round(table.score)).any():
             why = "the table has scores that are not whole numbers"
+            if request.anchors is None and request.families is None and (alone := why_means(table)):
+                return "mean-score", f"{why}; {alone}"
             without = why_no_continuous_halo(table)
             if without is None and request.anchors is not None:
                 without = "the model with them takes no human scores"

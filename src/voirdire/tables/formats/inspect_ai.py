@@ -159,7 +159,7 @@ class _Log:
             return Refused(place, "unscored (NaN)")
         if isinstance(said, str | bool):
             self.words.add(str(said))
-            return Label(judge, item, str(said), criterion, context)
+            return Label(judge, item, str(said), criterion, context, self.model)
         value = number_or_none(said)
         if value is None:
             return Refused(place, f"value {short_text(said)} is no grade")

@@ -110,6 +110,7 @@ class _Evaluation:
         self.name, self.asked = name, asked
         self.nameless: dict[str, None] = {}
         self.unstated = 0
+        self.metrics: dict[str, None] = {}
         self.inputs: Counter[str] = Counter()
         self.seen: Counter[tuple[Any, ...]] = Counter()
 
@@ -159,6 +160,7 @@ class _Evaluation:
             if not self._is_wanted(name):
                 continue
             self.unstated += self.asked.judge is None
+            self.metrics.setdefault(name)
             failed = record.get(f"{match['stem']}/error_message") or record.get(f"{match['stem']}/error_code")
             if _is_missing(said):
                 yield Refused(f"{place} {name}", f"error: {failed}" if failed else "no score")
@@ -217,7 +219,7 @@ class _Evaluation:
         if value is not None:
             yield Score(judge, criterion=name, score=value, system=self.asked.system, run=run, **about)
         else:
-            yield Label(judge, criterion=name, label=str(said), run=run, **about)
+            yield Label(judge, criterion=name, label=str(said), system=self.asked.system, run=run, **about)
 
     def _read_known_answer(self, name: str, said: Any, place: str, about: dict[str, Any]) -> Iterator[Row]:
         """A known answer."""
@@ -237,11 +239,16 @@ class _Evaluation:
         return not self.asked.questions or name in self.asked.questions
 
     def notes(self) -> Iterator[Note]:
-        """Notes on the judges."""
+        """Notes on the judges and the metrics."""
         if self.unstated:
             yield Note(
                 f"{self.name}: the table does not say by which model or program a metric was computed: all are one "
                 f"judge {_STAND_IN!r} (--set judge=NAME names it)"
+            )
+        if len(self.metrics) > 1:
+            yield Note(
+                f"{self.name}: the metrics {', '.join(self.metrics)} are criteria that count equally, and of each a "
+                "higher score is taken for better; --set questions=NAME takes one"
             )
         if self.nameless:
             kinds = ", ".join(map(repr, self.nameless))

@@ -85,7 +85,9 @@ class _Log:
     def _label_row(self, record: Record, said: str, criterion: str) -> Label:
         judge, context, system = self._grader_name(), self._sample_id(record), self._system_name()
         item = context if system is None else f"{context}/{system}"
-        return Label(judge, item, said, criterion, context, self._next_run_number(judge, item, criterion))
+        return Label(
+            judge, item, said, criterion, context, system, self._next_run_number(judge, item, criterion)
+        )
 
     def _next_run_number(self, *about: Any) -> int:
         self.seen[about] += 1

@@ -254,6 +254,11 @@ def fit(
         for note in notes_on_answers(votes, table):
             give_notice(note)
     kind = KINDS[table.data]
+    if answers and levels is None and about is None and (scale := kind.levels_with_people(table, known)):
+        request = replace(request, levels=scale)
+        notes.append(
+            f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores."
+        )
     if board:
         _check_draws(how)
         kind.check_board(table, request)

@@ -93,7 +93,7 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
             under = f" ({name})" if table.has_criteria else ""
             named.setdefault(table.judges[judge], f"{table.judges[judge]} {low:.3g} to {high:.3g}{under}")
     if not named:
-        return []
+        return _criterion_ranges_check(problem)
     shown = ", ".join(list(named.values())[:SHOWN])
     more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
     message = (
@@ -102,6 +102,22 @@ def judge_ranges_check(problem: ScoresProblem) -> list[Check]:
         "(voirdire metaeval)."
     )
     return [Check("ranges", "warn", float(len(named)), message)]
+
+
+def _criterion_ranges_check(problem: ScoresProblem) -> list[Check]:
+    """Warn of criteria on another scale than the others where their scores are averaged as they are."""
+    table = problem.table
+    if not problem.in_points:  # each criterion has its own cutpoints
+        return []
+    found = _odd_ranges(table.criterion, table.score, len(table.criteria))
+    if not found:
+        return []
+    shown = ", ".join(f"{table.criteria[at]} {low:.3g} to {high:.3g}" for at, (low, high) in found.items())
+    message = (
+        f"Criteria have different scales: {shown}. Their mean follows the widest, and takes more for better. "
+        "Take one (--where criterion=NAME), or bring them to one scale."
+    )
+    return [Check("ranges", "warn", float(len(found)), message)]
 
 
 def _odd_ranges(judge: Ints, score: Floats, judges: int) -> dict[int, tuple[float, float]]:

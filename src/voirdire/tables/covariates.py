@@ -218,11 +218,7 @@ def item_covariates(asked: Asked, given: object, problems: Problems) -> tuple[tu
         problems.rows(sorted(twice + 1), f"a second row of {name!r} and others; give one per {each}")
         problems.raise_any()
     at = np.searchsorted(keys[order], wanted)
-    found = (
-        (at < len(order)) & (keys[order][np.minimum(at, len(order) - 1)] == wanted)
-        if len(order)
-        else wanted < 0
-    )
+    found = np.isin(wanted, keys[order])
     missing = np.unique(wanted[~found])
     if len(missing):
         shown = [asked.called(int(key), by_context) for key in missing[:SHOWN]]

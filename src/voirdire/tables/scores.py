@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.tables.cells import Cells
 from voirdire.tables.encode import IntArray, Refused, cell_to_name
 from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
@@ -103,13 +104,16 @@ def read_scores(
         return table
     problems = Problems(name)
     cells, found = read_rated(table, "score", judge, problems, ("group",), keep, answered)
-    score = (
-        score_numbers(cells["score"], problems)
-        if "score" in cells
-        else np.zeros(0 if answered else len(found["item"]))
-    )
+    score = answer_numbers(cells, "score", problems, None if answered else len(found["item"]))
     problems.raise_any()
     return Scores(score=score, **found)
+
+
+def answer_numbers(
+    cells: Cells, column: str, problems: Problems, unanswered: int | None
+) -> NDArray[np.float64]:
+    """As :func:`score_numbers`, of a column that may be missing: as many rows are then unanswered, and 0."""
+    return score_numbers(cells[column], problems, column) if column in cells else np.zeros(unanswered or 0)
 
 
 def score_numbers(values: Sequence[object], problems: Problems, column: str = "score") -> NDArray[np.float64]:

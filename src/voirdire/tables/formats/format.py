@@ -86,6 +86,8 @@ class Format:
     notes : mapping of str to str
         Notes on what was counted, by the name of that, and the one that is always given, without a name. In them
         ``{name}`` is the file, ``{count}`` how often it was counted, ``{names}`` the names that it was counted under.
+    columns : tuple of str
+        Those that are read, where not all need be.
     source : Source
     asked : Asked
     counts : dict of str to Counter
@@ -98,6 +100,7 @@ class Format:
     shapes: ClassVar[str] = "records"
     options: ClassVar[tuple[str, ...]] = ()
     notes: ClassVar[Mapping[str, str]] = {}
+    columns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, source: Source, asked: Asked) -> None:
         self.source, self.asked, self.head, self.file = source, asked, source.head, source.name
@@ -129,11 +132,7 @@ class Format:
 
     def rows(self) -> Iterator[Row]:
         """The rows of all records, and the notes."""
-        for place, record in self.records():
-            if isinstance(record, str):
-                yield Refused(place, record)
-            else:
-                yield from guarded_rows(place, self.read_record, record, place)
+        yield from read_records(self.records(), self.read_record)
         yield from self.last_rows()
         for what, text in self.notes.items():
             if not what or self.counts[what]:
@@ -143,7 +142,7 @@ class Format:
 
     def records(self) -> Placed:
         """The records with their places; what stands for one that cannot be read is the reason."""
-        return self.source.records()
+        return self.source.records(self.columns)
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
         """The rows of a record; raises Odd, or what its odd shape leads to."""
@@ -193,21 +192,21 @@ def has_keys(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records
     return head.shape in shapes.split() and any(keys <= head.keys for keys in needs)
 
 
-def read_records(
-    source: Source, one: Callable[[Record, str], Iterable[Row]], columns: Sequence[str] = ()
-) -> Iterator[Row]:
+def read_records(records: Placed, one: Callable[[Record, str], Iterable[Row]]) -> Iterator[Row]:
     """Read every record; one that is none of the tool's is refused, and so is a row that is in no table.
 
     Parameters
     ----------
+    records : iterator
+        The records with their places.
     one : callable
         The rows of a record and its place; raises Odd, or what its odd shape leads to.
     """
-    for place, record in source.records(columns):
+    for place, record in records:
         if isinstance(record, str):
             yield Refused(place, record)
-            continue
-        yield from guarded_rows(place, one, record, place)
+        else:
+            yield from guarded_rows(place, one, record, place)
 
 
 def list_under(head: Head, key: str) -> list[Any] | None:

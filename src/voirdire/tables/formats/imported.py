@@ -171,9 +171,8 @@ class Imported:
             raise InputError(
                 "people: all judges of the table are named as people; nobody is left to be judged"
             )
-        return (
-            frame[frame["judge"].isin(self.people)].rename(columns={"judge": "person"}).reset_index(drop=True)
-        )
+        own = frame[frame["judge"].isin(self.people)].reset_index(drop=True)
+        return own.rename(columns={"judge": "person"})
 
     def _frame(self, kind: str | None) -> pd.DataFrame:
         if self.faults:

@@ -141,8 +141,9 @@ class Format:
                 yield kind(text.format(name=self.file, count=count, names=names))
 
     def records(self) -> Placed:
-        """The records with their places; what stands for one that cannot be read is the reason."""
-        return self.source.records(self.columns)
+        """The records with their places, also those of an answer of an API; for one that cannot be read the reason."""
+        data = list_under(self.head, "data")
+        return self.source.records(self.columns) if data is None else members(data, f"{self.file} data[", "]")
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
         """The rows of a record; raises Odd, or what its odd shape leads to."""
@@ -219,12 +220,6 @@ def is_page(head: Head, keys: Iterable[str]) -> bool:
     """True for an answer of an API: an object whose list ``data`` begins with a record that has some keys."""
     first = next(iter(list_under(head, "data") or ()), None)
     return isinstance(first, dict) and first.keys() >= set(keys)
-
-
-def page_records(source: Source) -> Placed:
-    """The records of such an answer, else those of the file."""
-    data = list_under(source.head, "data")
-    return source.records() if data is None else members(data, f"{source.name} data[", "]")
 
 
 def members(found: Iterable[Any], begin: str, end: str = "", start: int = 0) -> Placed:

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from voirdire.collect.protocol import Item, Setting
+from voirdire.collect.protocols.roles import partial_column_problems
 from voirdire.errors import InputError
 from voirdire.settings import Count, Size
 from voirdire.simulate.designs import design_from_spec
@@ -65,12 +66,11 @@ class PairOptions:
 
 
 class Pair(NamedTuple):
-    """A question about two things, in the order shown; ``place`` numbers the pairs of the design."""
+    """A question about two things, in the order shown."""
 
     first: int
     second: int
     run: int
-    place: int
 
 
 def keyed_generator(seed: int, *key: str | int) -> np.random.Generator:
@@ -149,7 +149,7 @@ def order_pairs(
         for place, (i, j) in enumerate(pairs):
             turned = options.order.startswith("random") and bool(coins[run - 1, place])
             orders = [(i, j), (j, i)] if options.order == "swap" else [(j, i) if turned else (i, j)]
-            found.extend(Pair(first, second, run, place) for first, second in orders)
+            found.extend(Pair(first, second, run) for first, second in orders)
     return found
 
 
@@ -161,7 +161,8 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
     >>> pair_problems(Setting((), (Item("a", "x"), Item("tie", "y"))), PairOptions())
     ["items: id 'tie' is what a vote's winner may be called; rename the item"]
     """
-    found = [
+    found = partial_column_problems(setting.items, ["context"])
+    found += [
         f"items: id {item.id!r} is what a vote's winner may be called; rename the item"
         for item in setting.items
         if item.id in OUTCOMES
@@ -174,7 +175,7 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
         try:
             draw_pairs(options, items, setting.seed)
         except InputError as error:
-            found.extend(f"{where}: {problem}" for problem in error.problems)
+            found += [f"{where}: {problem}" for problem in error.problems]
     return list(dict.fromkeys(found))
 
 

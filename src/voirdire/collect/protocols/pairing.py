@@ -1,8 +1,9 @@
-"""Pairs that are compared, in which order they are shown, and how often."""
+"""Pairs that are compared, in which order they are shown, how often, and the winner of several runs and orders."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -17,6 +18,7 @@ from voirdire.simulate.designs import design_from_spec
 
 #: Ids that a vote's winner could be mistaken for.
 OUTCOMES = ("first", "second", "tie")
+TIE = OUTCOMES[2]
 
 Order = Literal["random", "fixed", "swap", "random-by-criterion"]
 
@@ -202,3 +204,36 @@ def count_questions(setting: Setting, options: PairOptions) -> int:
         len(draw_pairs(options, items, setting.seed)) for items in items_by_context(setting.items).values()
     )
     return pairs * orders_of_pair(options)
+
+
+def majority_of_runs(answers: Sequence[str | None]) -> str | None:
+    """The answer of more than half of the runs, "tie" without one, None if that hangs on a missing answer.
+
+    Examples
+    --------
+    >>> majority_of_runs(["a", "b", "a"]), majority_of_runs(["a", "b", "tie"])
+    ('a', 'tie')
+    >>> majority_of_runs(["a", "a", None]), majority_of_runs(["a", "b", None])
+    ('a', None)
+    """
+    given = Counter(answer for answer in answers if answer is not None)
+    gaps = len(answers) - given.total()
+    for answer, count in given.items():
+        if 2 * count > len(answers):
+            return answer
+    # whether the missing answers could make anything but a tie
+    best = max((count for answer, count in given.items() if answer != TIE), default=0)
+    return TIE if 2 * (best + gaps) <= len(answers) else None
+
+
+def winner_of_both_orders(one: str | None, other: str | None) -> str | None:
+    """The winner in both orders (named by item, not by position), "tie" if they differ, None if unknown.
+
+    Examples
+    --------
+    >>> [winner_of_both_orders(*one) for one in (("a", "a"), ("a", "b"), ("tie", None), ("a", None))]
+    ['a', 'tie', 'tie', None]
+    """
+    if one is None or other is None:
+        return TIE if TIE in (one, other) else None
+    return one if one == other else TIE

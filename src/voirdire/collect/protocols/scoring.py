@@ -227,7 +227,7 @@ class ScoreProtocol(ABC):
         return [*found, *self.faults(options)]
 
     def faults(self, options: Any) -> list[str]:
-        """Whatever else is wrong with the options: steps of evaluation for criteria that there are not."""
+        """Further faults of the options: steps of evaluation for criteria that there are not."""
         return [
             f"option steps: there is no criterion {name!r}; name one of the criteria"
             for name in getattr(options, "steps", ())

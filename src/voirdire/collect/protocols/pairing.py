@@ -182,7 +182,7 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
 
 
 def orders_of_pair(options: PairOptions) -> int:
-    """How often a judge is asked about a pair by one criterion.
+    """Number of questions to a judge about a pair by one criterion.
 
     Examples
     --------

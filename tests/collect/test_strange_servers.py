@@ -258,4 +258,5 @@ def test_a_wait_that_cannot_be_read_is_none() -> None:
     found = [retry_after({"retry-after": text}) for text in AFTER]
     assert found[0] is None
     assert all(one is None or one >= 0 for one in found)
-    assert retry_after({"retry-after": "2"}) == 2.0
+    assert retry_after({"retry-after": "2"}) == retry_after({"retry-after-ms": "2000"}) == 2.0
+    assert retry_after({"retry-after-ms": "soon", "retry-after": "2"}) == 2.0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.adaptive.rounds import Course, Request, Rounds, choose_rounds
 from voirdire.collect.asking import NOT_ASKED
-from voirdire.collect.cost import count_text_tokens, estimate_answer_tokens, token_price
+from voirdire.collect.budget import count_text_tokens, estimate_answer_tokens, token_price
 from voirdire.collect.plan import Plan
 from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting
 from voirdire.collect.protocols.pairing import PairOptions

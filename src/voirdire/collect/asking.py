@@ -205,11 +205,10 @@ class Asking:
         if problems:
             raise InputError(problems)
         for name, (client, form) in found.items():
-            judge, batches = self._judges[name], None
-            if judge.batch or BatchRows(self._journal, name):
-                batches = Batches(judge, client, self._journal, self._budget, self._idle)
-                await batches.recover_batches()
-                self._batches.append(batches)
+            judge = self._judges[name]
+            batches = Batches(judge, client, self._journal, self._budget, self._idle)
+            await batches.recover_batches()
+            self._batches.append(batches)
             self._senders[name] = Sender(judge, client, form, self._journal, self._budget, batches)
 
 

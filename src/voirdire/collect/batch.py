@@ -28,7 +28,7 @@ from voirdire.collect.batch_api import (
     request_outcome,
     result_files,
 )
-from voirdire.collect.batch_rows import BatchRows, Queued
+from voirdire.collect.batch_rows import BatchRows, Line, Queued
 from voirdire.collect.budget import Budget, Stop
 from voirdire.collect.client import Client, Form, Request, request_body
 from voirdire.collect.journal import Journal
@@ -94,8 +94,10 @@ class Batches:
             left, costs = self.rows.unanswered_requests()
             self._budget.reserve_sent(left - count, costs - cost)
 
-    async def send(self, key: Key, number: int, request: Request, form: Form, expected: float) -> Reply:
-        """A question's request of this number: from its batch if it is in one, else in the next.
+    async def send(
+        self, key: Key, number: int, request: Request, form: Form, expected: float, line: Line | None
+    ) -> Reply:
+        """A question's request of this number: from its batch if it is in one (``line``), else in the next.
 
         Raises
         ------
@@ -104,9 +106,6 @@ class Batches:
         Stop
             The run ends before the batch does.
         """
-        line = self.rows.line(key, number)
-        if line is None and not self._judge.batch:
-            return await self._client.send(request, form, self._judge.timeout)
         found = line.reply if line is not None else None
         if found is None:
             if self._left is not None:

@@ -139,10 +139,6 @@ class BatchRows:
         )
         return [Begun(*row) for row in rows]
 
-    def __bool__(self) -> bool:
-        """True where there are requests in batches whose questions have no answer yet."""
-        return bool(self._rows("select 1 from batched where judge = ? limit 1", self._judge))
-
     def request_names(self, name: str) -> list[str]:
         """The ``custom_id`` of every request of a batch, sorted, as they stand in its file."""
         rows = self._rows("select custom from batched where batch = ? order by custom", name)

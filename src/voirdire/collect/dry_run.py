@@ -8,10 +8,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from voirdire.collect.cost import count_text_tokens, estimate_answer_tokens, made_up_answer, token_price
+from voirdire.collect.budget import count_text_tokens, estimate_answer_tokens, token_price
 from voirdire.collect.plan import make_plan
 from voirdire.collect.protocol import Answer, Question
-from voirdire.collect.rehearsal import run_in_loop
+from voirdire.collect.rehearsal import made_up_answer, run_in_loop
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def estimate(
     """Estimate the questions, tokens and cost of :func:`voirdire.collect.collect`; nothing is asked.
 
     Questions are counted by the protocol, least and most. Tokens read are those of the prompts of a run whose answers
-    are made up, as long as a model's may be (see :func:`voirdire.collect.cost.count_text_tokens`), times the most
+    are made up, as long as a model's may be (see :func:`voirdire.collect.budget.count_text_tokens`), times the most
     questions there can be; tokens written are guessed from the schemas. Repetitions are not counted.
 
     Examples

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator, Mapping
 from concurrent.futures import Future, wait
 from itertools import count
 from typing import Any, TypeVar
 
-from voirdire.collect.cost import made_up_answer
+from voirdire.collect.budget import list_entries
 from voirdire.collect.protocol import Answer, Protocol, Question, Setting
 
 _T = TypeVar("_T")
@@ -52,6 +52,40 @@ def run_in_loop(work: Coroutine[Any, Any, _T]) -> _T:
                 task.get_loop().call_soon_threadsafe(task.cancel)
             wait([future])
         raise
+
+
+def made_up_answer(
+    schema: Mapping[str, Any] | None, numbers: Iterator[int], place: str = "text", *, turn: int = 0
+) -> Any:
+    """An answer of about the length that a model's has: texts of 160 characters, names and entries of lists shorter.
+
+    Of alternatives it is the first, and lists are short; with ``turn`` the next but so many, and longer ones.
+
+    Examples
+    --------
+    >>> made_up_answer({"type": "object", "properties": {"winner": {"enum": [1, 2]}}}, iter(range(9)))
+    {'winner': 1}
+    >>> made_up_answer({"enum": ["a", "b"]}, iter(range(9)), turn=1)
+    'b'
+    """
+    schema = schema or {"type": "string", "maxLength": 1000}
+    if "const" in schema or "enum" in schema:
+        values = schema.get("enum", [schema.get("const")])
+        return values[turn % len(values)]
+    if "anyOf" in schema:
+        return made_up_answer(schema["anyOf"][0], numbers, place, turn=turn)
+    if "properties" in schema:
+        return {
+            name: made_up_answer(inner, numbers, name, turn=turn)
+            for name, inner in schema["properties"].items()
+        }
+    if "items" in schema:
+        entries = min(list_entries(schema) + turn, int(schema.get("maxItems", 1000)))
+        return [made_up_answer(schema["items"], numbers, "entry", turn=turn) for _ in range(max(entries, 1))]
+    if schema.get("type") == "string":
+        length = min({"name": 20, "entry": 80}.get(place, 160), int(schema.get("maxLength", 1000)))
+        return f"{next(numbers)} words of it ".ljust(length, "x")[:length]
+    return schema.get("minimum", 0)
 
 
 #: Runs, each with other answers: a step may follow from one of them alone (a debate goes on while there is an issue).

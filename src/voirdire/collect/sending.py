@@ -19,9 +19,8 @@ import numpy as np
 
 from voirdire.collect.answers import usable_content
 from voirdire.collect.batch import Batches
-from voirdire.collect.budget import Budget, Stop
+from voirdire.collect.budget import Budget, Stop, expected_cost, reply_cost
 from voirdire.collect.client import Client, Form, Request
-from voirdire.collect.cost import expected_cost, reply_cost
 from voirdire.collect.journal import Journal, Sent
 from voirdire.collect.protocol import Answer, Judge, Key, key_text
 from voirdire.collect.replies import NoReply, Reply
@@ -44,8 +43,8 @@ class Sender:
     journal : Journal
         Where every request is noted.
     budget : Budget
-    batches : Batches, optional
-        What carries its requests, if not each by itself.
+    batches : Batches
+        What carries the requests that do not go each by itself.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class Sender:
         form: Form,
         journal: Journal,
         budget: Budget,
-        batches: Batches | None = None,
+        batches: Batches,
     ) -> None:
         self._judge, self._client, self._first = judge, client, form
         self._journal, self._budget, self._panel = journal, budget, budget.panel
@@ -102,7 +101,7 @@ class Sender:
         while True:
             # of what is in a batch already, by this run or one before, the cost is set aside
             number = len(requests) + 1
-            line = self._batches.rows.line(key, number) if self._batches else None
+            line = self._batches.rows.line(key, number)
             counted = line is not None and line.noted
             if line is None:
                 form = forms[0]
@@ -116,10 +115,10 @@ class Sender:
             began, clock = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
             self.under_way += not batched
             try:
-                if self._batches is None:
-                    reply = await self._client.send(request, form, judge.timeout)
+                if batched:
+                    reply = await self._batches.send(key, number, request, form, reserved, line)
                 else:
-                    reply = await self._batches.send(key, number, request, form, reserved)
+                    reply = await self._client.send(request, form, judge.timeout)
             except NoReply as error:
                 trouble = error
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import tomllib
 import typing
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.options import build_options
-from voirdire.collect.protocol import TABLES, Item
+from voirdire.collect.protocol import TABLES, Answer, Item, Question, Row, ask_all
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
@@ -198,3 +199,18 @@ def test_numbers_below_their_least_are_refused_by_name(entries: dict[str, str], 
         for option, bound in least.items()
     ]
     assert build_options(options, least)[1] == []
+
+
+def test_missing_answers_are_noted_in_the_order_of_the_questions() -> None:
+    async def answer_late(question: Question) -> Answer:
+        await asyncio.sleep(0.01 * question.variables["wait"])
+        return Answer(None, "late")
+
+    rows: list[Row] = []
+    asked = [
+        (Question("ann", "ask", {"wait": wait}, ("ask", wait)), {"judge": "ann", "run": wait})
+        for wait in (2, 1, 0)
+    ]
+    assert asyncio.run(ask_all(answer_late, asked, rows)) == [None, None, None]
+    assert [row.values["key"] for row in rows] == ["ask/2", "ask/1", "ask/0"]
+    assert rows[0].values == {"judge": "ann", "run": 2, "key": "ask/2", "reason": "late"}

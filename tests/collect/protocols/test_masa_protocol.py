@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from voirdire.collect.protocol import Item, Judge, Setting
-from voirdire.collect.protocols.masa import TIE, Masa, MasaOptions, majority_of_runs, winner_of_both_orders
+from voirdire.collect.protocols.masa import Masa, MasaOptions
+from voirdire.collect.protocols.pairing import TIE, majority_of_runs, winner_of_both_orders
 from voirdire.tables.labels import read_labels
 from voirdire.tables.votes import read_votes
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocols.roles import choice_schema, record_schema, text_schema
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
 from voirdire.settings import Count
 
 NO_ISSUE = "NO ISSUE"
@@ -68,10 +68,6 @@ class Debate(PerCase):
 
     name: ClassVar[str] = "debate"
     Options: ClassVar[type[Any]] = DebateOptions
-
-    def faults(self, options: DebateOptions) -> list[str]:
-        """Steps for a criterion that there is not."""
-        return unknown_steps(options)
 
     def questions(self, options: DebateOptions) -> tuple[int, int]:
         """At least a score without issue, at most n issues and the Tie-Breaker."""

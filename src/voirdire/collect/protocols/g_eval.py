@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Question, Row, Setting, ask_all
 from voirdire.collect.protocols.roles import judges_for_role, list_schema, record_schema, text_schema
-from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, unknown_steps
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions
 from voirdire.collect.protocols.weighted import scale_problems
 from voirdire.settings import Count
 
@@ -61,7 +61,7 @@ class GEval(PerCase):
         """A scale whose scores are no single tokens; steps for a criterion that there is not."""
         by_token = options.weighting == "logprobs"
         scale = scale_problems(options.low, options.high, "samples") if by_token else []
-        return [*scale, *unknown_steps(options)]
+        return [*scale, *super().faults(options)]
 
     def questions(self, options: GEvalOptions) -> tuple[int, int]:
         """The answers that a score is made of."""

@@ -40,7 +40,6 @@ from voirdire.collect.protocols.roles import (
     choice_schema,
     judges_for_role,
     list_schema,
-    partial_column_problems,
     record_schema,
     text_schema,
     unknown_judges,
@@ -93,11 +92,8 @@ class Maple:
         """Unknown judges, unsuitable design, neither rubric nor criteria, impossible bounds."""
         options: MapleOptions = setting.options
         writers = [options.generator] if options.generator else []
-        found = [
-            *unknown_judges(setting, {"evaluators": options.evaluators, "generator": writers}),
-            *partial_column_problems(setting.items, ["context"]),
-            *pair_problems(setting, options),
-        ]
+        named = {"evaluators": options.evaluators, "generator": writers}
+        found = [*unknown_judges(setting, named), *pair_problems(setting, options)]
         if not options.criteria and not options.rubric.strip():
             found.append("option rubric is empty; give a rubric to make criteria from, or give criteria")
         wrong = criteria_fault([{"name": name} for name in options.criteria])

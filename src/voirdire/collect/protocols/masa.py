@@ -27,13 +27,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Item, Question, Row, Setting, ask_all, missing_row
-from voirdire.collect.protocols.pairing import OUTCOMES, items_by_context
+from voirdire.collect.protocols.pairing import (
+    OUTCOMES,
+    items_by_context,
+    majority_of_runs,
+    winner_of_both_orders,
+)
 from voirdire.collect.protocols.pairwise import ANSWERS, ask_vote
 from voirdire.collect.protocols.roles import (
     choice_schema,
@@ -44,7 +49,7 @@ from voirdire.collect.protocols.roles import (
 )
 from voirdire.settings import Count, Size
 
-CRITERION, TIE = "factual-error", "tie"
+CRITERION = "factual-error"
 
 
 @dataclass(frozen=True)
@@ -240,39 +245,6 @@ def _summary_pairs(group: list[Item], reference: str | None) -> list[tuple[Item,
         return list(combinations(group, 2))
     base = [summary for summary in group if summary.system == reference]
     return [(summary, base[0]) for summary in group if base and summary.system != reference]
-
-
-def majority_of_runs(answers: Sequence[str | None]) -> str | None:
-    """The answer of more than half of the runs, "tie" without one, None if that hangs on a missing answer.
-
-    Examples
-    --------
-    >>> majority_of_runs(["a", "b", "a"]), majority_of_runs(["a", "b", "tie"])
-    ('a', 'tie')
-    >>> majority_of_runs(["a", "a", None]), majority_of_runs(["a", "b", None])
-    ('a', None)
-    """
-    given = Counter(answer for answer in answers if answer is not None)
-    gaps = len(answers) - given.total()
-    for answer, count in given.items():
-        if 2 * count > len(answers):
-            return answer
-    # whether the missing answers could make anything but a tie
-    best = max((count for answer, count in given.items() if answer != TIE), default=0)
-    return TIE if 2 * (best + gaps) <= len(answers) else None
-
-
-def winner_of_both_orders(one: str | None, other: str | None) -> str | None:
-    """The winner in both orders (named by item, not by position), "tie" if they differ, None if unknown.
-
-    Examples
-    --------
-    >>> [winner_of_both_orders(*one) for one in (("a", "a"), ("a", "b"), ("tie", None), ("a", None))]
-    ['a', 'tie', 'tie', None]
-    """
-    if one is None or other is None:
-        return TIE if TIE in (one, other) else None
-    return one if one == other else TIE
 
 
 def masa_evaluators(setting: Setting) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""Pairs that are compared, in which order they are shown, and how often."""
+"""Pairs that are compared, in which order they are shown, how often, and the winner of several runs and orders."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -10,12 +11,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from voirdire.collect.protocol import Item, Setting
+from voirdire.collect.protocols.roles import partial_column_problems
 from voirdire.errors import InputError
 from voirdire.settings import Count, Size
 from voirdire.simulate.designs import design_from_spec
 
 #: Ids that a vote's winner could be mistaken for.
 OUTCOMES = ("first", "second", "tie")
+TIE = OUTCOMES[2]
 
 Order = Literal["random", "fixed", "swap", "random-by-criterion"]
 
@@ -65,12 +68,11 @@ class PairOptions:
 
 
 class Pair(NamedTuple):
-    """A question about two things, in the order shown; ``place`` numbers the pairs of the design."""
+    """A question about two things, in the order shown."""
 
     first: int
     second: int
     run: int
-    place: int
 
 
 def keyed_generator(seed: int, *key: str | int) -> np.random.Generator:
@@ -149,7 +151,7 @@ def order_pairs(
         for place, (i, j) in enumerate(pairs):
             turned = options.order.startswith("random") and bool(coins[run - 1, place])
             orders = [(i, j), (j, i)] if options.order == "swap" else [(j, i) if turned else (i, j)]
-            found.extend(Pair(first, second, run, place) for first, second in orders)
+            found.extend(Pair(first, second, run) for first, second in orders)
     return found
 
 
@@ -161,7 +163,8 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
     >>> pair_problems(Setting((), (Item("a", "x"), Item("tie", "y"))), PairOptions())
     ["items: id 'tie' is what a vote's winner may be called; rename the item"]
     """
-    found = [
+    found = partial_column_problems(setting.items, ["context"])
+    found += [
         f"items: id {item.id!r} is what a vote's winner may be called; rename the item"
         for item in setting.items
         if item.id in OUTCOMES
@@ -174,12 +177,12 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
         try:
             draw_pairs(options, items, setting.seed)
         except InputError as error:
-            found.extend(f"{where}: {problem}" for problem in error.problems)
+            found += [f"{where}: {problem}" for problem in error.problems]
     return list(dict.fromkeys(found))
 
 
 def orders_of_pair(options: PairOptions) -> int:
-    """How often a judge is asked about a pair by one criterion.
+    """Number of questions to a judge about a pair by one criterion.
 
     Examples
     --------
@@ -201,3 +204,36 @@ def count_questions(setting: Setting, options: PairOptions) -> int:
         len(draw_pairs(options, items, setting.seed)) for items in items_by_context(setting.items).values()
     )
     return pairs * orders_of_pair(options)
+
+
+def majority_of_runs(answers: Sequence[str | None]) -> str | None:
+    """The answer of more than half of the runs, "tie" without one, None if that hangs on a missing answer.
+
+    Examples
+    --------
+    >>> majority_of_runs(["a", "b", "a"]), majority_of_runs(["a", "b", "tie"])
+    ('a', 'tie')
+    >>> majority_of_runs(["a", "a", None]), majority_of_runs(["a", "b", None])
+    ('a', None)
+    """
+    given = Counter(answer for answer in answers if answer is not None)
+    gaps = len(answers) - given.total()
+    for answer, count in given.items():
+        if 2 * count > len(answers):
+            return answer
+    # whether the missing answers could make anything but a tie
+    best = max((count for answer, count in given.items() if answer != TIE), default=0)
+    return TIE if 2 * (best + gaps) <= len(answers) else None
+
+
+def winner_of_both_orders(one: str | None, other: str | None) -> str | None:
+    """The winner in both orders (named by item, not by position), "tie" if they differ, None if unknown.
+
+    Examples
+    --------
+    >>> [winner_of_both_orders(*one) for one in (("a", "a"), ("a", "b"), ("tie", None), ("a", None))]
+    ['a', 'tie', 'tie', None]
+    """
+    if one is None or other is None:
+        return TIE if TIE in (one, other) else None
+    return one if one == other else TIE

@@ -28,7 +28,6 @@ from voirdire.collect.protocols.roles import (
     choice_schema,
     count_calls,
     judges_for_role,
-    partial_column_problems,
     record_schema,
     unknown_judges,
 )
@@ -156,11 +155,8 @@ class Pairwise:
 
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an unsuitable design."""
-        return [
-            *unknown_judges(setting, {"evaluators": setting.options.evaluators}),
-            *partial_column_problems(setting.items, ["context"]),
-            *pair_problems(setting, setting.options),
-        ]
+        named = {"evaluators": setting.options.evaluators}
+        return [*unknown_judges(setting, named), *pair_problems(setting, setting.options)]
 
     def calls(self, setting: Setting) -> Calls:
         """The pairs of the design, for each judge."""

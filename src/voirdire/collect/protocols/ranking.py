@@ -21,8 +21,8 @@ import numpy as np
 from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing_row
 from voirdire.collect.protocols.pairing import items_by_context, keyed_generator
 from voirdire.collect.protocols.roles import (
-    Schema,
     choice_schema,
+    count_calls,
     judges_for_role,
     list_schema,
     partial_column_problems,
@@ -92,8 +92,7 @@ class Ranking:
         """The lists of each judge."""
         options: RankingOptions = setting.options
         lists = sum(-(-len(items) // options.size) for items in items_by_context(setting.items).values())
-        counts = dict.fromkeys(judges_for_role(setting, options.judges), lists * options.rounds)
-        return Calls(counts, counts)
+        return count_calls(judges_for_role(setting, options.judges), lists * options.rounds)
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:
         """All lists at once."""
@@ -141,7 +140,10 @@ async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Ite
         "texts": [item.text for item in items],
     }
     key: Key = ("rank", context or "", *(item.id for item in items), run)
-    answer = await ask(Question(judge, "ranking/rank", shown, key, _ranking_schema(options, names)))
+    schema = {"ranking": list_schema(choice_schema(names), len(names), len(names))}
+    if options.wanted == "best-worst":
+        schema = dict.fromkeys(("best", "worst"), choice_schema(names))
+    answer = await ask(Question(judge, "ranking/rank", shown, key, record_schema(**schema)))
     own: dict[str, Any] = {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
     ranks = {} if answer.content is None else _read_ranks(answer.content, names)
     if len(ranks) < len(names):
@@ -151,12 +153,6 @@ async def _rank_list(setting: Setting, ask: Ask, judge: str, items: Sequence[Ite
         Row("rankings", {**own, "item": item.id, "rank": ranks[name]})
         for name, item in zip(names, items, strict=True)
     ]
-
-
-def _ranking_schema(options: RankingOptions, names: Sequence[str]) -> Schema:
-    if options.wanted == "ranking":
-        return record_schema(ranking=list_schema(choice_schema(names), len(names), len(names)))
-    return record_schema(best=choice_schema(names), worst=choice_schema(names))
 
 
 def _read_ranks(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:

@@ -121,15 +121,7 @@ class Case:
         return record_schema(**fields, score=choice_schema(self.options.levels()))
 
     def shown(self) -> dict[str, Any]:
-        """Parts that every prompt shows: the task, the scale, the text, what it is based on, what to compare it with.
-
-        Examples
-        --------
-        >>> item = Item("a", "x", source="s", reference="r")
-        >>> shown = Case("ann", item, "overall", 1, ScoreOptions(), None).shown()
-        >>> shown["background"], shown["reference"]
-        ('s', None)
-        """
+        """Parts that every prompt shows: task, scale, the text, what it is based on and what to compare it with."""
         options, item = self.options, self.item
         return {
             "task": options.task,
@@ -208,15 +200,6 @@ class Case:
         self.rows.append(missing_row(key, Answer(None, reason), **columns))
 
 
-def unknown_steps(options: Any) -> list[str]:
-    """Sentences on steps of evaluation for criteria that there are not."""
-    return [
-        f"option steps: there is no criterion {name!r}; name one of the criteria"
-        for name in options.steps
-        if name not in options.named_criteria()
-    ]
-
-
 class ScoreProtocol(ABC):
     """Checks of every protocol that gives scores."""
 
@@ -244,8 +227,12 @@ class ScoreProtocol(ABC):
         return [*found, *self.faults(options)]
 
     def faults(self, options: Any) -> list[str]:
-        """What else is wrong with the options."""
-        return []
+        """Further faults of the options: steps of evaluation for criteria that there are not."""
+        return [
+            f"option steps: there is no criterion {name!r}; name one of the criteria"
+            for name in getattr(options, "steps", ())
+            if name not in options.named_criteria()
+        ]
 
     def calls(self, setting: Setting) -> Calls:
         """The same bounds for each judge that takes part."""

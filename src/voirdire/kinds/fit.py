@@ -190,8 +190,8 @@ class Fit:
             "panel": what its judges answer, the default. "target": what people would, whoever the judges of the rows
             are, with intervals of probability ``prob`` that hold how far panels are from people
             (:mod:`voirdire.kinds.target_predictions`), and beside it (``..._panel``) the same by the panel alone: see
-            :func:`.votes.about_items.predict_comparisons`, :func:`.scores.about_items.item_score_questions` and
-            :func:`.rankings.about_items.ranked_items`. Of labels it says which of the two ``p_<class>`` is, by default
+            :func:`.votes.predict.predict_comparisons`, :func:`.scores.predict.item_score_questions` and
+            :func:`.rankings.predict.ranked_items`. Of labels it says which of the two ``p_<class>`` is, by default
             what the fit is about; rows without labels have the classes of items of the fit.
 
         Raises
@@ -361,7 +361,8 @@ class Fit:
 
     def __getattr__(self, name: str) -> Any:
         """Say what a fit of this kind has, where something is asked for that only fits of others have."""
-        others = [made.kind.words for made in _fit_classes(Fit) if hasattr(made, name)]
+        classes = dict.fromkeys(_fit_classes(Fit))
+        others = [made.kind.words for made in classes if hasattr(made, name)]
         if name.startswith("_") or name == "kind" or not others:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         single = [words for words in others if " " not in words]

@@ -32,7 +32,7 @@ from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
 from voirdire.kinds.votes import trust as trusting
-from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.people import Anchors
 from voirdire.kinds.votes.position import position_check
 from voirdire.kinds.votes.problem import VotesProblem, encode_votes
 from voirdire.model.problem import Check, Problem, list_names
@@ -139,16 +139,10 @@ def encode_joint(
     sizes = len(tables.judges), len(tables.criteria), len(tables.items)
     compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)
     votes = replace(votes, density=replace(votes.density, compared=compared), beside_scores=True)
-    return JointProblem(
-        SharedDensity(model, *sizes, (votes.density, scores.density)),
-        votes.data | scores.data,
-        tables.judges,
-        tables.criteria,
-        tables.items,
-        votes.judge_votes + scores.judge_votes,
-        votes,
-        scores,
-    )
+    density = SharedDensity(model, *sizes, (votes.density, scores.density))
+    names = (tables.judges, tables.criteria, tables.items)
+    answers = votes.judge_votes + scores.judge_votes
+    return JointProblem(density, votes.data | scores.data, *names, answers, votes, scores)
 
 
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth

@@ -13,22 +13,22 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.answers import Answers, Seen
+from voirdire.kinds.answers import Answers, Calibration, Claims, Seen, Shares
+from voirdire.kinds.bootstrap import refit_modes
 from voirdire.kinds.checks import Found
-from voirdire.kinds.claims import Claims
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords
 from voirdire.kinds.panel_gap import describe_agreement, describe_gap, shown_draws
-from voirdire.kinds.preference import Preference
+from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import (
     Quantities,
     item_score_quantities,
     judge_quantities,
     parameter_quantities,
 )
-from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.unused_columns import unused_columns
+from voirdire.model.density import Data
 from voirdire.model.problem import PANEL, TARGET, Check, Problem
 from voirdire.model.specs import Model
 from voirdire.model.target_answers import TargetAnswers
@@ -117,6 +117,25 @@ class Packed(NamedTuple):
     arrays: dict[str, Any]
 
 
+class Again(NamedTuple):
+    """What a problem is posed over again.
+
+    Attributes
+    ----------
+    table : table of the kind
+    own : bool
+        Whether it is the problem's own, with its anchors.
+    criteria : Votes, OnCriteria or None
+        As of :meth:`Kind.problem_with_table`.
+    answer_weight : array, shape (judges,), or None
+    """
+
+    table: Any
+    own: bool
+    criteria: Any
+    answer_weight: Floats | None
+
+
 class Kind(ABC, Generic[T, P]):
     """A kind of data: how its tables are posed, what its fits show, and what is asked of its judges.
 
@@ -198,7 +217,6 @@ class Kind(ABC, Generic[T, P]):
         sums = type(self).model_of_terms is not Kind.model_of_terms
         return unused_columns(problem, self.table_of(problem), sums)
 
-    @abstractmethod
     def problem_with_table(
         self, problem: P, *, table: T | None = None, criteria: Any = None, answer_weight: Floats | None = None
     ) -> P:
@@ -213,6 +231,14 @@ class Kind(ABC, Generic[T, P]):
         answer_weight : array, shape (judges,), optional
             What one answer of each judge counts for.
         """
+        own = self.table_of(problem)
+        return self.encode_again(
+            problem, Again(own if table is None else table, table is None, criteria, answer_weight)
+        )
+
+    @abstractmethod
+    def encode_again(self, problem: P, again: Again) -> P:
+        """The model of a problem over a table of the same coding and scale; see :meth:`problem_with_table`."""
 
     @abstractmethod
     def join(self, problem: P, new: object) -> T:
@@ -481,15 +507,27 @@ class Kind(ABC, Generic[T, P]):
     def unpack(self, model: Model, packed: Packed) -> P:
         """A problem that was stored."""
 
-    @abstractmethod
     def refit_resampled(self, problem: P, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
         """Modes of tables of as many answers, drawn with replacement; shape (resamples, size).
 
-        Parameters
-        ----------
-        mode : array, shape (size,)
-            Of the whole table.
+        See :mod:`voirdire.kinds.bootstrap`.
+
+        Raises
+        ------
+        InputError
+            The kind has none.
         """
+        return refit_modes(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
+
+    def resampled(self, problem: P, rng: np.random.Generator) -> Data:
+        """As many answers, drawn with replacement.
+
+        Raises
+        ------
+        InputError
+            The kind has no bootstrap.
+        """
+        raise InputError(f"{self.words} have no bootstrap; their intervals are those of the posterior")
 
     compared: ClassVar[tuple[str, ...]]  # kinds of models that predict its answers
 

@@ -24,6 +24,7 @@ def asked_families(
 
     Examples
     --------
+    >>> from voirdire.kinds.kind import Request
     >>> asked_families(Request(families={"a": "big"}, item_families={"x": "big"}), ["a", "b"], ["x", "y"])
     ({'a': 'big', 'b': 'b'}, {'x': 'big', 'y': 'y'})
     """

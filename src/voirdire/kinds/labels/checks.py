@@ -15,9 +15,9 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import Found, below_chance_check, constant_judges
 from voirdire.kinds.labels.dependence import dependence_check
 from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
+from voirdire.kinds.labels.names import ties_check
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.systems import class_grades, probable_shares, system_shares
-from voirdire.kinds.labels.ties import ties_check
 from voirdire.kinds.systems import systems_and_contexts
 from voirdire.model.problem import Check, list_names, worst_level
 from voirdire.model.terms.confusion import log_softmax

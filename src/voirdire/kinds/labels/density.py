@@ -27,9 +27,8 @@ from voirdire.kinds.labels.around import laplace_draws
 from voirdire.kinds.labels.curvature import negative_hessian
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
-from voirdire.kinds.labels.layout import LabelsLayout
+from voirdire.kinds.labels.layout import LabelsLayout, is_compressed, multiply_counts, sum_by_item
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
-from voirdire.kinds.labels.sparse_counts import is_compressed, multiply_counts, sum_by_item
 from voirdire.kinds.labels.states import log_joint, log_rates
 from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS

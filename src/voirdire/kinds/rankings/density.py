@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import panel_field
-from voirdire.kinds.in_contexts import strengths_over_contexts
+from voirdire.kinds.results import strengths_over_contexts
 from voirdire.model.density import Data
 from voirdire.model.design import Scale, Term
 from voirdire.model.panel_density import PanelDensity

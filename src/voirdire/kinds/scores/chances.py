@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.density import score_form_module
-from voirdire.kinds.scores.layout import NAMES
-from voirdire.kinds.scores.perceived import perceived_strengths
+from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.layout import NAMES, perceived_strengths
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.terms.arrays import log_normal_cdf
+from voirdire.model.terms.censored import HALF, score_log_density
 from voirdire.model.terms.cumulative import level_log_probabilities, normal_quadrature
+from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -33,15 +32,22 @@ def score_probabilities(problem: ScoresProblem, values: Values, rows: tuple[Ints
     InputError
         The model gives no probability of single scores.
     """
-    form = score_form_module(problem.model)
+    form = problem.form
     if form is continuous:
-        return points.ends_and_mean(problem, values, *rows[: len(NAMES)])[:, :2]
+        return ends_and_mean(problem, values, *rows[: len(NAMES)])[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
     felt, cuts, weight = _perceptions_and_cutpoints(problem, values, rows)
     chance = np.exp(np.stack(level_log_probabilities(felt, cuts, problem.density.levels, np), axis=-1))
     found: Floats = np.einsum("rel,e->rl", chance, weight)
     return found
+
+
+def expected_scores(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+    """Expected score of each row under one set of values, shape (rows,)."""
+    if problem.form is continuous:
+        return problem.scale.scores(ends_and_mean(problem, values, *rows[: len(NAMES)])[:, 2])
+    return np.asarray(score_probabilities(problem, values, rows) @ np.array(problem.scale.levels))
 
 
 def exceedance_probabilities(
@@ -66,11 +72,10 @@ def _perceptions_and_cutpoints(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
     """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
-    density, (judge, criterion, *_) = problem.density, rows
+    density, (judge, *_) = problem.density, rows
     about = dict.fromkeys(density.about, judge * 0 - 1) | dict(zip(density.about, rows, strict=False))
     context = about.setdefault("context", judge * 0 - 1)
     felt = perceived_strengths(density, values, problem.data["panel"], about)[:, None]
-    cuts: Any = ordinal.judge_cutpoints(density, values, np)
     variance, weight = np.zeros(len(judge)), np.ones(1)
     if "log_judge_item" in values:
         variance = variance + np.exp(2.0 * values["log_judge_item"])[judge]
@@ -80,7 +85,8 @@ def _perceptions_and_cutpoints(
         z, log_weight = normal_quadrature()
         weight = np.exp(log_weight)
         felt = felt + np.sqrt(variance)[:, None] * z
-    return felt, cuts[judge if len(cuts) > 1 else judge * 0, criterion][:, None, :], weight
+    own = ordinal.own_cutpoints(density, values, about, np)
+    return felt, own[:, None, :], weight
 
 
 def check_answer_probabilities(problem: ScoresProblem) -> None:
@@ -90,5 +96,60 @@ def check_answer_probabilities(problem: ScoresProblem) -> None:
     ------
     InputError
     """
-    if score_form_module(problem.model) is not ordinal:
+    if problem.form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
+
+
+def ends_and_mean(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
+    """Of each score: probability that it stands at the low and at the high end, and its mean; shape (scores, 3).
+
+    Of y = mu + s e, e ~ Normal(0, 1), set to the ends -1/2 and 1/2 beyond them, with a = (-1/2 - mu) / s and
+    b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
+    (Tobin 1958). The variance s^2 is that of noise and, where there are repeats, of what the judge makes of the item.
+    """
+    mu, spread = predicted_moments(problem, values, judge, criterion, item)
+    a, b = (-HALF - mu) / spread, (HALF - mu) / spread
+    low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
+    slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
+    mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF * (high - low)
+    return np.stack([low, high, mean], axis=1)
+
+
+def predicted_moments(
+    problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints
+) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each score before it is set to the ends: noise, and what the judge makes of it."""
+    density = problem.density
+    about = {"judge": judge, "criterion": criterion, "item": item}
+    mu = perceived_strengths(density, values, problem.data["panel"], about)
+    variance = np.exp(2.0 * log_noise(values))
+    if "log_judge_item" in values:
+        variance = variance + np.exp(2.0 * values["log_judge_item"])[:, None]
+    return mu, np.sqrt(np.broadcast_to(variance, (density.judges, density.criteria))[judge, criterion])
+
+
+def log_score_density(
+    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+) -> Floats:
+    """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
+    mu, spread = predicted_moments(problem, values, judge, criterion, item)
+    number = problem.scale.parts(score)
+    end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
+    log: Floats = score_log_density(number, end, mu, np.log(spread), np)
+    return np.where(end == 0, log - np.log(problem.scale.range), log)
+
+
+def expected_uncensored_scores(
+    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+) -> Floats:
+    """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.
+
+    With a and b as in :func:`ends_and_mean`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at
+    the other.
+    """
+    mu, spread = predicted_moments(problem, values, judge, criterion, item)
+    number = problem.scale.parts(score)
+    end = np.where(number <= -HALF, -1.0, np.where(number >= HALF, 1.0, 0.0))
+    inward = (HALF - end * mu) / spread
+    hazard = np.exp(-0.5 * inward * inward - 0.5 * np.log(2.0 * np.pi) - log_normal_cdf(-inward, np))
+    return np.where(end == 0, number, mu + end * spread * hazard)

@@ -173,13 +173,8 @@ def score_information_check(problem: ScoresProblem, posterior: Posterior) -> lis
 
 def connectivity_check(problem: ScoresProblem) -> Check:
     """Check whether judges can be compared with each other through the items that they score."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     table, size = problem.table, len(problem.judges)
-    nodes = size + len(problem.items)
-    edges = coo_array((np.ones(table.rows), (table.judge, size + table.item)), shape=(nodes, nodes))
-    count, group = connected_components(edges, directed=False)
+    group = checks.connected_groups(table.judge, table.item, size, len(problem.items))
     scoring = np.unique(table.judge)
     count = len(np.unique(group[scoring]))
     if count == 1:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds import results as summaries
 from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.in_contexts import context_columns
-from voirdire.kinds.preference import PROBIT, TWO_SCORES, Preference
+from voirdire.kinds.people import PROBIT, TWO_SCORES, Preference
 from voirdire.kinds.quantities import (
     Quantities,
     Quantity,
@@ -19,9 +18,8 @@ from voirdire.kinds.quantities import (
     rescale_draws,
 )
 from voirdire.kinds.scores import continuous, ordinal
-from voirdire.kinds.scores.density import ScoresDensity, score_form_module
+from voirdire.kinds.scores.density import ScoresDensity
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.votes import results as summaries
 from voirdire.model.natural_scales import unit_and_definition
 from voirdire.model.terms.arrays import LOGISTIC, log_normal_cdf
 from voirdire.model.terms.cumulative import level_log_probabilities
@@ -78,33 +76,14 @@ def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Co
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
-def context_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
-
-    One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
-
-    Raises
-    ------
-    InputError
-        The fit has no contexts.
-    """
-    if not problem.density.contexts:
-        raise InputError(
-            "contexts() needs a model with contexts, rating-contexts, and a table in which items are scored in "
-            f"several; this is a fit of {problem.model.name}"
-        )
-    return context_columns(problem, problem.table.contexts, posterior, prob)
-
-
 def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Cutpoints, one row per criterion and limit (and per judge where each has its own), with intervals.
 
     Where ``lower`` ends and ``upper`` begins on the scale of the strengths, the judge's severity not included. None
     where the model takes scores as numbers.
     """
-    if score_form_module(problem.model) is not ordinal:
-        names_only: Columns = {"criterion": np.array([], dtype=object)}
-        return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
+    if problem.form is not ordinal:
+        return summaries.empty_table(("criterion",), ("lower", "upper", "cutpoint", "low", "high"))
     shown = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)["cutpoint"]
     judge, criterion, limit = (part.ravel() for part in np.indices(shown.point.shape))
     names = np.array(problem.scale.levels)
@@ -179,7 +158,7 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     strength = values["strength"]
     lead = strength.shape[:-2]
     missing = np.full((*lead, density.judges), np.nan)
-    if score_form_module(problem.model) not in (ordinal, continuous):
+    if problem.form not in (ordinal, continuous):
         return {"reliability": missing}
     right, one = correct_order_probability(problem, values), problem.unit[1]
     found = {
@@ -187,22 +166,20 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
         "p_right": right,
         "severity": one * total_severity(values, problem.judge_group),
     }
-    if score_form_module(problem.model) is ordinal and ordinal.has_judge_cutpoints(problem.density):
+    if problem.form is ordinal and ordinal.has_judge_cutpoints(problem.density):
         found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, density.judges))
     own = judge_discriminations(values, np)
     if own is not None:
         slope = own
         found |= {"reliability": right, "discrimination": slope}
-    if score_form_module(problem.model) is continuous:
+    if problem.form is continuous:
         noise = np.sqrt(np.exp(2.0 * log_noise(values)).mean(axis=-1))
         found |= {"reliability": right, "noise": one * noise}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
-            np.exp(2.0 * values["log_noise"])
-            if score_form_module(problem.model) is continuous
-            else np.full_like(slope, LOGISTIC)
+            np.exp(2.0 * values["log_noise"]) if problem.form is continuous else np.full_like(slope, LOGISTIC)
         )
         found["variance_item"] = one**2 * item
         found["variance_judge_item"] = one**2 * np.exp(2.0 * values["log_judge_item"])
@@ -219,9 +196,9 @@ def person_preference(problem: ScoresProblem, values: Values) -> Preference | No
     values : dict of array
         The centre.
     """
-    if score_form_module(problem.model) is ordinal:
+    if problem.form is ordinal:
         return Preference(scale=TWO_SCORES / float(np.exp(values.get("log_people", 0.0))))
-    if score_form_module(problem.model) is not continuous:
+    if problem.form is not continuous:
         return None
     if "log_noise_people" in values:
         noise = float(np.exp(values["log_noise_people"]))
@@ -244,7 +221,7 @@ def score_quantities(problem: ScoresProblem, values: Values) -> Quantities:
     if "weight" in found or "strength" in values:
         found |= item_score_quantities(problem, values)
     found = rescale_draws(found, in_points) if problem.in_points else found
-    if score_form_module(problem.model) is ordinal:
+    if problem.form is ordinal:
         found = with_cutpoints(found, problem, values)
     return found | judge_quantities(judge_values(problem, values), len(problem.judges), 0.5)
 
@@ -266,7 +243,7 @@ def correct_order_probability(problem: ScoresProblem, values: Values) -> Floats:
     """
     density, strength = problem.density, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
-    if score_form_module(problem.model) is continuous:
+    if problem.form is continuous:
         noise = np.exp(2.0 * log_noise(values))
         for component in ("log_judge_item", "log_taste_spread"):
             if component in values:

@@ -37,13 +37,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, normalised_weights
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.panel_gap import find_gap, with_other_score
+from voirdire.kinds.results import rank_values
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.systems import Placed, rank_systems, systems_and_contexts
-from voirdire.kinds.votes.results import rank_values
+from voirdire.kinds.systems import Placed, rank_systems, require_systems, systems_and_contexts
 from voirdire.model.problem import TARGET
 from voirdire.model.terms.parameters import Spread
 from voirdire.trust.influence import Rivals
@@ -62,13 +61,8 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     InputError
         The table is not about systems, or the fit has no draws.
     """
-    where, values = systems_and_contexts(problem.table), posterior.values
-    if where is None:
-        raise InputError(
-            "systems() needs scores of several systems over several contexts: columns context and system"
-        )
-    if values is None:
-        raise InputError("systems() needs draws; fit with another method than 'map'")
+    where, values = require_systems(problem.table, posterior, "scores"), posterior.values
+    assert values is not None  # else refused
     zero, one = problem.unit
     systems, count = len(problem.table.systems), np.bincount(where.system)
     member = (where.system[:, None] == np.arange(systems)) / count
@@ -214,7 +208,7 @@ def rival_systems(problem: ScoresProblem, posterior: Posterior) -> Rivals | None
 
 
 def system_table(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:
-    """Systems, best first: system, contexts, and what :func:`.votes.results.ranking_table` has of items."""
+    """Systems, best first: system, contexts, and what :func:`.results.ranking_table` has of items."""
     drawn = system_draws(problem, posterior, seed)
     where = systems_and_contexts(problem.table)
     assert where is not None  # draws() refuses

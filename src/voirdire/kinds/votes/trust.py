@@ -12,8 +12,8 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.checks import Found, names_check
 from voirdire.kinds.votes.chances import cell_probabilities
+from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
-from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.position import position_check, unknown_position_check
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Check, list_names

@@ -11,11 +11,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Mode, Posterior
 from voirdire.kinds.human import ALONE, BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
-from voirdire.kinds.votes.human import candidates, cut
-from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means
-from voirdire.kinds.votes.human.coins import CROWD_BT
-from voirdire.kinds.votes.human.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
-from voirdire.kinds.votes.human.cut import (
+from voirdire.kinds.votes import candidates, cut
+from voirdire.kinds.votes.candidates import CROWD_BT, Evidence, Predicted, coin_means
+from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons, unconnected_pairs
+from voirdire.kinds.votes.cut import (
     cut_left_out_predictions,
     joint_left_out_predictions,
     people_prefer,
@@ -69,7 +68,12 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     def check_cut(self) -> None:
         """As in :class:`.HumanAnswers`."""
-        cut.check_cut(self.problem)
+        if not cut.learns_from_anchors(self.problem.model):
+            raise InputError(
+                "anchor mode 'cut' learns judges' coins from the anchors, but in model "
+                f"{self.problem.model.name} a judge is no coin that they could teach by themselves; take "
+                "learned-crowd-bt-position or maple-position, or anchor_mode='joint'"
+            )
         if not len(self.evidence.rows):
             raise InputError(
                 "anchors: none decides a pair that the judges saw (and under one criterion, where votes have "

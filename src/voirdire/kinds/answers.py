@@ -1,8 +1,6 @@
 """Answers of a fit: one by one, their shares in tables of the same questions, and what a fit claims.
 
-One answer of each row, drawn by the answers' probabilities.
-
-Probability of answers that a model has not seen, by the mode of the posterior given those that it has seen.
+The probability of answers that a model has not seen is that by the mode of the posterior given those that it has seen.
 
 Of scores and labels each answer is predicted by itself, also where a judge gave an item several:
 

@@ -13,7 +13,7 @@ from voirdire.model.problem import Check, Level, Problem, list_names
 from voirdire.typing import Floats, Ints
 
 
-class Found(NamedTuple):
+class CheckBasis(NamedTuple):
     """What checks of a fit look at beside its problem.
 
     Parameters

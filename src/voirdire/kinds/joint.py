@@ -12,10 +12,10 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Answers, Calibration, Seen, Shares
-from voirdire.kinds.checks import Found
+from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.joint_problem import JointProblem, all_checks, encode_joint
-from voirdire.kinds.kind import Again, Kind, Packed, Request, Results
+from voirdire.kinds.kind import Kind, Packed, Request, Results, TableChange
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.people import Preference
 from voirdire.kinds.quantities import Quantities
@@ -98,11 +98,11 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         """Votes and scores."""
         return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
 
-    def checks(self, problem: JointProblem, found: Found) -> list[Check]:
+    def checks(self, problem: JointProblem, basis: CheckBasis) -> list[Check]:
         """See :func:`.joint_problem.all_checks`."""
-        votes = vote_residuals(problem.of_votes, found.posterior)
-        left = votes.beside(score_residuals(problem.of_scores, found.posterior))
-        return [*found.of_method, *all_checks(problem, found, votes, left)]
+        votes = vote_residuals(problem.of_votes, basis.posterior)
+        left = votes.beside(score_residuals(problem.of_scores, basis.posterior))
+        return [*basis.of_method, *all_checks(problem, basis, votes, left)]
 
     def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
         """Residual votes and scores, with the comparisons of the votes alone."""
@@ -154,12 +154,12 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         both = (kind.table_of(part) for kind, part in self.parts(problem))
         return list(dict.fromkeys(note for one in both for note in unused_columns(problem, one, False)))
 
-    def encode_again(self, problem: JointProblem, again: Again) -> JointProblem:
+    def encode_again(self, problem: JointProblem, change: TableChange) -> JointProblem:
         """As in :class:`.Kind`; the scale and anchors stay."""
         votes = problem.of_votes
         how: dict[str, Any] = {"levels": problem.of_scores.scale.levels, "anchors": votes.anchors}
-        how["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, again)
-        return encode_joint(problem.model, again.table, answer_weight=again.answer_weight, **how)
+        how["criteria"] = given_or_stored_criteria(problem, votes.criteria_votes, change)
+        return encode_joint(problem.model, change.table, answer_weight=change.answer_weight, **how)
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.kinds.checks import Found, linked_items_check
+from voirdire.kinds.checks import CheckBasis, linked_items_check
 from voirdire.kinds.scores.checks import constant_judges_check, weights_check
 from voirdire.kinds.scores.problem import ScoresProblem, encode_scores
 from voirdire.kinds.scores.weights import OnCriteria, read_criterion_importance
@@ -148,7 +148,7 @@ def encode_joint(
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
 
 
-def all_checks(problem: JointProblem, found: Found, of_votes: Residuals, left: Residuals) -> list[Check]:
+def all_checks(problem: JointProblem, basis: CheckBasis, of_votes: Residuals, left: Residuals) -> list[Check]:
     """Checks that every fit of votes and scores makes; of residuals of votes, and of votes and scores."""
     votes = problem.of_votes
     return [
@@ -157,11 +157,11 @@ def all_checks(problem: JointProblem, found: Found, of_votes: Residuals, left: R
         *constant_judges_check(problem.of_scores),
         *([] if votes.criteria_votes is not None else weights_check(problem.of_scores, "joint-position")),
         *([] if votes.anchors is None else [trusting.human_agreement_check(votes)]),
-        *trusting.same_criteria_check(votes, found.posterior),
-        *check_dependent_judges(problem, left, found.seed),
-        *position_check(votes, of_votes, found.judges),
+        *trusting.same_criteria_check(votes, basis.posterior),
+        *check_dependent_judges(problem, left, basis.seed),
+        *position_check(votes, of_votes, basis.judges),
         *trusting.splitting_items_check(votes, of_votes),
-        *check_influence(problem, found.posterior),
+        *check_influence(problem, basis.posterior),
     ]
 
 

@@ -15,7 +15,7 @@ from voirdire.infer.outcomes import Outcome
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.answers import Answers, Calibration, Claims, Seen, Shares
 from voirdire.kinds.bootstrap import refit_modes
-from voirdire.kinds.checks import Found
+from voirdire.kinds.checks import CheckBasis
 from voirdire.kinds.columns import Columns, to_records
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.page_words import PageWords
@@ -117,8 +117,8 @@ class Packed(NamedTuple):
     arrays: dict[str, Any]
 
 
-class Again(NamedTuple):
-    """What a problem is posed over again.
+class TableChange(NamedTuple):
+    """The table, and what else, that the model of a problem is posed over again.
 
     Attributes
     ----------
@@ -233,11 +233,11 @@ class Kind(ABC, Generic[T, P]):
         """
         own = self.table_of(problem)
         return self.encode_again(
-            problem, Again(own if table is None else table, table is None, criteria, answer_weight)
+            problem, TableChange(own if table is None else table, table is None, criteria, answer_weight)
         )
 
     @abstractmethod
-    def encode_again(self, problem: P, again: Again) -> P:
+    def encode_again(self, problem: P, change: TableChange) -> P:
         """The model of a problem over a table of the same coding and scale; see :meth:`problem_with_table`."""
 
     @abstractmethod
@@ -273,7 +273,7 @@ class Kind(ABC, Generic[T, P]):
         return posterior
 
     @abstractmethod
-    def checks(self, problem: P, found: Found) -> list[Check]:
+    def checks(self, problem: P, basis: CheckBasis) -> list[Check]:
         """Checks that every fit makes, after those of its method; that of drift comes after these."""
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType(

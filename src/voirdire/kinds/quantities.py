@@ -1,6 +1,6 @@
 """Quantities of a fit on their natural scales, of any number of draws; and effects of terms beside a model's own.
 
-The spreads that a model with structure learned.
+Effects are for JSON: of covariates, of own families, the spreads that were learned, and values of all other terms.
 """
 
 from __future__ import annotations

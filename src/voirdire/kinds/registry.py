@@ -1,7 +1,4 @@
-"""The kinds of data that there are, by the names that model files and tables have for them, and their fits.
-
-The class of fits of each kind of data.
-"""
+"""The kinds of data that there are, by the names that model files and tables have for them, and their fits."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Tables of results of several kinds: items by score, and quantities by the levels of what they are of.
 
-Items that a table treats alike: with their names exchanged it is the same, and so must be all that is said of them.
-
-What sampling alone makes different between them is averaged, so that they are as probable to be the best, exactly.
+Of items that a table treats alike (with their names exchanged it is the same) all that is said must be the same: what
+sampling alone makes different between them is averaged, so that they are as probable to be the best, exactly.
 """
 
 from __future__ import annotations
@@ -61,6 +60,8 @@ def context_strengths(density: LogDensity, values: Values) -> Floats:
     return np.asarray(found - found.mean(axis=-1, keepdims=True))
 
 
+Of = Callable[[Values], Floats]  # a quantity of named values, with their leading axes
+
 MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
 
 
@@ -78,9 +79,9 @@ def level_columns(**levels: Sequence[str]) -> Columns:
 
 
 def quantity_table(
-    posterior: Posterior, of: Callable[[Values], Floats], prob: float, name: str, levels: Columns
+    posterior: Posterior, of: Of, prob: float, name: str, levels: Columns, *, parts: bool = False
 ) -> Columns:
-    """A quantity with its interval, of every row of :func:`level_columns`; parts of a whole where it is a share.
+    """A quantity with its interval, of every row of :func:`level_columns`.
 
     Parameters
     ----------
@@ -88,15 +89,13 @@ def quantity_table(
         The quantity of named values, with their leading axes; its other axes are as ``levels``, or 1.
     name : str
         Of its column.
+    parts : bool
+        Whether the quantity is parts of a whole; see :meth:`.Posterior.shown`.
     """
-    parts = name in ("weight", "share", "probability")  # of a whole
     shown = posterior.shown(lambda values: {name: of(values)}, prob, parts=parts)[name]
-    columns, rows = dict(levels), len(next(iter(levels.values())))
-    for key, part in ((name, shown.point), ("low", shown.low), ("high", shown.high)):
-        columns[key] = (
-            np.ravel(part) if np.size(part) == rows else np.tile(np.ravel(part), rows // np.size(part))
-        )
-    return columns
+    rows = len(next(iter(levels.values())))
+    columns = {name: shown.point, "low": shown.low, "high": shown.high}
+    return levels | {key: np.resize(part, rows) for key, part in columns.items()}
 
 
 def empty_table(names: Sequence[str], numbers: Sequence[str]) -> Columns:
@@ -171,6 +170,7 @@ def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Colu
         prob,
         "weight",
         level_columns(criterion=problem.criteria),
+        parts=True,
     )
 
 

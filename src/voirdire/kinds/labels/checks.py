@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.checks import Found, below_chance_check, constant_judges
+from voirdire.kinds.checks import CheckBasis, below_chance_check, constant_judges
 from voirdire.kinds.labels.dependence import dependence_check
 from voirdire.kinds.labels.influence import beliefs_without_judge, influence_check, labels_given
 from voirdire.kinds.labels.names import ties_check
@@ -86,16 +86,16 @@ CONSTANT = "and what the judge would say of the other classes is set by the prio
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
 
 
-def all_checks(problem: LabelsProblem, found: Found) -> list[Check]:
+def all_checks(problem: LabelsProblem, basis: CheckBasis) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
     own += [*unseen_classes_check(problem), *ties_check(problem)]
-    own += dependence_check(problem, found.posterior, found.seed)
-    own += _influence_checks(problem, found.posterior, found.seed)
-    if found.posterior.values is not None:
-        own += below_chance_check(problem, found.judges, 1.0 / len(problem.labels), TURNED)
-    return [*found.of_method, *own]
+    own += dependence_check(problem, basis.posterior, basis.seed)
+    own += _influence_checks(problem, basis.posterior, basis.seed)
+    if basis.posterior.values is not None:
+        own += below_chance_check(problem, basis.judges, 1.0 / len(problem.labels), TURNED)
+    return [*basis.of_method, *own]
 
 
 def _influence_checks(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:

@@ -7,17 +7,14 @@ and Robert 2017, arXiv 1708.08719) forbids that feedback. With A the items whose
     p_cut(rates, shares) = p(rates | A) p(shares | rates, all labels, A),
     p(rates | A) = p(rates) prod_{i in A} prod_k,l rate_k,z_i,l ^ n_i,k,l / constant,
 
-with the prior of the model (judges pooled towards the panel's matrix), and the second factor as
-below. The class of an item then is distributed as the model has it, averaged over draws, so
-that what the known items leave open about the judges is carried through. A judge that labelled none of them is known as
-far as the panel is.
+with the prior of the model (judges pooled towards the panel's matrix), and the second factor as below. The class of an
+item then is distributed as the model has it, averaged over draws, so that what the known items leave open about the
+judges is carried through. A judge that labelled none of them is known as far as the panel is.
 
 Rates are drawn from the first factor: coins exactly (given r right labels of r + w, a coin's density is a mixture of
 Beta(a + r, b + w) and Beta(b + r, a + w)), matrices by the Laplace approximation as corrected in
 :mod:`voirdire.infer.refine` (the density is log-concave). A class without a known item keeps the prior's row: renaming
 such classes changes p_cut by the prior's ratio alone, as it does the joint posterior, so their names are settled alike.
-
-Shares of the classes given the judges' rates: mode and draws.
 
 With the rates given, P(labels of i | class j) =: L_i,j is a number, and the shares of criterion c have the density
 

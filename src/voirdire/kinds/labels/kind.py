@@ -14,7 +14,7 @@ from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.kind import Again, Entrants, Kind, Packed, Request, Results
+from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results, TableChange
 from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.about import claimed_classes, describe_agreement, describe_thinning
 from voirdire.kinds.labels.answers import label_answers, label_calibration, score_held_out
@@ -188,12 +188,12 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """True if the model has errors that families share."""
         return problem.density.shares_errors
 
-    def encode_again(self, problem: LabelsProblem, again: Again) -> LabelsProblem:
+    def encode_again(self, problem: LabelsProblem, change: TableChange) -> LabelsProblem:
         """As in :class:`.Kind`; classes that were named stay."""
         classes = problem.labels[: problem.classes]
         how: dict[str, Any] = {"classes": None if set(classes) == set(problem.table.labels) else classes}
-        how |= {"known": problem.known if again.own else None, "positive": problem.positive}
-        found = encode_labels(problem.model, again.table, families=problem.families, **how)
+        how |= {"known": problem.known if change.own else None, "positive": problem.positive}
+        found = encode_labels(problem.model, change.table, families=problem.families, **how)
         return replace(found, over=problem.over, about=problem.about)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:

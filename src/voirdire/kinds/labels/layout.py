@@ -3,7 +3,7 @@
 Counts of labels are a matrix, shape (items, judges x labels): of small tables an array, of those in which nearly all
 would be 0 a compressed one (:class:`scipy.sparse.csr_array`) that has the others alone.
 
-The different answers that a few judges gave to items, and which items have each: items far outnumber them.
+Patterns are the different answers that a few judges gave to items, which far outnumber them.
 """
 
 from __future__ import annotations

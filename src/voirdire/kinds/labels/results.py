@@ -56,6 +56,7 @@ def confusion_table(problem: LabelsProblem, posterior: Posterior, prob: float) -
         prob,
         "probability",
         level_columns(**names),
+        parts=True,
     )
 
 
@@ -65,7 +66,12 @@ def class_share_table(problem: LabelsProblem, posterior: Posterior, prob: float)
         return empty_table(("criterion", "class"), ("share", "low", "high"))
     levels = level_columns(**{"criterion": problem.criteria, "class": problem.labels[: problem.classes]})
     return quantity_table(
-        posterior, lambda values: np.exp(problem.density.shares(values, np)), prob, "share", levels
+        posterior,
+        lambda values: np.exp(problem.density.shares(values, np)),
+        prob,
+        "share",
+        levels,
+        parts=True,
     )
 
 

@@ -13,7 +13,7 @@ from voirdire.kinds import page_words
 from voirdire.kinds import results as shared_results
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.further_terms import attach_terms, model_with_terms
-from voirdire.kinds.kind import Again, Packed, Request, Results
+from voirdire.kinds.kind import Packed, Request, Results, TableChange
 from voirdire.kinds.packing import pack_people, pack_rated, unpack_people, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import why_no_contexts, why_no_tastes
@@ -140,14 +140,14 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
         """The target, too, where people rank: what items are worth is then about them."""
         return super().result_subject(problem, request) or (None if problem.anchors is None else TARGET)
 
-    def encode_again(self, problem: RankingsProblem, again: Again) -> RankingsProblem:
+    def encode_again(self, problem: RankingsProblem, change: TableChange) -> RankingsProblem:
         """As in :class:`.Kind`."""
-        weights = given_or_stored_criteria(problem, None, again).weights
+        weights = given_or_stored_criteria(problem, None, change).weights
         how: dict[str, Any] = {
             "over": problem.density.over,
-            "anchors": problem.anchors if again.own else None,
+            "anchors": problem.anchors if change.own else None,
         }
-        return encode_rankings(problem.model, again.table, weights=weights, **how)
+        return encode_rankings(problem.model, change.table, weights=weights, **how)
 
     def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """The new weights."""

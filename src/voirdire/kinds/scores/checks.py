@@ -123,7 +123,7 @@ def _largest_of_others(largest: Floats) -> Floats:
     return np.asarray(np.where(is_first, second, first))
 
 
-def all_checks(problem: ScoresProblem, found: checks.Found) -> list[Check]:
+def all_checks(problem: ScoresProblem, basis: checks.CheckBasis) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
     own = [
         connectivity_check(problem),
@@ -133,16 +133,16 @@ def all_checks(problem: ScoresProblem, found: checks.Found) -> list[Check]:
         *unknown_error_check(problem),
         *weights_check(problem),
     ]
-    own += [*missing_terms_check(problem), *human_concordance_check(problem, found.seed)]
-    posterior = found.posterior
+    own += [*missing_terms_check(problem), *human_concordance_check(problem, basis.seed)]
+    posterior = basis.posterior
     if posterior.values is not None:
-        own += checks.below_chance_check(problem, found.judges)
+        own += checks.below_chance_check(problem, basis.judges)
     if problem.model.pool == "none":
-        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), found.seed)
+        own += check_dependent_judges(problem, residuals_by_scale(problem, posterior), basis.seed)
         own += score_information_check(problem, posterior)
         if own[0].level == "ok":
             own += check_influence(problem, posterior, rival_systems(problem, posterior))
-    return [*(checks.add_reversed_judges(one, problem, found.judges) for one in found.of_method), *own]
+    return [*(checks.add_reversed_judges(one, problem, basis.judges) for one in basis.of_method), *own]
 
 
 def score_information_check(problem: ScoresProblem, posterior: Posterior) -> list[Check]:

@@ -15,7 +15,7 @@ from voirdire.kinds.answers import Seen, answer_shares
 from voirdire.kinds.columns import to_records
 from voirdire.kinds.further_terms import attach_terms
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.kind import Again, Entrants, Packed, Request, Results
+from voirdire.kinds.kind import Entrants, Packed, Request, Results, TableChange
 from voirdire.kinds.over_time import score_series
 from voirdire.kinds.packing import (
     pack_people,
@@ -218,12 +218,12 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
             return problem.unit[1] ** 2 * super().context_difference_variance(problem, posterior, items)
         return systems.difference_variance_over_contexts(problem, posterior, items)
 
-    def encode_again(self, problem: ScoresProblem, again: Again) -> ScoresProblem:
+    def encode_again(self, problem: ScoresProblem, change: TableChange) -> ScoresProblem:
         """As in :class:`.Kind`; the scale stays."""
         how: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
-        how |= {"families": problem.families, "anchors": problem.anchors if again.own else None}
-        how["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, again)
-        return encode_scores(problem.model, again.table, answer_weight=again.answer_weight, **how)
+        how |= {"families": problem.families, "anchors": problem.anchors if change.own else None}
+        how["criteria"] = given_or_stored_criteria(problem, problem.criteria_votes, change)
+        return encode_scores(problem.model, change.table, answer_weight=change.answer_weight, **how)
 
     def check_new_answers(self, problem: ScoresProblem, added: Scores) -> None:
         """As in :class:`.TermsKind`: contexts are named where the fit has them."""

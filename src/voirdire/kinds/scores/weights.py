@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.kind import Again, Packed
+from voirdire.kinds.kind import Packed, TableChange
 from voirdire.kinds.packing import unpack_votes
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -156,7 +156,7 @@ def encode_criteria_votes(votes: Votes, judges: Sequence[str], criteria: Sequenc
     }
 
 
-def given_or_stored_criteria(problem: Problem, votes: Votes | None, again: Again) -> OnCriteria:
+def given_or_stored_criteria(problem: Problem, votes: Votes | None, change: TableChange) -> OnCriteria:
     """Votes on criteria or weights: those given, else the problem's, which must name all criteria of the table.
 
     Raises
@@ -164,11 +164,11 @@ def given_or_stored_criteria(problem: Problem, votes: Votes | None, again: Again
     InputError
         The problem's weights do not name a criterion.
     """
-    if again.criteria is not None:
-        found: OnCriteria = again.criteria
+    if change.criteria is not None:
+        found: OnCriteria = change.criteria
         return found
     weights = problem.density.given_weights
-    unnamed = [] if weights is None else sorted(set(again.table.criteria) - set(problem.criteria))
+    unnamed = [] if weights is None else sorted(set(change.table.criteria) - set(problem.criteria))
     if unnamed:
         raise InputError(f"criteria: no weight for {known_names(unnamed)}; pass the weights of all criteria")
     return OnCriteria(votes if weights is None else None, weights)

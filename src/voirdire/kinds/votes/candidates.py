@@ -2,12 +2,11 @@
 
 All give P(the one item is better) of every comparison, and the same of each anchored one had it not been anchored.
 
-Coins of judges by anchors alone, with partial pooling over the judges of a family:
-
-A judge k of family f answers rightly with probability eta_k ~ Beta(c m_f, c (1 - m_f)). The family's mean m_f has the
-prior of the model's coins, (1 - reversed) Beta(a, b) + reversed Beta(b, a); the concentration c, which all families
-share, is one of ``CONCENTRATIONS`` with equal probability. Given r_k right answers of n_k, eta_k integrates out
-(beta-binomial), so that m and c live on a grid and everything is exact up to the grid: no sampler, no approximation.
+Coins of judges are learned by anchors alone, with partial pooling over the judges of a family. A judge k of family f
+answers rightly with probability eta_k ~ Beta(c m_f, c (1 - m_f)). The family's mean m_f has the prior of the model's
+coins, (1 - reversed) Beta(a, b) + reversed Beta(b, a); the concentration c, which all families share, is one of
+``CONCENTRATIONS`` with equal probability. Given r_k right answers of n_k, eta_k integrates out (beta-binomial), so
+that m and c live on a grid and everything is exact up to the grid: no sampler, no approximation.
 A model with a coin per position has such a population for either position of the better item. Where a model learns the
 population from votes, the prior of a family's mean is that of Crowd-BT's coins.
 """

@@ -9,7 +9,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
 from voirdire.kinds.answers import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
-from voirdire.kinds.kind import Again, Packed, Request, Results
+from voirdire.kinds.kind import Packed, Request, Results, TableChange
 from voirdire.kinds.over_time import vote_series
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.people import Preference, people_reliability
@@ -196,11 +196,11 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
         """The votes."""
         return problem.votes
 
-    def encode_again(self, problem: VotesProblem, again: Again) -> VotesProblem:
+    def encode_again(self, problem: VotesProblem, change: TableChange) -> VotesProblem:
         """As in :class:`.Kind`; anchors stay."""
-        on_criteria = problem.criteria_votes if again.criteria is None else again.criteria
-        how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": again.answer_weight}
-        return encode_votes(problem.model, again.table, on_criteria, over=problem.density.over, **how)
+        on_criteria = problem.criteria_votes if change.criteria is None else change.criteria
+        how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": change.answer_weight}
+        return encode_votes(problem.model, change.table, on_criteria, over=problem.density.over, **how)
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""

@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.checks import Found, names_check
+from voirdire.kinds.checks import CheckBasis, names_check
 from voirdire.kinds.votes.chances import cell_probabilities
 from voirdire.kinds.votes.comparisons import collect_comparisons, decided_comparisons
 from voirdire.kinds.votes.contexts import cell_contexts
@@ -33,7 +33,7 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 4, "second": "y", "winner": ["x", "x", "y", "x"]})
     >>> found = fit(table, model="bradley-terry", method="map")
-    >>> vote_residuals(found.problem, found.posterior).r.shape
+    >>> vote_residuals(found.problem, basis.posterior).r.shape
     (1, 1, 1)
     """
     votes = problem.coded_votes
@@ -86,23 +86,23 @@ FEWEST = 50  # answers under both criteria from which that says something
 SAME = 0.9  # correlation of strengths under two criteria
 
 
-def trust_checks(problem: VotesProblem, found: Found) -> list[Check]:
+def trust_checks(problem: VotesProblem, basis: CheckBasis) -> list[Check]:
     """All checks that compare the votes with what the fitted model expects of them."""
     checks = [] if problem.anchors is None else [human_agreement_check(problem)]
-    checks += same_criteria_check(problem, found.posterior)
+    checks += same_criteria_check(problem, basis.posterior)
     if problem.model.pool == "majority":
         return checks
-    left = vote_residuals(problem, found.posterior)
+    left = vote_residuals(problem, basis.posterior)
     apart = any(len(groups) > 1 for groups in graph.graph_components(problem.votes))
     asked = problem.anchors is not None or problem.target_answers is not None
     return [
         *checks,
         *check_dependent_judges(
-            problem, left, found.seed, found.chosen, lambda: pairs_to_ask(problem, more=asked)
+            problem, left, basis.seed, basis.chosen, lambda: pairs_to_ask(problem, more=asked)
         ),
-        *(unknown_position_check(problem) or position_check(problem, left, found.judges)),
+        *(unknown_position_check(problem) or position_check(problem, left, basis.judges)),
         *splitting_items_check(problem, left),
-        *([] if apart else check_influence(problem, found.posterior)),
+        *([] if apart else check_influence(problem, basis.posterior)),
     ]
 
 

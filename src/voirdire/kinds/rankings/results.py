@@ -1,6 +1,7 @@
 """Tables of a fit of rankings: items and criteria as of votes, judges, and items in each context.
 
-The probability of whole rankings that a model has not seen (see :mod:`voirdire.kinds.answers`) is the mean over draws: of a taste, or a context, that was not seen the mode is zero, as if there were none.
+The probability of whole rankings that a model has not seen (see :mod:`voirdire.kinds.answers`) is the mean over draws:
+of a taste, or a context, that was not seen the mode is zero, as if there were none.
 """
 
 from __future__ import annotations

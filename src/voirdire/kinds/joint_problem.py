@@ -125,16 +125,10 @@ def encode_joint(
         of_votes = replace(of_votes, weights=Section("uniform"))  # nothing tells them
     else:
         tables = with_common_names(tables.votes, tables.scores, on_criteria.judges)
-    scores = encode_scores(
-        of_scores,
-        tables.scores,
-        levels=levels,
-        criteria=OnCriteria(weights=weights),
-        repeats=repeats,
-        complete=False,
-        answer_weight=answer_weight,
-    )
-    how: dict[str, Any] = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
+    how: dict[str, Any] = {"levels": levels, "repeats": repeats, "answer_weight": answer_weight}
+    how["criteria"] = OnCriteria(weights=weights)
+    scores = encode_scores(of_scores, tables.scores, complete=False, **how)
+    how = {"anchors": anchors, "answer_weight": answer_weight, "keep_empty": keep_empty}
     votes = encode_votes(of_votes, tables.votes, on_criteria, ties=ties, **how)
     sizes = len(tables.judges), len(tables.criteria), len(tables.items)
     compared = round(2.0 * float(tables.votes.counts.sum()) / (sizes[1] * sizes[2]), 1)

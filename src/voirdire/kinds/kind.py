@@ -287,16 +287,10 @@ class Kind(ABC, Generic[T, P]):
 
     def outcome(self, problem: P, posterior: Posterior) -> list[str]:
         """Sentences about what was found, for a fit's notes."""
-        return (
-            [
-                *describe_gap(problem, posterior),
-                *describe_agreement(
-                    problem, posterior, self.items_called(problem), self.has_anchors(problem)
-                ),
-            ]
-            if self.has_scores(problem)
-            else []
-        )
+        if not self.has_scores(problem):
+            return []
+        called, anchored = self.items_called(problem), self.has_anchors(problem)
+        return describe_gap(problem, posterior) + describe_agreement(problem, posterior, called, anchored)
 
     def items_called(self, problem: P) -> str:
         """What the items of a problem are, in the plural: a board may be of something else."""
@@ -529,11 +523,13 @@ class Kind(ABC, Generic[T, P]):
         """
         raise InputError(f"{self.words} have no bootstrap; their intervals are those of the posterior")
 
-    compared: ClassVar[tuple[str, ...]]  # kinds of models that predict its answers
+    compared: ClassVar[
+        tuple[str, ...]
+    ] = ()  # kinds of models that predict its answers, where not its own alone
 
     def predicts_answers(self, model: Model) -> bool:
         """True if a model predicts the answers of this kind."""
-        return model.data in self.compared
+        return model.data in (self.compared or (self.name,))
 
     def predicts_density(self, model: Model) -> bool:
         """True if a model has a density, not a probability, of an answer."""

@@ -110,15 +110,11 @@ def dependence_check(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     if not _shared_units(problem):
-        return [
-            Check(
-                "dependence",
-                "warn",
-                None,
-                "No item has labels of two judges, so nothing tells whether judges err together. Let two judges label "
-                "some items.",
-            )
-        ]
+        message = (
+            "No item has labels of two judges, so nothing tells whether judges err together. Let two judges label "
+            "some items."
+        )
+        return [Check("dependence", "warn", None, message)]
     rng = np.random.default_rng(seed)
     wide = wide_residuals(problem, posterior, rng) if problem.is_sparse else None
     left = label_residuals(problem, posterior, rng) if wide is None else wide

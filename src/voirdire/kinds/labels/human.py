@@ -258,10 +258,5 @@ def _hide_classes(problem: LabelsProblem, hidden: Ints) -> LabelsProblem:
     """The problem with the classes of some units unknown."""
     known = problem.known.copy()
     known[hidden] = -1
-    return encode_labels(
-        problem.model,
-        problem.table,
-        classes=problem.labels[: problem.classes],
-        known=known,
-        families=problem.families,
-    )
+    classes, families = problem.labels[: problem.classes], problem.families
+    return encode_labels(problem.model, problem.table, classes=classes, known=known, families=families)

@@ -57,7 +57,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     page_words = page_words.LABELS
     words = "labels"
     refused = ("criteria", "covariates", "item_families", "by", "order", "judges")
-    compared = ("labels",)
     results: ClassVar[Results] = {
         "items": results.item_table,
         "judges": results.judge_table,
@@ -122,14 +121,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         check_context_scope(place, request.over, "labels")
         if place is not None:
             notes.append(systems_note(table, request.over))
-        posed = encode_labels(
-            model,
-            table,
-            classes=request.classes,
-            anchors=known,
-            families=families,
-            positive=request.positive,
-        )
+        how: dict[str, Any] = {"classes": request.classes, "anchors": known, "positive": request.positive}
+        posed = encode_labels(model, table, families=families, **how)
         if place is not None:
             systems.check_size(posed)
         if request.board:

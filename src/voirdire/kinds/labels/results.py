@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.columns import Columns, name_array, with_intervals
 from voirdire.kinds.labels.about import class_columns, shown_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.quantities import Quantities, Quantity
@@ -26,9 +23,9 @@ def item_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Col
     where the table has criteria.
     """
     chance, other = shown_probabilities(problem, posterior)
-    columns: Columns = {"item": _name_array(problem.items)[problem.unit_item]}
+    columns: Columns = {"item": name_array(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:
-        columns["criterion"] = _name_array(problem.criteria)[problem.unit_criterion]
+        columns["criterion"] = name_array(problem.criteria)[problem.unit_criterion]
     return columns | class_columns(problem, chance, other) | {"known": problem.known >= 0}
 
 
@@ -41,7 +38,7 @@ def judge_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Co
     other | the other). All are missing where the model takes judges alike and knows no classes.
     """
     size = len(problem.judges)
-    columns: Columns = {"judge": _name_array(problem.judges), "votes": problem.judge_votes}
+    columns: Columns = {"judge": name_array(problem.judges), "votes": problem.judge_votes}
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
@@ -102,7 +99,3 @@ def class_quantities(problem: LabelsProblem, values: Values) -> Quantities:
     dims = ("judge", "class", "label")[-(shown.ndim - 1) :]
     share = np.exp(density.shares(values, np))
     return {"confusion": Quantity(shown, dims), "class_share": Quantity(share, ("criterion", "class"))}
-
-
-def _name_array(names: tuple[str, ...]) -> npt.NDArray[Any]:
-    return np.array(names, dtype=object)

@@ -53,7 +53,6 @@ class RankingsKind(TermsKind[Rankings, RankingsProblem]):
     page_words = page_words.RANKINGS
     words = "rankings"
     refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
-    compared = ("rankings",)
     needs_contexts = (
         "contexts() needs a model with contexts, such as plackett-luce-contexts, and a table in which items are ranked "
         "in several; this is a fit of {model}"

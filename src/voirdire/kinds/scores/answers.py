@@ -149,16 +149,8 @@ def score_answers(problem: ScoresProblem) -> list[Answers]:
         return np.asarray(density.form.log_part(density, values, problem.data, np)[0])
 
     which = repeated_indices(problem.times(part))
-    found = [
-        Answers(
-            ITEMS,
-            log_probability,
-            which,
-            _given_scores(problem, part)[which],
-            _answer_names(problem, part, which),
-            nodes * len(part["weight"]),
-        )
-    ]
+    given, about = _given_scores(problem, part)[which], _answer_names(problem, part, which)
+    found = [Answers(ITEMS, log_probability, which, given, about, nodes * len(part["weight"]))]
     if density.voted:
         found.append(_criterion_vote_answers(problem))
     if density.anchors:

@@ -74,7 +74,6 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     page_words = page_words.SCORES
     words = "scores"
     refused = ("classes", "positive", "order")
-    compared = ("scores",)
     needs_contexts = (
         "contexts() needs a model with contexts, rating-contexts, and a table in which items are scored in several; "
         "this is a fit of {model}"

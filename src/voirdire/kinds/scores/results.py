@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import results as summaries
-from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.columns import Columns, name_array, with_intervals
 from voirdire.kinds.people import PROBIT, TWO_SCORES, Preference
 from voirdire.kinds.quantities import (
     Quantities,
@@ -67,9 +66,9 @@ def judge_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> Co
     All are medians over the draws, where there are any: strengths at the mode are drawn together, so that what follows
     from how far items lie apart is too small there.
     """
-    columns: Columns = {"judge": _name_array(problem.judges), "votes": problem.judge_votes}
+    columns: Columns = {"judge": name_array(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:
-        names = _name_array(problem.groups)[problem.judge_group]
+        names = name_array(problem.groups)[problem.judge_group]
         names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
         columns["group"] = names
     size = len(problem.judges)
@@ -87,8 +86,8 @@ def cutpoint_table(problem: ScoresProblem, posterior: Posterior, prob: float) ->
     shown = posterior.shown(lambda values: {"cutpoint": _cutpoint_values(problem, values)}, prob)["cutpoint"]
     judge, criterion, limit = (part.ravel() for part in np.indices(shown.point.shape))
     names = np.array(problem.scale.levels)
-    columns: Columns = {} if len(shown.point) == 1 else {"judge": _name_array(problem.judges)[judge]}
-    columns["criterion"] = _name_array(problem.criteria)[criterion]
+    columns: Columns = {} if len(shown.point) == 1 else {"judge": name_array(problem.judges)[judge]}
+    columns["criterion"] = name_array(problem.criteria)[criterion]
     columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": shown.point.ravel()}
     return columns | {"low": shown.low.ravel(), "high": shown.high.ravel()}
 
@@ -104,7 +103,7 @@ def people_table(problem: ScoresProblem, posterior: Posterior, prob: float) -> C
         return {"criterion": np.array([], dtype=object), "scores": np.array([], dtype=np.int64)}
     size = len(problem.criteria)
     given = np.bincount(problem.anchors.table.criterion, minlength=size)
-    columns: Columns = {"criterion": _name_array(problem.criteria), "scores": given}
+    columns: Columns = {"criterion": name_array(problem.criteria), "scores": given}
     return columns | with_intervals(posterior, lambda values: people_values(problem, values), prob, size)
 
 
@@ -131,7 +130,7 @@ def judge_group_table(problem: ScoresProblem, posterior: Posterior, prob: float)
     total = np.bincount(table.judge, table.score, len(problem.judges))
     mean = np.divide(total, given, out=np.full(len(given), np.nan), where=given > 0)
     columns: Columns = {
-        "group": _name_array(problem.groups),
+        "group": name_array(problem.groups),
         "judges": np.bincount(group[given > 0], minlength=size),
         "votes": np.bincount(group, given, size).astype(np.int64),
         "mean": np.array([np.nanmean(mean[group == g]) for g in range(size)]),
@@ -279,19 +278,10 @@ def _level_probabilities(
     if variance.any():
         nodes, weights = np.polynomial.hermite_e.hermegauss(TASTES)
     spread = np.sqrt(variance)[..., None]
-    return np.asarray(
-        sum(
-            weight
-            / weights.sum()
-            * np.exp(np.stack(level_log_probabilities(eta + spread * z, cuts, levels, np), -1))
-            for z, weight in zip(nodes, weights, strict=True)
-        )
-    )
+    logs = (level_log_probabilities(eta + spread * z, cuts, levels, np) for z in nodes)
+    shares = weights / weights.sum()
+    return np.asarray(sum(share * np.exp(np.stack(log, -1)) for share, log in zip(shares, logs, strict=True)))
 
 
 def _cutpoint_values(problem: ScoresProblem, values: Values) -> Floats:
     return np.asarray(ordinal.judge_cutpoints(problem.density, values, np))
-
-
-def _name_array(names: tuple[str, ...]) -> npt.NDArray[np.object_]:
-    return np.array(names, dtype=object)

@@ -172,15 +172,9 @@ def _log_probabilities_by_difference(
     """Logarithms of the answers by what the first is worth more to the judge."""
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
-    log = [
-        reliability.log_decided(
-            values,
-            d,
-            Observations(judge, cells, cells * 0 + outcome, criterion, density.judges, density.criteria),
-            xp,
-        )
-        for outcome in (0, 1)
-    ]
+    sizes = (density.judges, density.criteria)
+    either = (Observations(judge, cells, cells * 0 + outcome, criterion, *sizes) for outcome in (0, 1))
+    log = [reliability.log_decided(values, d, seen, xp) for seen in either]
     if not density.ties or density.model.ties is None:
         return log
     propensity = TIES[density.model.ties.kind].log_tie_propensity(values, judge) + habits

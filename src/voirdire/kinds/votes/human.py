@@ -182,16 +182,10 @@ def gather_evidence(problem: VotesProblem, families: dict[str, str] | None = Non
     # a judge's answers under one criterion are not about the whole
     if people is not None and not (people.overall and problem.model.criteria == "separate"):
         rows, answers = decided_comparisons(found, people, criteria=criteria)
-    alone = {name: name for name in problem.judges}
-    return Evidence(
-        found,
-        rows,
-        answers,
-        _coin_prior(problem.model),
-        problem.model.position_aware,
-        family_codes(families or alone, problem.judges),
-        np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight,
-    )
+    family = family_codes(families or {name: name for name in problem.judges}, problem.judges)
+    weight = np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight
+    prior, by_position = _coin_prior(problem.model), problem.model.position_aware
+    return Evidence(found, rows, answers, prior, by_position, family, weight)
 
 
 def _coin_prior(model: Model) -> dict[str, float]:

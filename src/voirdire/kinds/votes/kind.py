@@ -51,7 +51,6 @@ class VotesKind(TermsKind[Votes, VotesProblem]):
     page_words = page_words.VOTES
     words = "votes"
     refused = ("levels", "classes", "positive")
-    compared = ("votes",)
     needs_contexts = (
         "contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; this is "
         "{model} of {contexts} context(s)"

@@ -62,16 +62,8 @@ def vote_residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
         first_variance.append(np.bincount(row[votes.judge][kept], spread[kept], len(chosen)))
     size = len(votes.items)
     pairs = keys if context is None else keys // len(votes.contexts)
-    return Residuals(
-        chosen,
-        np.stack(r),
-        np.stack(v),
-        np.stack(first),
-        np.stack(first_variance),
-        pairs // size % size,
-        pairs % size,
-        pairs // size**2,
-    )
+    about = (pairs // size % size, pairs % size, pairs // size**2)
+    return Residuals(chosen, np.stack(r), np.stack(v), np.stack(first), np.stack(first_variance), *about)
 
 
 MISFIT = 1.5  # squared residuals, in units of their expectation

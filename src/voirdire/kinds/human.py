@@ -183,11 +183,8 @@ class HumanAnswers(Generic[P]):
         """The cut posterior."""
         if how.name == "map":
             mode = self.cut_mode()
-            return Inferred(
-                Posterior(self.problem.density, mode.x, None),
-                (check.check_convergence(mode.gradient, mode.converged),),
-                method="map",
-            )
+            found = check.check_convergence(mode.gradient, mode.converged)
+            return Inferred(Posterior(self.problem.density, mode.x, None), (found,), method="map")
         draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(how.seed))
         found = check.check_convergence(
             max(mode.gradient for mode in modes), all(mode.converged for mode in modes)

@@ -78,11 +78,8 @@ class Request:
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns that are read for it beside those that every table has, where a table has them."""
-        found = (
-            ()
-            if self.covariates is None
-            else (*covariate_columns(self.covariates), *covariate_names(self.covariates))
-        )
+        given = self.covariates
+        found = () if given is None else (*covariate_columns(given), *covariate_names(given))
         found += () if self.by is None else (self.by,)
         names = [name for row in self.terms for name in row.factors]
         return tuple(
@@ -166,11 +163,10 @@ class Kind(ABC, Generic[T, P]):
         ------
         InputError
         """
-        given = {name: getattr(request, name) for name in self.refused if name.isidentifier()}
         problems = [
             f"{name}= is not for tables of {self.words}; leave it out"
-            for name, v in given.items()
-            if v is not None
+            for name in self.refused
+            if name.isidentifier() and getattr(request, name) is not None
         ]
         if "anchor_mode='cut'" in self.refused and request.anchor_mode == "cut":
             problems.append(f"anchor_mode='cut' is not for tables of {self.words}; leave it out")

@@ -57,13 +57,9 @@ def win_matrix(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     if posterior.values is None:
         centre = {name: of[None] for name, of in posterior.central_values.items()}
         score = shown_draws(problem, centre)[0]
+        p_win = logistic_sigmoid(score[first] - score[second], np)
         nothing = np.full(len(first), np.nan)
-        return columns | {
-            "p_win": logistic_sigmoid(score[first] - score[second], np),
-            "low": nothing,
-            "high": nothing,
-            "p_better": nothing,
-        }
+        return columns | {"p_win": p_win, **dict.fromkeys(("low", "high", "p_better"), nothing)}
     draws = shown_draws(problem, posterior.values)
     found = np.empty((4, len(first)))
     for item in range(len(items)):  # pairs of one item at a time: draws times items, not times pairs

@@ -7,6 +7,7 @@ sampling alone makes different between them is averaged, so that they are as pro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,14 +165,9 @@ def rank_columns(shown: Shown, drawn: Floats | None, prob: float) -> Columns:
 
 def criterion_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Criteria: weight (they sum to one) with interval."""
-    return quantity_table(
-        posterior,
-        lambda values: normalised_weights(problem.density, values),
-        prob,
-        "weight",
-        level_columns(criterion=problem.criteria),
-        parts=True,
-    )
+    levels = level_columns(criterion=problem.criteria)
+    weights = partial(normalised_weights, problem.density)
+    return quantity_table(posterior, weights, prob, "weight", levels, parts=True)
 
 
 def strength_table(problem: Problem, posterior: Posterior, prob: float) -> Columns:

@@ -35,11 +35,8 @@ def system_influence_check(problem: LabelsProblem, posterior: Posterior) -> list
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     draws = np.asarray(system_shares(problem, posterior) @ worth)
-    return [
-        check_first_place(
-            judges_changing_first(problem, posterior, worth), "system", problem.table.systems, draws
-        )
-    ]
+    changing = judges_changing_first(problem, posterior, worth)
+    return [check_first_place(changing, "system", problem.table.systems, draws)]
 
 
 def judges_changing_first(

@@ -73,11 +73,8 @@ def label_residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random
 
 def _shared_units(problem: LabelsProblem) -> bool:
     """True where two judges have labelled one item (under one criterion)."""
-    first, unit, judge = (
-        np.zeros(len(problem.unit_item), dtype=np.int64),
-        units_of(problem),
-        problem.table.judge,
-    )
+    first = np.zeros(len(problem.unit_item), dtype=np.int64)
+    unit, judge = units_of(problem), problem.table.judge
     first[unit] = judge
     return bool((first[unit] != judge).any())
 

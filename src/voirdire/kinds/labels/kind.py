@@ -171,11 +171,9 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def unit(self, problem: LabelsProblem) -> str:
         """Unit of systems' scores."""
-        return (
-            super().unit(problem)
-            if systems_and_contexts(problem.table) is None
-            else systems.score_unit(problem)
-        )
+        if systems_and_contexts(problem.table) is None:
+            return super().unit(problem)
+        return systems.score_unit(problem)
 
     def uses_families(self, problem: LabelsProblem) -> bool:
         """True if the model has errors that families share."""

@@ -121,13 +121,8 @@ def _encode_labels(problem: LabelsProblem, table: object) -> tuple[Labels, Ints,
     labels = problem.table.labels
     new = read_labels_like(problem.table, table)
     problems = Problems("labels")
-    judge, criterion = (
-        _known_codes(names, levels, codes, kind, problems)
-        for names, levels, codes, kind in (
-            (new.judges, problem.judges, new.judge, "judge"),
-            (new.criteria, problem.criteria, new.criterion, "criterion"),
-        )
-    )
+    judge = _known_codes(new.judges, problem.judges, new.judge, "judge", problems)
+    criterion = _known_codes(new.criteria, problem.criteria, new.criterion, "criterion", problems)
     problems.raise_any()
     by_judge = CONFUSION[problem.model.reliability.kind].by_judge
     size = len(problem.judges) if by_judge else 1

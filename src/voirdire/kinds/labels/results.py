@@ -47,14 +47,11 @@ def confusion_table(problem: LabelsProblem, posterior: Posterior, prob: float) -
     if not problem.density.latent:
         return empty_table(("judge", "class", "label"), ("probability", "low", "high"))
     names = {"judge": problem.judges, "class": problem.labels[: problem.classes], "label": problem.labels}
-    return quantity_table(
-        posterior,
-        lambda values: np.exp(problem.density.rates(values, np)),
-        prob,
-        "probability",
-        level_columns(**names),
-        parts=True,
-    )
+
+    def rates(values: Values) -> Floats:
+        return np.asarray(np.exp(problem.density.rates(values, np)))
+
+    return quantity_table(posterior, rates, prob, "probability", level_columns(**names), parts=True)
 
 
 def class_share_table(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
@@ -62,14 +59,11 @@ def class_share_table(problem: LabelsProblem, posterior: Posterior, prob: float)
     if not problem.density.latent:
         return empty_table(("criterion", "class"), ("share", "low", "high"))
     levels = level_columns(**{"criterion": problem.criteria, "class": problem.labels[: problem.classes]})
-    return quantity_table(
-        posterior,
-        lambda values: np.exp(problem.density.shares(values, np)),
-        prob,
-        "share",
-        levels,
-        parts=True,
-    )
+
+    def shares(values: Values) -> Floats:
+        return np.asarray(np.exp(problem.density.shares(values, np)))
+
+    return quantity_table(posterior, shares, prob, "share", levels, parts=True)
 
 
 def judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:

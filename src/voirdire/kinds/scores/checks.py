@@ -178,12 +178,8 @@ def connectivity_check(problem: ScoresProblem) -> Check:
     scoring = np.unique(table.judge)
     count = len(np.unique(group[scoring]))
     if count == 1:
-        return Check(
-            "connectivity",
-            "ok",
-            0.0,
-            "Every judge is linked with every other by items that both have scored.",
-        )
+        message = "Every judge is linked with every other by items that both have scored."
+        return Check("connectivity", "ok", 0.0, message)
     smallest = min(np.unique(group[scoring]), key=lambda part: (group[scoring] == part).sum())
     names = [problem.judges[k] for k in scoring if group[k] == smallest]
     message = (

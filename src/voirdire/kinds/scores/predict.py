@@ -106,15 +106,12 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
 
     def predict_answers(values: Values, worth: Floats) -> Predicted:
         shared = {name: of for name, of in values.items() if name not in PERCEIVED}
-        found = [
-            expected_scores(
-                problem,
-                {name: of[n] for name, of in shared.items()} | {"strength": worth[n, :-1]},
-                rows,
-            )
+        each = [
+            {name: of[n] for name, of in shared.items()} | {"strength": worth[n, :-1]}
             for n in range(len(worth))
         ]
-        return {"expected": np.stack(found).reshape(len(found), -1, judges).mean(axis=2)[:, row.ravel()]}
+        found = np.stack([expected_scores(problem, one, rows) for one in each])
+        return {"expected": found.reshape(len(found), -1, judges).mean(axis=2)[:, row.ravel()]}
 
     return ItemQuestions(named, tuple(np.unique(criterion)), predict_answers, MAX_DRAWS)
 

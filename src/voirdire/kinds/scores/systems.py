@@ -175,12 +175,8 @@ def _sample_new_contexts(items: Floats, where: Placed, rng: np.random.Generator)
     np.add.at(there, (where.context, where.system), 1.0)
     g = rng.exponential(size=(len(items), contexts))
     freedom = np.maximum(count - 1.0, FEWEST)
-    wider = np.sqrt(
-        (count + 1.0)
-        / np.maximum(count - 1.0, 1.0)
-        * freedom
-        / rng.chisquare(freedom, (len(items), len(count)))
-    )
+    ratio = (count + 1.0) / np.maximum(count - 1.0, 1.0)
+    wider = np.sqrt(ratio * freedom / rng.chisquare(freedom, (len(items), len(count))))
     return np.asarray(wider * (g @ table) / np.maximum(g @ there, 1e-300))
 
 

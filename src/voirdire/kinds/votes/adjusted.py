@@ -144,12 +144,8 @@ def _own_family_check(problem: VotesProblem, posterior: Posterior, prob: float) 
         f"over all judges {found['effect'][0]:+.2f} [{found['low'][0]:.2f}, {found['high'][0]:.2f}] log-odds"
     )
     if not clear:
-        return Check(
-            "own-family",
-            "ok",
-            0.0,
-            f"No judge clearly favours its own family: {whole}. Scores hold it fixed.",
-        )
+        message = f"No judge clearly favours its own family: {whole}. Scores hold it fixed."
+        return Check("own-family", "ok", 0.0, message)
     said = [
         f"{found['judge'][k]} {found['effect'][k]:+.2f} [{found['low'][k]:.2f}, {found['high'][k]:.2f}]"
         for k in clear

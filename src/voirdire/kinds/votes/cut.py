@@ -55,11 +55,9 @@ def cut_draws(
     """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
     tables = [fix_coins(problem, *pair) for pair in zip(*coins, strict=True)]
-    near = (
-        [cut_mode(problem, *coin_means(evidence)).x] * len(tables)
-        if problem.density.uses_marginal_likelihood
-        else None
-    )
+    near = None
+    if problem.density.uses_marginal_likelihood:
+        near = [cut_mode(problem, *coin_means(evidence)).x] * len(tables)
     modes = find_modes(problem.density, tables, starts=near)
     return draws_given_fixed(problem, tables, modes, count, rng), modes
 

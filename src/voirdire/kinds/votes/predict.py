@@ -90,23 +90,15 @@ def predict_comparisons(problem: VotesProblem, table: object) -> ItemQuestions:
     several = len(problem.votes.criteria) > 1
     given = bool(columns_among(table, ["criterion"], Problems("votes")))
     by_criterion = several and given
-    votes = read_votes(
-        table,
-        judge="people",
-        criteria=problem.votes.criteria if by_criterion else None,
-        items=problem.items,
-        answered=False,
-    )
+    criteria = problem.votes.criteria if by_criterion else None
+    votes = read_votes(table, judge="people", criteria=criteria, items=problem.items, answered=False)
     refuse_contexts(bool(problem.density.contexts), votes.row_context is not None)
     cell = votes.row_cell
     first, second, names = votes.first[cell], votes.second[cell], np.array(problem.items, dtype=object)
     separate = by_criterion and problem.model.criteria == "separate"
     criterion = votes.criterion[cell] if separate else first * 0 - 1
-    named: Columns = (
-        {"criterion": np.array(problem.votes.criteria, dtype=object)[votes.criterion[cell]]}
-        if by_criterion
-        else {}
-    )
+    levels = np.array(problem.votes.criteria, dtype=object)
+    named: Columns = {"criterion": levels[votes.criterion[cell]]} if by_criterion else {}
 
     def predict_answers(_: Values, worth: Floats) -> Predicted:
         gap = worth[:, criterion, first] - worth[:, criterion, second]

@@ -211,14 +211,8 @@ def vote_cells(
     column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
     context = cell_contexts(votes)
     more = further_codes(votes) | ({} if context is None else {"context": context})
-    return Cells(
-        level_positions(votes.judges, judges)[votes.judge],
-        column,
-        first,
-        second,
-        effective_counts(votes),
-        more,
-    )
+    judge = level_positions(votes.judges, judges)[votes.judge]
+    return Cells(judge, column, first, second, effective_counts(votes), more)
 
 
 def encode_cells(
@@ -275,11 +269,9 @@ def encode_cells(
 
 
 def _weigh_cells(table: Cells, answer_weight: Floats | None) -> Cells:
-    return (
-        table
-        if answer_weight is None
-        else replace(table, counts=table.counts * answer_weight[table.judge][:, None])
-    )
+    if answer_weight is None:
+        return table
+    return replace(table, counts=table.counts * answer_weight[table.judge][:, None])
 
 
 def _encode_people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -> dict[str, Any]:

@@ -93,13 +93,8 @@ def _regress_leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floa
     said = np.tanh(0.5 * (first - strength[part["pair_criterion"], part["pair_second"]]))[part["pair"]]
     weighed = part["weight"] * said
     agreed = np.bincount(part["judge"], weighed * (1.0 - 2.0 * part["outcome"]), len(lean))
-    return np.asarray(
-        np.clip(
-            (agreed + 2.0 * LEAN) / (np.bincount(part["judge"], weighed * said, len(lean)) + 2.0),
-            -FURTHEST,
-            FURTHEST,
-        )
-    )
+    seen = np.bincount(part["judge"], weighed * said, len(lean))
+    return np.asarray(np.clip((agreed + 2.0 * LEAN) / (seen + 2.0), -FURTHEST, FURTHEST))
 
 
 def _starting_strengths(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:

@@ -105,10 +105,8 @@ def fit_codes(
     named: Columns = {}
     for name in names:
         plural = PLURALS[name]
-        theirs, ours = (
-            getattr(given, plural),
-            getattr(problem.table if name == "context" else problem, plural),
-        )
+        table = problem.table if name == "context" else problem
+        theirs, ours = getattr(given, plural), getattr(table, plural)
         place = level_positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
             rows = np.flatnonzero(getattr(given, name) == level) + 1

@@ -73,10 +73,8 @@ def system_draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) ->
     found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
         items = freed.of(theta - middle, share)
-        found, more = (
-            _shared_context_draws(found, items, where),
-            _sample_new_contexts(items, where, np.random.default_rng((seed, OWN))),
-        )
+        more = _sample_new_contexts(items, where, np.random.default_rng((seed, OWN)))
+        found = _shared_context_draws(found, items, where)
         found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))
     return np.asarray(zero + one * found)
 

@@ -131,10 +131,8 @@ def model_from_terms(table: Scores, request: Request) -> Model:
     """
     rows = request.terms
     named = {frozenset(row.factors) for row in rows}
-    sections, untold = (
-        dict(SECTIONS),
-        {"context": why_no_contexts(table), "families": why_no_families(table, request)},
-    )
+    sections = dict(SECTIONS)
+    untold = {"context": why_no_contexts(table), "families": why_no_families(table, request)}
     if not can_learn_tastes(table, why_no_contexts(table) is None):
         if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
             del sections["taste"]

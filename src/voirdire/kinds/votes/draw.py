@@ -142,11 +142,9 @@ def resample_votes(problem: VotesProblem, rng: np.random.Generator) -> Data:
     """The tables of a problem with as many votes, drawn with replacement; of the same shapes each time."""
     votes, on_criteria = problem.votes, problem.criteria_votes
     drawn = votes.with_codes(counts=resample_counts(votes.counts, rng))
-    again = (
-        None
-        if on_criteria is None
-        else on_criteria.with_codes(counts=resample_counts(on_criteria.counts, rng))
-    )
+    again = on_criteria
+    if on_criteria is not None:
+        again = on_criteria.with_codes(counts=resample_counts(on_criteria.counts, rng))
     how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": problem.answer_weight}
     return encode_votes(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
 

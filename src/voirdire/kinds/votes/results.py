@@ -94,10 +94,8 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
     missing = np.full((*lead, problem.density.judges), np.nan)
     out = {"reliability": missing, "position_bias": missing}
     if "coin_first" in values:
-        first, second = (
-            logistic_sigmoid(values["coin_first"], np),
-            logistic_sigmoid(values["coin_second"], np),
-        )
+        first = logistic_sigmoid(values["coin_first"], np)
+        second = logistic_sigmoid(values["coin_second"], np)
         out = {"reliability": 0.5 * (first + second), "position_bias": 0.5 * (first - second)}
     elif "reliability" in values:
         out["reliability"] = logistic_sigmoid(values["reliability"], np)

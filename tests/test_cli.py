@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 import voirdire
@@ -382,12 +383,22 @@ def test_data_sets_are_listed_and_shown(tmp_path: Path, monkeypatch: pytest.Monk
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"voirdire {voirdire.__version__}\n"
     text = run("--help").stdout
-    for verb, said in VERBS.items():
+    words = " ".join(text.replace("│", " ").split())
+    for verb in VERBS:
         name = verb.rstrip("_")
-        assert f" {name} " in text
         assert run(name, "-h").exit_code == 0
         function = getattr(importlib.import_module(f"voirdire.cli.{verb}"), verb)
-        assert " ".join(str(inspect.getdoc(function)).split("\n\n")[0].split()) == said
+        said = " ".join(str(inspect.getdoc(function)).split("\n\n")[0].split())
+        assert f" {name} {said} " in words
+
+
+@pytest.mark.parametrize("verb", [name.rstrip("_") for name in VERBS])
+def test_every_option_is_explained_and_has_no_contrary_but_where_it_is_wanted(verb: str) -> None:
+    command: Any = get_command(app)
+    found = command.commands[verb].make_context(verb, [], resilient_parsing=True).command.params
+    assert [one.name for one in found if not getattr(one, "help", None)] == []
+    contrary = {"browser", "pairs", "repeats", "ties"}
+    assert {one.name for one in found if one.secondary_opts} <= contrary
 
 
 def test_no_verb_shows_the_help_and_an_unknown_one_is_a_usage_error() -> None:

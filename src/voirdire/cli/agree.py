@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,8 +23,8 @@ from voirdire.agreement import (
 from voirdire.agreement import gate as pass_rates
 from voirdire.agreement.verb import agreement
 from voirdire.cli import console
-from voirdire.cli.options import Cluster
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.cli.results import call_verb, check_output_path, print_rows, save_result_rows
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
@@ -33,226 +32,115 @@ from voirdire.tables.numbers import read_number
 if TYPE_CHECKING:
     import pandas as pd
 
-QUESTIONS = "Questions"
+
+Measures = Annotated[list[str] | None, typer.Option("--measures", "--measure")]
+Unit = Literal["item", "context", "judge", "both"]
+Interval = Literal["percentile", "basic", "bca", "studentised"]
+AnyInterval = Literal["percentile", "basic", "bca", "studentised", "analytic", "t", "wilson", "normal"]
+Adjustment = Literal["holm", "bh"]
+Repeats = Literal["majority", "swap", "mean", "error"]
 
 
-class Unit(StrEnum):
-    """Unit that is resampled."""
-
-    item = "item"
-    context = "context"
-    judge = "judge"
-    both = "both"
-
-
-class Interval(StrEnum):
-    """Kind of bootstrap interval."""
-
-    percentile = "percentile"
-    basic = "basic"
-    bca = "bca"
-    studentised = "studentised"
-
-
-class AnyInterval(StrEnum):
-    """Kind of interval: by bootstrap, or of estimates with human answers."""
-
-    percentile = "percentile"
-    basic = "basic"
-    bca = "bca"
-    studentised = "studentised"
-    analytic = "analytic"
-    t = "t"
-    wilson = "wilson"
-    normal = "normal"
-
-
-class Adjustment(StrEnum):
-    """Adjustment of p-values of many comparisons."""
-
-    holm = "holm"
-    bh = "bh"
-
-
-class Repeats(StrEnum):
-    """Way in which several answers of one judge about one thing become one."""
-
-    majority = "majority"
-    swap = "swap"
-    mean = "mean"
-    error = "error"
-
-
-@add_table_options()
+@declare_options()
 def agree(
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE",
-            readable=False,
-            help="Votes (judge, first, second, winner), scores (judge, item, score) or labels (judge, item, label) "
-            "as CSV, Parquet or JSONL, or any file that import takes.",
-        ),
-    ],
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measures",
-            "--measure",
-            metavar="A,B,...",
-            help="Measures; repeatable. Default: those that suit the table.",
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str] | None, typer.Option(metavar="A,B,...", help="Judges to compare; repeatable. Default: all.")
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Compare each judge with this one only, or with the majority of the others."
-        ),
-    ] = None,
-    pairs: Annotated[
-        bool | None,
-        typer.Option("--pairs/--no-pairs", help="Compare judges two by two (default: up to 8 judges)."),
-    ] = None,
-    repeats: Annotated[
-        Repeats | None,
-        typer.Option(help="How repeated answers are combined (default: majority; scores: mean)."),
-    ] = None,
-    hold: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME|FILE,...",
-            help="Votes: win rates with this held fixed, such as length: columns NAME_first and NAME_second, or a "
-            "table with item (and context); repeatable.",
-        ),
-    ] = None,
-    experts: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,...",
-            rich_help_panel=QUESTIONS,
-            help="Judges who are experts; repeatable. Every other judge against their majority, against any of them, "
-            "and how it misses.",
-        ),
-    ] = None,
-    leave_one_out: Annotated[
-        bool | None,
-        typer.Option(
-            "--leave-one-out",
-            rich_help_panel=QUESTIONS,
-            help="With --experts: each left-out expert and each judge against the majority of the rest.",
-        ),
-    ] = None,
-    compare: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,...",
-            rich_help_panel=QUESTIONS,
-            help="Which of two judges (or prompts) agrees better with this one, or with the majority of several; "
-            "repeatable.",
-        ),
-    ] = None,
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            rich_help_panel=QUESTIONS,
-            help="Labels: how well judges find what this one says (precision, sensitivity, specificity, F1).",
-        ),
-    ] = None,
-    swap: Annotated[
-        bool,
-        typer.Option(
-            "--swap",
-            rich_help_panel=QUESTIONS,
-            help="Votes: how often judges change their answer with the order shown.",
-        ),
-    ] = False,
-    reference: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,...",
-            rich_help_panel=QUESTIONS,
-            help="With --swap: agreement with this judge, or the majority of several, where the answer changed and "
-            "where it did not; repeatable.",
-        ),
-    ] = None,
-    runs: Annotated[
-        bool,
-        typer.Option(
-            "--runs",
-            rich_help_panel=QUESTIONS,
-            help="How much a judge's scores vary between runs, or how often its votes and labels change.",
-        ),
-    ] = False,
-    phases: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            metavar="BEFORE AFTER",
-            rich_help_panel=QUESTIONS,
-            help="Scores: agreement in two phases, such as before and after a debate.",
-        ),
-    ] = None,
-    gate: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CRITERION=SCORE",
-            rich_help_panel=QUESTIONS,
-            help="Scores: how many items reach this score by this criterion; repeatable, and then also by all.",
-        ),
-    ] = None,
-    between: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            metavar="A B",
-            rich_help_panel=QUESTIONS,
-            help="Scores: mean scores of two systems, as in an A/B test; with --gate their pass rates.",
-        ),
-    ] = None,
-    adjustment: Annotated[
-        Adjustment | None,
-        typer.Option(help="With --compare and --between: how p-values are adjusted (default: holm)."),
-    ] = None,
-    permutations: Annotated[
-        int | None, typer.Option(help="With --compare: rearrangements of the swap test (default: 10000).")
-    ] = None,
-    unit: Annotated[Unit | None, typer.Option(help="What is resampled (default: item).")] = None,
-    humans: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            rich_help_panel=QUESTIONS,
-            help="Human answers to a random part of the units, the same columns without judge: estimates what "
-            "humans would say of all of them, and how often judges agree.",
-        ),
-    ] = None,
-    interval: Annotated[
-        AnyInterval | None,
-        typer.Option(
-            help="Kind of interval (default: percentile; analytic: in closed form; with --humans t, wilson, normal, "
-            "percentile and basic, by default wilson of rates and t of means)."
-        ),
-    ] = None,
-    resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
-    cluster: Cluster = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace rows saved in --out.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: Path,
     *,
+    measures: Measures = None,
+    judge: list[str] | None = None,
+    against: str | None = None,
+    pairs: bool | None = None,
+    repeats: Repeats | None = None,
+    hold: list[str] | None = None,
+    experts: list[str] | None = None,
+    leave_one_out: bool = False,
+    compare: list[str] | None = None,
+    truth: str | None = None,
+    swap: bool = False,
+    reference: list[str] | None = None,
+    runs: bool = False,
+    phases: tuple[str, str] | None = None,
+    gate: list[str] | None = None,
+    between: tuple[str, str] | None = None,
+    adjustment: Adjustment | None = None,
+    permutations: int | None = None,
+    unit: Unit | None = None,
+    humans: Path | None = None,
+    interval: AnyInterval | None = None,
+    resamples: int = 10000,
+    prob: float = PROB,
+    seed: int = 0,
+    jobs: int = 1,
+    cluster: str | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
     """Measure how well judges agree, with each other, with experts or with humans: coefficients with intervals.
 
     At most one of the questions below is asked at a time; without one, all judges are compared.
+
+    Parameters
+    ----------
+    table : TABLE
+        Votes (judge, first, second, winner), scores (judge, item, score) or labels (judge, item, label) as CSV, Parquet
+        or JSONL, or any file that import takes.
+    measures : A,B,...
+        Measures; repeatable. Default: those that suit the table.
+    judge : A,B,...
+        Judges to compare; repeatable. Default: all.
+    against : NAME
+        Compare each judge with this one only, or with the majority of the others.
+    pairs
+        Compare judges two by two (default: up to 8 judges).
+    repeats
+        How repeated answers are combined (default: majority; scores: mean).
+    hold : NAME|FILE,...
+        Votes: win rates with this held fixed, such as length: columns NAME_first and NAME_second, or a table with item
+        (and context); repeatable.
+    adjustment
+        With --compare and --between: how p-values are adjusted (default: holm).
+    permutations
+        With --compare: rearrangements of the swap test (default: 10000).
+    unit
+        What is resampled (default: item).
+    interval
+        Kind of interval (default: percentile; analytic: in closed form; with --humans t, wilson, normal, percentile and
+        basic, by default wilson of rates and t of means).
+    seed
+        Seed of the resamples.
+    out : DIR
+        Save the rows to this new or empty folder.
+    overwrite
+        Replace rows saved in --out.
+
+    Questions
+    ---------
+    experts : A,B,...
+        Judges who are experts; repeatable. Every other judge against their majority, against any of them, and how it
+        misses.
+    leave_one_out
+        With --experts: each left-out expert and each judge against the majority of the rest.
+    compare : A,B,...
+        Which of two judges (or prompts) agrees better with this one, or with the majority of several; repeatable.
+    truth : NAME
+        Labels: how well judges find what this one says (precision, sensitivity, specificity, F1).
+    swap
+        Votes: how often judges change their answer with the order shown.
+    reference : A,B,...
+        With --swap: agreement with this judge, or the majority of several, where the answer changed and where it did
+        not; repeatable.
+    runs
+        How much a judge's scores vary between runs, or how often its votes and labels change.
+    phases : BEFORE AFTER
+        Scores: agreement in two phases, such as before and after a debate.
+    gate : CRITERION=SCORE
+        Scores: how many items reach this score by this criterion; repeatable, and then also by all.
+    between : A B
+        Scores: mean scores of two systems, as in an A/B test; with --gate their pass rates.
+    humans : FILE
+        Human answers to a random part of the units, the same columns without judge: estimates what humans would say of
+        all of them, and how often judges agree.
     """
 
     check_output_path(out, overwrite)

@@ -10,20 +10,27 @@ import typer
 
 from voirdire.app.server import serve_page
 from voirdire.cli import console, signals
+from voirdire.cli.options import declare_options
 
 _END = "the page is closed, and what was uploaded is removed"
 
 
+@declare_options()
 def app_(
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where to listen; 0: any port that is free.")
-    ] = 0,
-    browser: Annotated[
-        bool, typer.Option("--open/--no-open", help="Whether to open the page in the browser.")
-    ] = True,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 0,
+    browser: Annotated[bool, typer.Option("--open/--no-open")] = True,
+    json: bool = False,
 ) -> None:
-    """Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C."""
+    """Serve a page on this machine: drop a file, fit it, read the report, answer questions. Until Ctrl-C.
+
+    Parameters
+    ----------
+    port
+        Where to listen; 0: any port that is free.
+    browser
+        Whether to open the page in the browser.
+    """
 
     with signals.print_note_at_stop(_END), serve_page(port) as guard:
         if json:

@@ -3,70 +3,50 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.options import OutFile, declare_options
+from voirdire.cli.outputs import check_page, write_page
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.cli.report import Format
 from voirdire.decide.audit import audit as cards
-from voirdire.folders import write_file
 from voirdire.report.audit_page import audit_page
-from voirdire.report.verb import check_format, check_output, render_page
 from voirdire.settings import PROB
 
 
-@add_table_options()
+@declare_options()
 def audit(
-    table: Annotated[
-        Path,
-        typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: votes, labels or scores."),
-    ],
-    humans: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's answers of the same kind; repeatable. Or --people names judges of the table.",
-        ),
-    ] = None,
-    families: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Families of judges: columns judge, family."),
-    ] = None,
-    item_families: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Families of items: columns item, family."),
-    ] = None,
-    covariates: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="Columns of numbers that answers may depend on (of votes NAME_first, NAME_second). Default: length.",
-        ),
-    ] = None,
-    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write the cards to this file."),
-    ] = None,
-    format: Annotated[
-        Format | None, typer.Option(help="Of --out: html, md or latex (default: by the file's ending).")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: Path,
     *,
+    humans: list[Path] | None = None,
+    families: Path | None = None,
+    item_families: Path | None = None,
+    covariates: list[str] | None = None,
+    prob: float = PROB,
+    seed: int = 0,
+    out: OutFile = None,
+    format: Format | None = None,
+    overwrite: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Make a card of each judge: agreement with people, biases, self-consistency, and whether to keep it."""
+    """Make a card of each judge: agreement with people, biases, self-consistency, and whether to keep it.
 
-    if out is None and (overwrite or format is not None):
-        raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
-    if out is not None:
-        written = check_format(out, None if format is None else format.value)
-        check_output(out, overwrite=overwrite)
+    Parameters
+    ----------
+    item_families : FILE
+        Families of items: columns item, family.
+    covariates : A,B,...
+        Columns of numbers that answers may depend on (of votes NAME_first, NAME_second). Default: length.
+    prob
+        Coverage of the intervals.
+    seed
+        Seed of the resamples.
+    out : FILE
+        Write the cards to this file.
+    """
+    written = check_page(out, format, overwrite=overwrite)
     found = cards(
         reading.table(table, humans or []),
         reading.people_tables(humans),
@@ -78,14 +58,8 @@ def audit(
         prob=prob,
         seed=seed,
     )
-    if out is not None:
-        write_file(out, render_page(audit_page(found, table.stem), written))
-    if json:
-        console.print_json(found)
-    else:
-        _show_audit(found)
-    if out is not None:
-        console.print_saved(out, json)
+    write_page(out, lambda: audit_page(found, table.stem), written)
+    console.print_result(found, json, lambda: _show_audit(found), out)
 
 
 def _show_audit(found: dict[str, Any]) -> None:

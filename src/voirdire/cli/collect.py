@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli import complete, console, signals
+from voirdire.cli import console, signals
+from voirdire.cli.options import ModelName, declare_options, without_none
+from voirdire.cli.reading import read_pairs
 from voirdire.collect import collect as run
 from voirdire.collect import estimate
 from voirdire.errors import InputError
@@ -22,101 +23,76 @@ if TYPE_CHECKING:
     from voirdire.collect.dry_run import Estimate
     from voirdire.collect.run import Collected
 
-
-class Design(StrEnum):
-    """Design by which comparisons are chosen."""
-
-    adaptive = "adaptive"
-    cyclic = "cyclic"
-    random = "random"
+Design = Literal["adaptive", "cyclic", "random"]
 
 
+@declare_options()
 def collect(
-    panel: Annotated[
-        Path,
-        typer.Argument(metavar="PANEL.toml", readable=False, help="The judges and the protocol's options."),
-    ],
-    items: Annotated[
-        Path,
-        typer.Argument(
-            metavar="ITEMS", readable=False, help="What to judge: CSV, JSONL or Parquet with id and text."
-        ),
-    ],
-    protocol: Annotated[str, typer.Option(help="How the judges are asked.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="Journal and tables; a stopped run goes on with the same folder.",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count calls, tokens and cost; ask nothing.")
-    ] = False,
-    max_cost: Annotated[float | None, typer.Option(help="Stop before the run costs more than this.")] = None,
-    max_calls: Annotated[
-        int | None, typer.Option(help="Stop after this many requests; 0 writes the tables and asks nothing.")
-    ] = None,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Templates that replace those of the same name."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="An option of the protocol; repeatable."),
-    ] = None,
-    retry_missing: Annotated[
-        bool, typer.Option("--retry-missing", help="Ask again what has no answer so far.")
-    ] = False,
-    allow_key: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=HOST", help="The key in this environment variable may go to this host; repeatable."
-        ),
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CONDITION",
-            help='Ask round by round until this is known: "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", '
-            '"accuracy >= 0.9"; pairwise and maple.',
-        ),
-    ] = None,
-    design: Annotated[
-        Design | None, typer.Option(help="How --until chooses comparisons (default: adaptive).")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="The model of --until, as for voirdire fit.",
-            autocompletion=complete.matching_models,
-        ),
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(
-            help="Comparisons of a round of --until (default: an eighth of those so far, at least 8)."
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    panel: Path,
+    items: Path,
+    *,
+    protocol: str,
+    out: Path | None = None,
+    dry_run: bool = False,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    prompts: Path | None = None,
+    settings: Annotated[list[str] | None, typer.Option("--set")] = None,
+    retry_missing: bool = False,
+    allow_key: list[str] | None = None,
+    until: str | None = None,
+    design: Design | None = None,
+    model: ModelName = None,
+    count: int | None = None,
+    json: bool = False,
 ) -> None:
-    """Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables."""
+    """Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables.
 
-    of_rounds = {"design": design and design.value, "model": model, "count": count}
-    rounds: dict[str, Any] = {name: value for name, value in of_rounds.items() if value is not None}
+    Parameters
+    ----------
+    panel : PANEL.toml
+        The judges and the protocol's options.
+    items : ITEMS
+        What to judge: CSV, JSONL or Parquet with id and text.
+    protocol
+        How the judges are asked.
+    out : DIR
+        Journal and tables; a stopped run goes on with the same folder.
+    dry_run
+        Count calls, tokens and cost; ask nothing.
+    max_cost
+        Stop before the run costs more than this.
+    max_calls
+        Stop after this many requests; 0 writes the tables and asks nothing.
+    prompts : DIR
+        Templates that replace those of the same name.
+    settings : KEY=VALUE
+        An option of the protocol; repeatable.
+    retry_missing
+        Ask again what has no answer so far.
+    allow_key : NAME=HOST
+        The key in this environment variable may go to this host; repeatable.
+    until : CONDITION
+        Ask round by round until this is known: "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", "accuracy >=
+        0.9"; pairwise and maple.
+    design
+        How --until chooses comparisons (default: adaptive).
+    model : NAME|FILE
+        The model of --until, as for voirdire fit.
+    count
+        Comparisons of a round of --until (default: an eighth of those so far, at least 8).
+    """
+
+    rounds = without_none(design=design, model=model, count=count)
     if rounds and until is None:
         named = ", ".join(f"--{name}" for name in rounds)
         raise typer.BadParameter(f"{named}: only with --until, which says when enough is known")
 
-    given = _read_settings(settings or [])
+    form = "KEY=VALUE; write for example repeats=3"
+    given = read_pairs("--set", settings or [], form, lambda _, value: value)
     if dry_run:
         expected = estimate(panel, items, protocol, settings=given, prompts=prompts)
-        if json:
-            console.print_json(expected.as_dict())
-        else:
-            _show_estimate(expected)
+        console.print_result(expected.as_dict(), json, lambda: _show_estimate(expected))
         return
     if out is None:
         raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
@@ -144,12 +120,7 @@ def collect(
     except KeyboardInterrupt:
         console.print_note("stopped; what was answered is kept, the same command goes on from here")
         raise typer.Exit(130) from None
-    if json:
-        console.print_json((known or found).as_dict())
-    else:
-        _show_collected(found)
-        if known is not None:
-            _show_known(known)
+    console.print_result((known or found).as_dict(), json, lambda: _show_collected(found, known))
     if found.stopped:
         console.print_note(f"{found.stopped}; the same command goes on from here")
     console.print_saved(out, json)
@@ -162,21 +133,6 @@ def _confirm_host(name: str, host: str) -> bool:
     console.print_note(f"The panel wants the key in {name} sent to {host}.")
     print("Do you trust that host with it, now and later? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _read_settings(given: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    problems = []
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            problems.append(f"--set {text!r} is not KEY=VALUE; write for example repeats=3")
-        elif name.strip() in found:
-            problems.append(f"--set {name.strip()!r} is given twice; give it once")
-        found[name.strip()] = value
-    if problems:
-        raise InputError(problems)
-    return found
 
 
 @contextmanager
@@ -236,22 +192,14 @@ def _duration_text(seconds: float) -> str:
 
 
 def _build_table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> Any:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold")
-    for name, heading in columns.items():
-        table.add_column(heading, justify="left" if name in ("judge", "table", "best") else "right")
-    for row in rows:
-        table.add_row(*(Text(_cell_text(row[name])) for name in columns))
-    return table
+    shown = [{heading: _cell_text(row[name]) for name, heading in columns.items()} for row in rows]
+    return console.fill_table(console.empty_table(title), shown, ["judge", "table", "best"])
 
 
 def _cell_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4f}"
-    return console.printable_text(str(value))
+    return str(value)
 
 
 def _show_estimate(found: Estimate) -> None:
@@ -270,7 +218,7 @@ def _show_estimate(found: Estimate) -> None:
         out.print(f"In batches, at half the price: {', '.join(batched)}.", markup=False)
 
 
-def _show_collected(found: Collected) -> None:
+def _show_collected(found: Collected, known: Until | None) -> None:
     out = console.stdout_console()
     total = found.as_dict()
     out.print(
@@ -284,6 +232,8 @@ def _show_collected(found: Collected) -> None:
     out.print(_build_table("Judges", found.judges, columns))
     rows = [{"table": f"{name}.csv", "rows": count} for name, count in found.tables.items()]
     out.print(_build_table("Tables", rows, {"table": "table", "rows": "rows"}))
+    if known is not None:
+        _show_known(known)
 
 
 def _show_known(found: Until) -> None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from rich import box
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
@@ -114,16 +115,74 @@ def printable_text(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def printable_lines(text: str) -> str:
+    """Text with its lines, and nothing that moves a terminal's cursor."""
+    return "\n".join(printable_text(line.replace("\t", "    ")) for line in text.split("\n"))
+
+
 def stdout_console() -> Console:
     """Console on stdout: 80 columns and no colour where it is no terminal; tables keep their names at any width."""
 
     return Screen(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
+def empty_table(title: str = "", **look: Any) -> Table:
+    """An empty table under its title."""
+    look = {"box": box.SIMPLE_HEAD} | (look or {"pad_edge": False})
+    table = Table(**look)
+    if title:
+        table.title, table.title_justify = Text(title, style="bold"), "left"
+    return table
+
+
+def fill_table(table: Table, rows: Sequence[Mapping[str, object]], words: Collection[str]) -> Table:
+    """Give a table a column for each heading of its first row, and the rows; words stand left, numbers right.
+
+    Examples
+    --------
+    >>> rows = [{"item": "x", "score": "0.5"}, {"item": "y"}]
+    >>> Screen(width=33, force_terminal=False).print(fill_table(Table(box=None), rows, ["item"]))
+    item  score
+    x       0.5
+    y
+    """
+    heads = list(rows[0]) if rows else []
+    for head in heads:
+        text = Text(printable_text(head))
+        if head in words:
+            table.add_column(text, overflow="fold")
+        else:
+            table.add_column(text, justify="right", no_wrap=True)
+    for row in rows:
+        cells = [row.get(head, "") for head in heads]
+        table.add_row(*(one if isinstance(one, Text) else Text(printable_text(str(one))) for one in cells))
+    return table
+
+
+def print_parts(parts: Iterable[Any]) -> None:
+    """Print tables on stdout, an empty line before each; of None nothing."""
+    out = stdout_console()
+    for part in parts:
+        if part is not None:
+            out.print()
+            out.print(part)
+
+
+def print_result(
+    found: Mapping[str, Any], json: bool, show: Callable[[], object], *saved: Path | None
+) -> None:
+    """Print a result as one JSON object, or as ``show`` does, and say where it was saved."""
+    if json:
+        print_json(found)
+    else:
+        show()
+    for place in saved:
+        if place is not None:
+            print_saved(place, json)
+
+
 def print_sentence(message: str, indent: int = 0) -> None:
     """Print a sentence on stdout, every line of it indented, broken between words."""
-    from rich.text import Text
-
     out = stdout_console()
     for line in Text(printable_text(message)).wrap(out, max(out.width - indent, 20)):
         line.rstrip()
@@ -132,7 +191,7 @@ def print_sentence(message: str, indent: int = 0) -> None:
 
 def print_error(message: str) -> None:
     """Say on stderr what is wrong, as plain text."""
-    print("error: " + "\n".join(printable_text(line) for line in message.split("\n")), file=sys.stderr)
+    print(f"error: {printable_lines(message)}", file=sys.stderr)
 
 
 def print_note(message: str) -> None:
@@ -143,7 +202,7 @@ def print_note(message: str) -> None:
 _ROWS = 20_000  # of a table that become text together
 
 
-def print_json(result: dict[str, Any]) -> None:
+def print_json(result: Mapping[str, Any]) -> None:
     """Print one JSON object on stdout."""
     parts: list[str] = []
     for key, value in result.items():
@@ -172,7 +231,6 @@ def print_saved(folder: Path, json_output: bool) -> None:
 def progress_bar(description: str) -> Iterator[Progress]:
     """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total, and more words)."""
     from rich import progress as bars
-    from rich.console import Console
 
     console = Console(file=sys.stderr)
     columns = (

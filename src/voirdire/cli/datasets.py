@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli import complete, console
-from voirdire.datasets import load, overview
+from voirdire.cli import console
+from voirdire.cli.options import declare_options
+from voirdire.datasets import available, load, overview
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 
@@ -16,54 +17,46 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def _matching_datasets(typed: str) -> list[str]:
+    return [name for name in available() if name.startswith(typed)]
+
+
+@declare_options()
 def datasets(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="Load one: licence, citation, its table.",
-            show_default=False,
-            autocompletion=complete.matching_datasets,
-        ),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Take its files from here; nothing is downloaded."),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", readable=False, help="Write its tables there, as CSV files.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    name: Annotated[str | None, typer.Argument(autocompletion=_matching_datasets)] = None,
+    *,
+    folder: Path | None = None,
+    out: Path | None = None,
+    json: bool = False,
 ) -> None:
-    """List the published data sets (name, what, size, licence, cached), or fetch one and check it."""
+    """List the published data sets (name, what, size, licence, cached), or fetch one and check it.
+
+    Parameters
+    ----------
+    name : [NAME]
+        Load one: licence, citation, its table.
+    folder : DIR
+        Take its files from here; nothing is downloaded.
+    out : DIR
+        Write its tables there, as CSV files.
+    """
 
     if name is None:
         if folder is not None or out is not None:
             raise typer.BadParameter("--folder and --out are of one data set: name it")
         rows = overview().to_dict("records")
-        if json:
-            console.print_json({"datasets": rows})
-        else:
-            _list_datasets([{str(key): value for key, value in row.items()} for row in rows])
+        console.print_result({"datasets": rows}, json, lambda: _list_datasets(rows))
         return
     data = load(name, folder=folder)
     if out is not None:
-        tables = {
-            "": data.table,
-            "-gold": data.gold,
-            "-items": data.items,
-        }
+        tables = {"": data.table, "-gold": data.gold, "-items": data.items}
         _write_tables(
             {out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None}
         )
-    if json:
-        words = ("name", "kind", "description", "licence", "citation", "source")
-        card = {word: getattr(data, word) for word in words}
-        console.print_json(card | {"rows": len(data.table), "columns": list(data.table.columns)})
-    else:
-        print("\n".join(console.printable_text(line) for line in str(data).split("\n")))
-    if out is not None:
-        console.print_saved(out, json)
+    words = ("name", "kind", "description", "licence", "citation", "source")
+    card = {word: getattr(data, word) for word in words}
+    card |= {"rows": len(data.table), "columns": list(data.table.columns)}
+    console.print_result(card, json, lambda: print(console.printable_lines(str(data))), out)
 
 
 def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
@@ -78,17 +71,13 @@ def _write_tables(tables: dict[Path, pd.DataFrame]) -> None:
         write_file(path, table.to_csv(index=False))
 
 
-def _list_datasets(rows: list[dict[str, object]]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("data set", no_wrap=True)
-    for column in ("what", "size", "licence", "cached"):
-        table.add_column(column)
-    for row in rows:
-        here = "yes" if row["cached"] else "no"
-        table.add_row(*(str(row[key]) for key in ("name", "what", "size", "licence")), here)
+def _list_datasets(rows: list[dict[Any, Any]]) -> None:
+    heads = {"data set": "name", "what": "what", "size": "size", "licence": "licence"}
+    shown = [
+        {head: row[key] for head, key in heads.items()} | {"cached": "yes" if row["cached"] else "no"}
+        for row in rows
+    ]
     out = console.stdout_console()
-    out.print(table)
+    table = console.empty_table(show_edge=False, pad_edge=False)
+    out.print(console.fill_table(table, shown, list(shown[0])))
     out.print("\nvoirdire datasets NAME fetches one; --folder DIR takes its files from a folder.")

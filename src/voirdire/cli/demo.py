@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from voirdire.cli import console
 from voirdire.cli import demo_panel as panel
+from voirdire.cli.console import fill_table
 from voirdire.cli.demo_panel import QUESTION
+from voirdire.cli.options import declare_options
 from voirdire.cli.show import number_text, titled_table
 from voirdire.folders import check_new_folder
 from voirdire.report.doubts import doubts_about
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
+    from rich.table import Table
 
     from voirdire.cli.demo_panel import Demo
 
 FOLDER = Path("voirdire-demo")
 
 
+@declare_options()
 def demo(
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="Save the tables, the fit and its report to this new or empty folder "
-            f"({FOLDER} if left out, replaced if it is there).",
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    out: Path | None = None,
+    json: bool = False,
 ) -> None:
-    """Fit an embedded panel whose majority is wrong, without and with 20 answers of people."""
+    """Fit an embedded panel whose majority is wrong, without and with 20 answers of people.
+
+    Parameters
+    ----------
+    out : DIR
+        Save the tables, the fit and its report to this new or empty folder (voirdire-demo if left out, replaced if it
+        is there).
+    """
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
     check_new_folder(folder, panel.demo_layout(), overwrite=overwrite)
@@ -86,38 +88,30 @@ def show_demo(found: Demo, out: Console) -> None:
         out.print(part)
 
 
-def _answer_table(found: Demo) -> RenderableType:
+def _answer_table(found: Demo) -> Table:
     """Answers by their rank with people's answers, beside the grade and the rank by the votes alone."""
     before = {row["item"]: row["rank"] for row in found.alone.as_dict()["items"]}
     grades = found.grades()
     rows = [
-        [row["item"], str(grades[row["item"]]), f"{before[row['item']]:.0f}", f"{row['rank']:.0f}"]
+        {
+            "answer": row["item"],
+            "grade": grades[row["item"]],
+            "votes alone": f"{before[row['item']]:.0f}",
+            "with people": f"{row['rank']:.0f}",
+        }
         for row in found.helped.as_dict()["items"]
     ]
-    return _make_table(
-        "Answers (grade 3: right, 0: dangerous)", ["answer", "grade", "votes alone", "with people"], rows
-    )
+    return fill_table(titled_table("Answers (grade 3: right, 0: dangerous)"), rows, ["answer"])
 
 
-def _judge_table(found: Demo) -> RenderableType:
+def _judge_table(found: Demo) -> Table:
     """Judges by their reliability without and with people's answers."""
-
     before, after = (
         {row["judge"]: row["reliability"] for row in fitted.as_dict()["judges"]}
         for fitted in (found.alone, found.helped)
     )
     rows = [
-        [name, number_text(before[name]), number_text(after[name])]
+        {"judge": name, "votes alone": number_text(before[name]), "with people": number_text(after[name])}
         for name in sorted(after, key=lambda j: -after[j])
     ]
-    return _make_table("Judges, reliability (a coin: 0.5)", ["judge", "votes alone", "with people"], rows)
-
-
-def _make_table(title: str, heads: list[str], rows: list[list[str]]) -> RenderableType:
-
-    table = titled_table(title)
-    for name in heads:
-        table.add_column(name, justify="left" if name == heads[0] else "right")
-    for row in rows:
-        table.add_row(*row)
-    return table
+    return fill_table(titled_table("Judges, reliability (a coin: 0.5)"), rows, ["judge"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.errors import InputError
 from voirdire.tables.doctor import examine_file, write_reading_options
 from voirdire.tables.words import count_in_words
@@ -17,26 +18,23 @@ if TYPE_CHECKING:
     from voirdire.tables.doctor import Findings
 
 
-@add_table_options()
+@declare_options()
 def doctor(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...", readable=False, allow_dash=True, help="Files that may hold answers of judges."
-        ),
-    ],
-    keep: Annotated[
-        bool,
-        typer.Option(
-            "--keep",
-            help="Keep the options in FILE.reading.toml, from where every verb takes them (one file).",
-        ),
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    files: list[Path],
     *,
+    keep: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Say what files hold, how each column is read, what is missing for which verb, what stands out, what to type."""
+    """Say what files hold, how each column is read, what is missing for which verb, what stands out, what to type.
+
+    Parameters
+    ----------
+    files : FILE...
+        Files that may hold answers of judges.
+    keep
+        Keep the options in FILE.reading.toml, from where every verb takes them (one file).
+    """
 
     if keep and len(files) > 1:
         raise typer.BadParameter("--keep is for one file")
@@ -48,11 +46,9 @@ def doctor(
         except InputError as error:
             wrong += error.problems
     kept = write_reading_options(files[0], reading.how) if keep and not wrong else None
-    if json:
-        console.print_json({"files": [one.as_dict() for one in found]})
-    else:
-        for place, one in enumerate(found):
-            print("\n" * (place > 0) + "\n".join(map(console.printable_text, _finding_lines(one))))
+    texts = ["\n".join(map(console.printable_text, _finding_lines(one))) for one in found]
+    result = {"files": [one.as_dict() for one in found]}
+    console.print_result(result, json, lambda: print("\n\n".join(texts), end="\n" * bool(texts)))
     if kept is not None:
         console.print_note(f"written to {kept}")
     if wrong := [*wrong, *(one.error for one in found if one.error)]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from voirdire.cli import complete, console
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli import console
+from voirdire.cli.options import ModelName, OutFile, declare_options
+from voirdire.cli.outputs import check_new_file
+from voirdire.cli.reading import TableOptions
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
@@ -17,55 +19,50 @@ from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.people import join_people_answers, split_people
 
+if TYPE_CHECKING:
+    from voirdire.decide.escalate import Escalation
 
-@add_table_options()
+
+@declare_options()
 def escalate(
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE|RUN",
-            readable=False,
-            help="The judges' answers: labels, votes or scores, or the folder of a saved fit.",
-        ),
-    ],
-    humans: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's answers to a random sample of what judges answered; repeatable. Or --people names judges of "
-            "the table.",
-        ),
-    ] = None,
-    error: Annotated[
-        float, typer.Option(help="Largest share of accepted answers that people would give otherwise.")
-    ] = 0.1,
-    prob: Annotated[float, typer.Option(help="Probability that this holds.")] = PROB,
-    cost_human: Annotated[
-        float | None, typer.Option(help="Price of one of people's answers: accept what costs least in all.")
-    ] = None,
-    cost_error: Annotated[float, typer.Option(help="Price of an error among accepted answers.")] = 1.0,
-    tolerance: Annotated[
-        float | None, typer.Option(help="Of scores: points that people's score may be away.")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME|FILE", help="As of fit.", autocompletion=complete.matching_models),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the fit.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--out", metavar="FILE.csv", readable=False, help="Write the answers to a new file."
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: Path,
     *,
+    humans: list[Path] | None = None,
+    error: float = 0.1,
+    prob: float = PROB,
+    cost_human: float | None = None,
+    cost_error: float = 1.0,
+    tolerance: float | None = None,
+    model: ModelName = None,
+    seed: int = 0,
+    out: OutFile = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Choose which answers to accept, at a guaranteed agreement with people, and which to send to people."""
-    if out is not None and out.exists():
-        raise InputError(f"{out} exists already; give the name of a new file")
+    """Choose which answers to accept, at a guaranteed agreement with people, and which to send to people.
+
+    Parameters
+    ----------
+    table : TABLE|RUN
+        The judges' answers: labels, votes or scores, or the folder of a saved fit.
+    humans : FILE
+        People's answers to a random sample of what judges answered; repeatable. Or --people names judges of the table.
+    error
+        Largest share of accepted answers that people would give otherwise.
+    prob
+        Probability that this holds.
+    cost_human
+        Price of one of people's answers: accept what costs least in all.
+    cost_error
+        Price of an error among accepted answers.
+    tolerance
+        Of scores: points that people's score may be away.
+    seed
+        Seed of the fit.
+    out : FILE.csv
+        Write the answers to a new file.
+    """
+    check_new_file(out)
     saved, people = table.is_dir(), reading.people_tables(humans)
     if saved and model is not None:
         raise typer.BadParameter("--model: the saved fit has its own; leave it out, or give the table")
@@ -86,9 +83,10 @@ def escalate(
     if out is not None:
         write_file(out, found.items.to_csv(index=False))
         console.print_note(f"written to {out}")
-    if json:
-        console.print_json(found.as_dict())
-        return
+    console.print_result(found.as_dict(), json, lambda: _show_escalation(found))
+
+
+def _show_escalation(found: Escalation) -> None:
     console.print_sentence(found.sentence())
     if found.cost is not None:
         named = {"advised": "as advised", "people": "by people alone", "panel": "by the panel alone"}

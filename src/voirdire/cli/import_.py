@@ -3,56 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.tables.formats.folder import import_files
 
 
-@add_table_options("positive", "levels", "people")
+@declare_options("positive", "levels", "people")
 def import_(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            readable=False,
-            allow_dash=True,
-            help="Files of AlpacaEval, MT-bench, LMArena, Arena-Hard, Inspect, promptfoo, DeepEval, lm-eval, MLflow, "
-            "OpenAI evals, Langfuse, LangSmith, Argilla, Label Studio, Prodigy, doccano, Potato, Mechanical Turk, "
-            "Toloka, ..., or tables (CSV, TSV, JSON, JSONL, Parquet, XLSX; .gz, .zst; - is standard input).",
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(metavar="DIR", readable=False, help="Write the tables into this new or empty folder."),
-    ],
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace tables imported before.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    files: list[Path],
     *,
+    out: Path,
+    overwrite: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Turn files of other tools into tables of answers; what is refused is listed with its reason."""
+    """Turn files of other tools into tables of answers; what is refused is listed with its reason.
+
+    Parameters
+    ----------
+    files : FILE...
+        Files of AlpacaEval, MT-bench, LMArena, Arena-Hard, Inspect, promptfoo, DeepEval, lm-eval, MLflow, OpenAI evals,
+        Langfuse, LangSmith, Argilla, Label Studio, Prodigy, doccano, Potato, Mechanical Turk, Toloka, ..., or tables
+        (CSV, TSV, JSON, JSONL, Parquet, XLSX; .gz, .zst; - is standard input).
+    out : DIR
+        Write the tables into this new or empty folder.
+    overwrite
+        Replace tables imported before.
+    """
     found = import_files(files, out, reading.how, overwrite=overwrite)
-    if json:
-        tables = {name: str(out / f"{name}.csv") for name in found.counts}
-        console.print_json(
-            {
-                "formats": found.formats,
-                "rows": found.counts,
-                "tables": tables,
-                "position": "unknown" if found.order_unknown else "known",
-                "notes": list(found.notes),
-            }
-        )
-    else:
-        screen = console.stdout_console()
-        for path, name in found.formats.items():
-            screen.print(console.printable_text(f"{path}: {name}"))
-        for name, count in found.counts.items():
-            screen.print(console.printable_text(f"{out / name}.csv: {count:,} rows"))
-        for note in found.notes:
-            screen.print(console.printable_text(f"Note: {note}"))
-    console.print_saved(out, json)
+    result = {
+        "formats": found.formats,
+        "rows": found.counts,
+        "tables": {name: str(out / f"{name}.csv") for name in found.counts},
+        "position": "unknown" if found.order_unknown else "known",
+        "notes": list(found.notes),
+    }
+    lines = [f"{path}: {name}" for path, name in found.formats.items()]
+    lines += [f"{out / name}.csv: {count:,} rows" for name, count in found.counts.items()]
+    lines += [f"Note: {note}" for note in found.notes]
+
+    def show_lines() -> None:
+        for line in lines:
+            console.stdout_console().print(console.printable_text(line))
+
+    console.print_result(result, json, show_lines, out)

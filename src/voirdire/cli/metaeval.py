@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,9 +13,9 @@ from voirdire.agreement import compare_metrics, human_ceiling
 from voirdire.agreement.correlation.people import combine_score_tables
 from voirdire.agreement.correlation.verb import metaeval as correlate
 from voirdire.cli import console
-from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, single_given_option
-from voirdire.cli.options import Cluster
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.agree import Adjustment, Interval, Measures, single_given_option
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.cli.results import call_verb, check_output_path, print_metrics, print_rows, save_result_rows
 from voirdire.fit.store import load
 from voirdire.report.metric_table import write_metric_table
@@ -26,144 +25,90 @@ from voirdire.tables.run_folders import run_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-
-class Level(StrEnum):
-    """Grouping of scores before they are correlated."""
-
-    pooled = "pooled"
-    context = "context"
-    system = "system"
+Level = Literal["pooled", "context", "system"]
+Unit = Literal["item", "context", "system", "both"]
+Average = Literal["mean", "fisher"]
 
 
-class Unit(StrEnum):
-    """Unit that is resampled."""
-
-    item = "item"
-    context = "context"
-    system = "system"
-    both = "both"
-
-
-class Average(StrEnum):
-    """Average of the coefficients of contexts."""
-
-    mean = "mean"
-    fisher = "fisher"
-
-
-@add_table_options("kind", "positive", "levels")
+@declare_options("kind", "positive", "levels")
 def metaeval(
-    table: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SCORES...",
-            readable=False,
-            help="Scores as CSV, Parquet or JSONL: judge, score, and item or context and system (and criterion); or "
-            "folders of runs of collect, or of fits, whose ranking is the metric. Several are named by protocol or "
-            "file.",
-        ),
-    ],
-    human: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="The judge who is people; of several, annotators, the mean is taken. Repeatable.",
-        ),
-    ] = None,
-    humans: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's scores: item, score (and judge, criterion, context).",
-        ),
-    ] = None,
-    metric: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B,...", help="Judges to examine; repeatable. Default: all others."),
-    ] = None,
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measures",
-            "--measure",
-            metavar="A,B,...",
-            help="Coefficients; repeatable. Default: those of the level.",
-        ),
-    ] = None,
-    level: Annotated[
-        Level, typer.Option(help="Over all items, within contexts, or over systems.")
-    ] = Level.pooled,
-    average: Annotated[Average, typer.Option(help="How contexts are averaged.")] = Average.mean,
-    unit: Annotated[
-        Unit | None,
-        typer.Option(help="What is resampled (default: item, context, or both for level system)."),
-    ] = None,
-    compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare",
-            rich_help_panel=QUESTIONS,
-            help="Which of two metrics agrees better: paired bootstrap, permutation test, Williams' test.",
-        ),
-    ] = False,
-    ceiling: Annotated[
-        bool,
-        typer.Option(
-            "--ceiling",
-            rich_help_panel=QUESTIONS,
-            help="How well any metric can do: each --human against the mean of the others.",
-        ),
-    ] = False,
-    adjustment: Annotated[
-        Adjustment | None, typer.Option(help="With --compare: how p-values are adjusted (default: holm).")
-    ] = None,
-    permutations: Annotated[
-        int | None, typer.Option(help="With --compare: rearrangements (default: 10000).")
-    ] = None,
-    phase: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The phase to use, if there are phases.")
-    ] = None,
-    draws: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Posterior draws of metrics: scores whose column run numbers the draws.",
-        ),
-    ] = None,
-    interval: Annotated[Interval, typer.Option(help="Kind of interval.")] = Interval.percentile,
-    resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
-    cluster: Cluster = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace rows saved in --out.")] = False,
-    table_: Annotated[
-        bool,
-        typer.Option(
-            "--table",
-            help="Metrics by criteria and coefficients as papers print them, the best marked, ~ where one cannot be "
-            "told from it.",
-        ),
-    ] = False,
-    table_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Write that table to a new .html, .tex, .md or .csv file.",
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: list[Path],
     *,
+    human: list[str] | None = None,
+    humans: Path | None = None,
+    metric: list[str] | None = None,
+    measures: Measures = None,
+    level: Level = "pooled",
+    average: Average = "mean",
+    unit: Unit | None = None,
+    compare: bool = False,
+    ceiling: bool = False,
+    adjustment: Adjustment | None = None,
+    permutations: int | None = None,
+    phase: str | None = None,
+    draws: Path | None = None,
+    interval: Interval = "percentile",
+    resamples: int = 10000,
+    prob: float = PROB,
+    seed: int = 0,
+    jobs: int = 1,
+    cluster: str | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    table_: Annotated[bool, typer.Option("--table")] = False,
+    table_file: Path | None = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
+    """Correlate the scores of metrics and judges with those of people, with bootstrap intervals.
+
+    Parameters
+    ----------
+    table : SCORES...
+        Scores as CSV, Parquet or JSONL: judge, score, and item or context and system (and criterion); or folders of
+        runs of collect, or of fits, whose ranking is the metric. Several are named by protocol or file.
+    human : A,B,...
+        The judge who is people; of several, annotators, the mean is taken. Repeatable.
+    humans : FILE
+        People's scores: item, score (and judge, criterion, context).
+    metric : A,B,...
+        Judges to examine; repeatable. Default: all others.
+    measures : A,B,...
+        Coefficients; repeatable. Default: those of the level.
+    level
+        Over all items, within contexts, or over systems.
+    average
+        How contexts are averaged.
+    unit
+        What is resampled (default: item, context, or both for level system).
+    adjustment
+        With --compare: how p-values are adjusted (default: holm).
+    permutations
+        With --compare: rearrangements (default: 10000).
+    phase : NAME
+        The phase to use, if there are phases.
+    draws : FILE
+        Posterior draws of metrics: scores whose column run numbers the draws.
+    interval
+        Kind of interval.
+    seed
+        Seed of the resamples.
+    out : DIR
+        Save the rows to this new or empty folder.
+    overwrite
+        Replace rows saved in --out.
+    table_
+        Metrics by criteria and coefficients as papers print them, the best marked, ~ where one cannot be told from it.
+    table_file : FILE
+        Write that table to a new .html, .tex, .md or .csv file.
+
+    Questions
+    ---------
+    compare
+        Which of two metrics agrees better: paired bootstrap, permutation test, Williams' test.
+    ceiling
+        How well any metric can do: each --human against the mean of the others.
+    """
 
     check_output_path(out, overwrite)
     question = single_given_option({"--compare": compare, "--ceiling": ceiling})

@@ -6,72 +6,63 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import complete, console
+from voirdire.cli import console
+from voirdire.cli.options import declare_options, matching_models
 from voirdire.model import catalogue
 from voirdire.model.catalogue import criteria_in_words, prior_lines
 from voirdire.model.specs import load_model
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from voirdire.model.specs import Model
 
 
+@declare_options()
 def models(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME|FILE]",
-            help="Show one model's card.",
-            show_default=False,
-            autocompletion=complete.matching_models,
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    name: Annotated[str | None, typer.Argument(autocompletion=matching_models)] = None,
+    *,
+    json: bool = False,
 ) -> None:
-    """List the models, or show one: equation, priors, identifiability, source."""
+    """List the models, or show one: equation, priors, identifiability, source.
+
+    Parameters
+    ----------
+    name : [NAME|FILE]
+        Show one model's card.
+    """
     if name is None:
         found = catalogue.models()
-        if json:
-            console.print_json({"models": [catalogue.model_card(model) for model in found.values()]})
-        else:
-            _list_models(found)
+        cards = [catalogue.model_card(model) for model in found.values()] if json else []
+        console.print_result({"models": cards}, json, lambda: _list_models(found))
         return
     model = load_model(name)
-    if json:
-        console.print_json(catalogue.model_card(model))
-    else:
-        _show_card(model)
+    console.print_result(catalogue.model_card(model), json, lambda: _show_card(model))
 
 
 def _list_models(found: dict[str, Model]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("model", no_wrap=True)
-    table.add_column("what it is")
-    for name, model in found.items():
-        table.add_row(name, model.title)
     out = console.stdout_console()
-    out.print(table)
+    rows = [{"model": name, "what it is": model.title} for name, model in found.items()]
+    out.print(console.fill_table(_plain_table(), rows, list(rows[0])))
     out.print("\nvoirdire models NAME shows a card: equation, priors, identifiability, source.")
 
 
+def _plain_table() -> Table:
+    return console.empty_table(show_edge=False, pad_edge=False)
+
+
 def _show_card(model: Model) -> None:
-    from rich import box
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
     def escaped_text(content: str, style: str = "") -> Text:
-        return Text("\n".join(console.printable_text(line) for line in content.split("\n")), style=style)
+        return Text(console.printable_lines(content), style=style)
 
-    priors = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in ("term", "kind", "prior's numbers"):
-        priors.add_column(column)
-    for line in prior_lines(model):
-        priors.add_row(*line)
-    if model.refuses_ties:
-        priors.add_row("ties", "refused", "")
+    heads = ("term", "kind", "prior's numbers")
+    lines = [*prior_lines(model), *([("ties", "refused", "")] if model.refuses_ties else [])]
+    priors = console.fill_table(
+        _plain_table(), [dict(zip(heads, line, strict=True)) for line in lines], heads
+    )
     out = console.stdout_console()
     out.print(escaped_text(model.name, "bold"))
     out.print(escaped_text(f"{model.title}\n"))

@@ -5,16 +5,15 @@ The verb ``next`` of a fit of rankings.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from voirdire.cli import complete, console
-from voirdire.cli.options import Anchors, Terms
-from voirdire.cli.reading import TableOptions, add_table_options
-from voirdire.errors import InputError
+from voirdire.cli import console
+from voirdire.cli.options import ModelName, declare_options, without_none
+from voirdire.cli.outputs import check_new_file
+from voirdire.cli.reading import TableOptions
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
@@ -40,22 +39,9 @@ def propose_rankings(result: RankingsFit, how: dict[str, Any], out: Path | None,
         console.print_note(
             f"written to {out}: fill in rank (the lowest is the best, equal ones are ties){new}"
         )
-    if json:
-        rows = [row | {"items": list(row["items"])} for row in found.to_dict("records")]
-        attrs = found.attrs
-        console.print_json(
-            {
-                "model": result.model.name,
-                "who": who,
-                "about": attrs["about"],
-                "seed": how["seed"],
-                "entropy": attrs["entropy"],
-                "entropy_after": attrs["left"],
-                "rankings": rows,
-            }
-        )
-    else:
-        _show_rankings(found, who)
+    rows = [row | {"items": list(row["items"])} for row in found.to_dict("records")]
+    made = _as_dict(found, result.model.name, who, how["seed"]) | {"rankings": rows}
+    console.print_result(made, json, lambda: _show_rankings(found, who))
 
 
 def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.DataFrame:
@@ -73,139 +59,97 @@ def _ranking_form(found: pd.DataFrame, result: RankingsFit, who: str) -> pd.Data
 
 
 def _show_rankings(found: pd.DataFrame, who: str) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    about = {"ranking": "the ranking", "best": "what is best"}[found.attrs["about"]]
-    title = f"Rankings to ask for, from a {who}, to learn about {about}"
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     names = [name for name in COLUMNS if name in found and found[name].notna().any()]
     if "context" in found and "context" not in names:
         names.append("context")
-    for name in (*names, "items"):
-        table.add_column(name, overflow="fold")
-    for name in ("gain", "alone"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in found.to_dict("records"):
-        cells = [row[name] or ("a new one" if name == "context" else "") for name in names]
-        cells += [", ".join(row["items"]), f"{row['gain']:.2f}", f"{row['information']:.2f}"]
-        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
+    rows = [
+        {name: row[name] or ("a new one" if name == "context" else "") for name in names}
+        | {
+            "items": ", ".join(row["items"]),
+            "gain": f"{row['gain']:.2f}",
+            "alone": f"{row['information']:.2f}",
+        }
+        for row in found.to_dict("records")
+    ]
+    _show_table(found, f"Rankings to ask for, from a {who}", rows, [*names, "items"], "rankings")
+
+
+def _show_table(
+    found: pd.DataFrame, title: str, rows: list[dict[str, str]], words: list[str], called: str
+) -> None:
     out = console.stdout_console()
-    out.print(table)
+    table = console.empty_table(f"{title}, to learn about {_ABOUT[found.attrs['about']]}")
+    out.print(console.fill_table(table, rows, words))
     before, after = found.attrs["entropy"], found.attrs["left"]
-    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all rankings {after:.1f}")
+    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all {called} {after:.1f}")
 
 
 _ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
 
-
-class Who(StrEnum):
-    """Those who answer."""
-
-    person = "person"
-    judge = "judge"
+Who = Literal["person", "judge"]
+About = Literal["ranking", "judges", "best"]
 
 
-class About(StrEnum):
-    """Quantity that is to become surer."""
-
-    ranking = "ranking"
-    judges = "judges"
-    best = "best"
-
-
-@add_table_options()
+@declare_options()
 def next(
-    votes: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="VOTES [SCORES]|RANKINGS",
-            readable=False,
-            help="Votes, perhaps with scores of the same items, or rankings, as for voirdire fit, or the folder of a "
-            "saved fit.",
-        ),
-    ],
-    count: Annotated[
-        int | None,
-        typer.Option(
-            help="How many; they are chosen together (default: 10 comparisons, 5 rankings).",
-            show_default=False,
-        ),
-    ] = None,
-    who: Annotated[
-        Who | None,
-        typer.Option(
-            help="Who is to answer them (default: a person; of rankings a judge).", show_default=False
-        ),
-    ] = None,
-    size: Annotated[
-        int | None,
-        typer.Option(help="Of rankings: how many items in each (default: as many as most have)."),
-    ] = None,
-    for_: Annotated[Who | None, typer.Option("--for", hidden=True, help="The old name of --who.")] = None,
-    about: Annotated[
-        About | None,
-        typer.Option(
-            help="What is to become surer: the ranking, which item is the best, or which judges to trust. "
-            "Default: the judges of a person, the ranking of a judge."
-        ),
-    ] = None,
-    repeats: Annotated[
-        bool | None,
-        typer.Option(
-            "--repeats/--no-repeats",
-            help="Whether to ask again what was answered (default: where the model leaves contexts out).",
-        ),
-    ] = None,
-    criteria: Annotated[
-        Path | None, typer.Option(metavar="FILE", readable=False, help="Votes on the criteria.")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help="A model, as for voirdire fit.", autocompletion=complete.matching_models
-        ),
-    ] = None,
-    terms: Terms = None,
-    anchors: Anchors = None,
-    families: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Judges that share a base model: judge, family."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE.csv",
-            readable=False,
-            help="Write them to a new file, with an empty column winner to fill in.",
-        ),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    votes: list[Path],
     *,
+    count: int | None = None,
+    who: Who | None = None,
+    size: int | None = None,
+    for_: Annotated[Who | None, typer.Option("--for", hidden=True)] = None,
+    about: About | None = None,
+    repeats: bool | None = None,
+    criteria: Path | None = None,
+    model: ModelName = None,
+    terms: str | None = None,
+    anchors: list[Path] | None = None,
+    families: Path | None = None,
+    seed: int = 0,
+    out: Path | None = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Choose which comparisons, or rankings, to ask for next: those that are expected to tell most."""
+    """Choose which comparisons, or rankings, to ask for next: those that are expected to tell most.
+
+    Parameters
+    ----------
+    votes : VOTES [SCORES]|RANKINGS
+        Votes, perhaps with scores of the same items, or rankings, as for voirdire fit, or the folder of a saved fit.
+    count
+        How many; they are chosen together (default: 10 comparisons, 5 rankings).
+    who
+        Who is to answer them (default: a person; of rankings a judge).
+    size
+        Of rankings: how many items in each (default: as many as most have).
+    for_
+        The old name of --who.
+    about
+        What is to become surer: the ranking, which item is the best, or which judges to trust. Default: the judges of a
+        person, the ranking of a judge.
+    repeats
+        Whether to ask again what was answered (default: where the model leaves contexts out).
+    criteria : FILE
+        Votes on the criteria.
+    model : NAME|FILE
+        A model, as for voirdire fit.
+    families : FILE
+        Judges that share a base model: judge, family.
+    out : FILE.csv
+        Write them to a new file, with an empty column winner to fill in.
+    """
     if for_ is not None:
         console.print_note("--for is --who now; the old name goes with the next release")
         who = for_
-    given = {
-        "criteria": criteria,
-        "model": model,
-        "terms": terms,
-        "anchors": anchors,
-        "families": families,
-    }
-    named = [f"--{name}" for name, value in given.items() if value is not None]
+    given = without_none(criteria=criteria, model=model, terms=terms, anchors=anchors, families=families)
+    named = [f"--{name}" for name in given]
     named += [f"--{'from' if name == 'tool' else name}" for name in reading.how.given]
     saved = len(votes) == 1 and votes[0].is_dir()
     if saved and named:
         raise typer.BadParameter(
             f"{', '.join(named)}: the saved fit has its own; leave it out, or give the votes"
         )
-    if out is not None and out.exists():
-        raise InputError(f"{out} exists already; give the name of a new file")
+    check_new_file(out)
     if saved:
         result = load(votes[0])
     else:
@@ -223,8 +167,7 @@ def next(
             )
     if not json and result.decision is not None:
         print(console.printable_text(f"{result.decision.sentence()} {result.decision.settle()}".strip()))
-    how: dict[str, Any] = {"count": count, "who": who and who.value, "about": about and about.value}
-    how = {name: value for name, value in how.items() if value is not None} | {"seed": seed}
+    how = without_none(count=count, who=who, about=about, seed=seed)
     if isinstance(result, RankingsFit):
         if repeats is not None:
             raise typer.BadParameter("--repeats is for comparisons; leave it out")
@@ -232,67 +175,41 @@ def next(
         return
     if size is not None:
         raise typer.BadParameter("--size is for rankings; leave it out")
-    whom = who or Who.person
-    found = result.next_comparisons(repeats=repeats, **how | {"who": whom.value})
+    whom = who or "person"
+    found = result.next_comparisons(repeats=repeats, **how | {"who": whom})
     if out is not None:
         problem = result.problem
         write_file(out, _answer_form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.print_note(f"written to {out}: fill in winner (first, second, tie, or an item)")
-    if json:
-        decision = None if result.decision is None else result.decision.as_dict()
-        console.print_json(_as_dict(found, result.model.name, whom.value, seed) | {"decision": decision})
-    else:
-        _show_questions(found, whom.value)
+    rows = to_records({str(name): found[name].to_numpy() for name in found})
+    decision = None if result.decision is None else result.decision.as_dict()
+    made = _as_dict(found, result.model.name, whom, seed) | {"comparisons": rows, "decision": decision}
+    console.print_result(made, json, lambda: _show_questions(found, whom))
 
 
 def _answer_form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
     """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
-    columns = [
-        name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
-    ]
+    columns = [name for name in COLUMNS if name in found and found[name].notna().any()]
     form = found[["first", "second", *columns]].copy()
-    if who is Who.person:
+    if who == "person":
         form = form.map(lambda name: escape_formula_cell(name, known) if isinstance(name, str) else name)
     form.insert(2, "winner", "")
     return form.assign(information=found["information"], gain=found["gain"])
 
 
 def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, Any]:
-    columns = {str(name): found[name].to_numpy() for name in found}
     about, entropy, left = (found.attrs[name] for name in ("about", "entropy", "left"))
-    return {
-        "model": model,
-        "who": who,
-        "about": about,
-        "seed": seed,
-        "entropy": entropy,
-        "entropy_after": left,
-        "comparisons": to_records(columns),
-    }
+    asked = {"model": model, "who": who, "about": about, "seed": seed}
+    return asked | {"entropy": entropy, "entropy_after": left}
 
 
 def _show_questions(found: pd.DataFrame, who: str) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    about = _ABOUT[found.attrs["about"]]
-    title = f"Comparisons to send to a {who}, to learn about {about}"
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    names = [
-        name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
-    ]
-    for name in (*names, "first", "second"):
-        table.add_column(name, overflow="fold")
-    for name in ("gain", "alone", "p(first)", "votes"):
-        table.add_column(name, justify="right", no_wrap=True)
+    names = [name for name in COLUMNS if name in found and found[name].notna().any()]
+    rows = []
     for row in found.to_dict("records"):
         votes = f"{row['votes_first']}:{row['votes_second']}"
         votes += f" ({row['votes_tie']} ties)" if row["votes_tie"] else ""
-        cells = [row[name] or "" for name in (*names, "first", "second")]
-        cells += [f"{row['gain']:.2f}", f"{row['information']:.2f}", f"{row['p_first']:.2f}", votes]
-        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
-    out = console.stdout_console()
-    out.print(table)
-    before, after = found.attrs["entropy"], found.attrs["left"]
-    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all answers {after:.1f}")
+        line = {name: row[name] or "" for name in (*names, "first", "second")}
+        line |= {"gain": f"{row['gain']:.2f}", "alone": f"{row['information']:.2f}"}
+        rows.append(line | {"p(first)": f"{row['p_first']:.2f}", "votes": votes})
+    _show_table(found, f"Comparisons to send to a {who}", rows, [*names, "first", "second"], "answers")

@@ -1,23 +1,229 @@
-"""Options that several verbs take, each with one text.
+"""Options of the verbs: their texts are those of docstrings, as parameters of any function are described.
 
-The packages beside this one, of studies and of published numbers: only the verbs of their own need them.
+A verb is a function under :func:`declare_options`. Its parameters before ``*`` are arguments, the others options, and
+its docstring describes each: after the name and a colon stands the word for its value, below it the help; a section of
+another title than Parameters is a panel of the help. What the docstring leaves out is described here:
+
+Shared
+------
+about
+    Results about what the panel stands in for (truth, experts, people: of labels the default), or about the panel
+    alone.
+anchors : FILE
+    People's answers to some comparisons: first, second, winner; or to some items: item, label; item, score; item, rank.
+    Of several people: a column person, or one file each.
+cluster : ADDRESS
+    Address of a Dask scheduler, in the place of --jobs: its workers share the work (tcp://HOST:8786).
+covariates : FILE|NAME,...
+    What is held fixed when items are compared (length, style): a table with columns item, optionally context, and
+    numbers; or names of which votes have columns NAME_first and NAME_second, scores and rankings NAME.
+families : FILE
+    Families of judges: columns judge, family.
+format
+    Of --out: html, md or latex (default: by the file's ending).
+humans : FILE
+    People's answers of the same kind; repeatable. Or --people names judges of the table.
+item_families : FILE
+    Families of items, columns item, family: with --families how much judges favour their own.
+jobs
+    Threads that share the work.
+json
+    One JSON object on stdout, nothing else.
+judges
+    Of votes, scores and rankings: judges are language models, which stand in for people (--about target), or people
+    (--about panel).
+model : NAME|FILE
+    As of fit.
+order
+    Whether first was shown first; unknown: no model of positions.
+out : DIR
+    Save the fit to this new or empty folder.
+over
+    Of answers in several contexts: scores over contexts like these, or over these alone.
+overwrite
+    Replace the file if it is there.
+prob
+    Probability of the intervals.
+resamples
+    Number of resamples.
+seconds : S
+    About how long chains of auto may take (30 if left out).
+seed
+    Seed of the draws.
+strict
+    Exit with code 3 if a check failed.
+table : TABLE
+    The judges' answers: votes, labels or scores.
+terms : SUM
+    In the place of a model, of votes, scores and rankings: the sum that answers depend on, such as 'item + item:context
+    + judge:item + judge:length': item, judge, context, criterion, run, time, group, family, covariates, columns of the
+    table.
+without_own_family
+    Leave out answers of a judge about an item of its own family.
 """
 
 from __future__ import annotations
 
 import importlib
-from enum import StrEnum
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 
 from voirdire.errors import InputError
 from voirdire.infer.method import FIRST_ANSWER
+from voirdire.model.specs import model_names
+from voirdire.settings import PROB
+
+Over = Literal["new", "these"]
+About = Literal["target", "panel"]
+Judges = Literal["models", "people"]
+Order = Literal["shown", "unknown"]
+Method = Literal["auto", "laplace", "nuts", "map", "adam"]
+
+
+def matching_models(typed: str) -> list[str]:
+    """Models whose name begins so, for the tab key; none where it is a file that is typed."""
+    return [name for name in model_names() if name.startswith(typed)]
+
+
+ModelName = Annotated[str | None, typer.Option(autocompletion=matching_models)]
+OutFile = Annotated[Path | None, typer.Option("-o", "--out")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER:g}.")
+]
+
+
+class _Text(NamedTuple):
+    """What a docstring says of a parameter: the word for its value, the help, the panel of the help."""
+
+    metavar: str | None = None
+    help: str | None = None
+    rich_help_panel: str | None = None
+
+
+def _read_texts(docstring: str) -> dict[str, _Text]:
+    _, *sections = re.split(r"^(\S.*)\n-{3,}\n", docstring, flags=re.MULTILINE)
+    found = {}
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        panel = None if title in ("Parameters", "Shared") else title
+        for name, metavar, said in re.findall(r"^(\w+)(?: : (.+))?\n((?:    .*\n?)+)", body, re.MULTILINE):
+            found[name] = _Text(metavar or None, " ".join(said.split()), panel)
+    return found
+
+
+_SHARED = _read_texts(__doc__)
+
+
+def described_parameters(
+    function: Callable[..., Any], further: dict[str, _Text] | None = None
+) -> Iterator[inspect.Parameter]:
+    """Parameters of a function as Typer takes them: each with what its docstring, or ``further``, says of it."""
+    hints = get_type_hints(function, include_extras=True)
+    texts = _SHARED | _read_texts(inspect.getdoc(function) or "") | (further or {})
+    for name, one in inspect.signature(function).parameters.items():
+        kind, *more = get_args(hints[name]) if hasattr(hints[name], "__metadata__") else (hints[name],)
+        option = one.kind is inspect.Parameter.KEYWORD_ONLY
+        info: ParameterInfo = copy(more[0]) if more else typer.Option() if option else typer.Argument()
+        for key, value in texts.get(name, _Text())._asdict().items():
+            setattr(info, key, value or getattr(info, key))
+        info.readable = False  # what reads it says why it cannot be read
+        if one.default is False and not more:
+            info.param_decls = (f"--{name.replace('_', '-')}",)  # without its contrary
+        yield one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[kind, info])
+
+
+def declare_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function a verb: see the top of this module.
+
+    A parameter whose class is `FitOptions` or has a function ``from_options`` stands for the options that these have,
+    described in their docstring or the verb's, and gets what they make of them.
+
+    Parameters
+    ----------
+    without : str
+        Of these, options that the verb has for something else.
+    """
+
+    def declare(verb: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(verb)
+        makers = {name: kind.from_options for name, kind in hints.items() if hasattr(kind, "from_options")}
+        makers |= {name: FitOptions for name, kind in hints.items() if kind is FitOptions}
+        texts = _read_texts(inspect.getdoc(verb) or "")
+        groups = {
+            name: [one for one in described_parameters(maker, texts) if one.name not in without]
+            for name, maker in makers.items()
+        }
+        listed = [part for one in described_parameters(verb) for part in groups.get(one.name, [one])]
+
+        def run_verb(**given: Any) -> None:
+            for name, options in groups.items():
+                given[name] = makers[name](**{one.name: given.pop(one.name) for one in options})
+            verb(**given)
+
+        run_verb.__name__, run_verb.__module__ = verb.__name__, verb.__module__
+        run_verb.__doc__ = re.split(r"\n\n\S.*\n---", inspect.getdoc(verb) or "")[0]
+        run_verb.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+        run_verb.__annotations__ = {one.name: one.annotation for one in listed}
+        return run_verb
+
+    return declare
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """Options of a fit that `fit` and `board` have."""
+
+    model: ModelName = None
+    terms: str | None = None
+    method: Method = "auto"
+    prob: float = PROB
+    seed: int = 0
+    families: Path | None = None
+    item_families: Path | None = None
+    without_own_family: bool = False
+    covariates: str | None = None
+    by: str | None = None
+    order: Order | None = None
+    about: About | None = None
+    judges: Judges | None = None
+    over: Over = "new"
+    seconds: float | None = None
+    quick: Quick = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Arguments of :func:`voirdire.fit`.
+
+        Raises
+        ------
+        typer.BadParameter
+            ``--seconds`` and ``--quick`` are both given, or one with another method than auto.
+
+        Examples
+        --------
+        >>> FitOptions(quick=True).settings["seconds"] == FIRST_ANSWER, "seconds" in FitOptions().settings
+        (True, False)
+        """
+        if self.quick and (self.seconds is not None or self.method != "auto"):
+            raise typer.BadParameter(
+                f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
+            )
+        if self.seconds is not None and self.method != "auto":
+            raise typer.BadParameter("--seconds is for --method auto")
+        seconds = FIRST_ANSWER if self.quick else self.seconds
+        given = {name: value for name, value in asdict(self).items() if name not in ("seconds", "quick")}
+        return given | without_none(seconds=seconds)
 
 
 def load_companion(module: str) -> Any:
-    """A module of ``voirdire_studies`` or ``voirdire_repro``.
+    """A module of ``voirdire_studies`` or ``voirdire_repro``, which only the verbs of their own need.
 
     Raises
     ------
@@ -41,132 +247,12 @@ def load_companion(module: str) -> Any:
         ) from None
 
 
-class Over(StrEnum):
-    """Contexts that scores are over."""
-
-    new = "new"
-    these = "these"
-
-
-class About(StrEnum):
-    """Subject of results."""
-
-    target = "target"
-    panel = "panel"
-
-
-class Judges(StrEnum):
-    """Kind of judges."""
-
-    models = "models"
-    people = "people"
-
-
-class Order(StrEnum):
-    """Knowledge of which item was shown first."""
-
-    shown = "shown"
-    unknown = "unknown"
-
-
-AboutWhat = Annotated[
-    About | None,
-    typer.Option(
-        help="Results about what the panel stands in for (truth, experts, people: of labels the default), or about the "
-        "panel alone."
-    ),
-]
-JudgesAre = Annotated[
-    Judges | None,
-    typer.Option(
-        help="Of votes, scores and rankings: judges are language models, which stand in for people (--about target), "
-        "or people (--about panel)."
-    ),
-]
-Anchors = Annotated[
-    list[Path] | None,
-    typer.Option(
-        metavar="FILE",
-        readable=False,
-        help="People's answers to some comparisons: first, second, winner; or to some items: item, label; item, score; "
-        "item, rank. Of several people: a column person, or one file each.",
-    ),
-]
-OverContexts = Annotated[
-    Over,
-    typer.Option(
-        help="Of answers in several contexts: scores over contexts like these, or over these alone."
-    ),
-]
-OrderShown = Annotated[
-    Order | None, typer.Option(help="Whether first was shown first; unknown: no model of positions.")
-]
-Covariates = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE|NAME,...",
-        help="What is held fixed when items are compared (length, style): a table with columns item, optionally "
-        "context, and numbers; or names of which votes have columns NAME_first and NAME_second, scores and rankings "
-        "NAME.",
-    ),
-]
-Terms = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SUM",
-        help="In the place of a model, of votes, scores and rankings: the sum that answers depend on, such as 'item + "
-        "item:context + judge:item + judge:length': item, judge, context, criterion, run, time, group, family, "
-        "covariates, columns of the table.",
-    ),
-]
-ItemFamilies = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        readable=False,
-        help="Families of items, columns item, family: with --families how much judges favour their own.",
-    ),
-]
-WithoutOwnFamily = Annotated[
-    bool,
-    typer.Option(
-        "--without-own-family", help="Leave out answers of a judge about an item of its own family."
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Address of a Dask scheduler, in the place of --jobs: its workers share the work (tcp://HOST:8786).",
-    ),
-]
-Seconds = Annotated[
-    float | None,
-    typer.Option(metavar="S", help="About how long chains of auto may take (30 if left out)."),
-]
-Quick = Annotated[
-    bool, typer.Option("--quick", help=f"Stop at the first answer: --seconds {FIRST_ANSWER:g}.")
-]
-
-
-def chain_seconds(seconds: float | None, quick: bool, method: str) -> dict[str, Any]:
-    """Settings of a fit by ``--seconds`` and ``--quick``; empty where neither is given.
-
-    Raises
-    ------
-    typer.BadParameter
-        Both are given, or another method than auto.
+def without_none(**options: Any) -> dict[str, Any]:
+    """Options that were given.
 
     Examples
     --------
-    >>> chain_seconds(5.0, False, "auto"), chain_seconds(None, False, "map")
-    ({'seconds': 5.0}, {})
+    >>> without_none(draws=100, chains=None)
+    {'draws': 100}
     """
-    if quick and (seconds is not None or method != "auto"):
-        raise typer.BadParameter(
-            f"--quick is --method auto --seconds {FIRST_ANSWER:g}; leave it or these out"
-        )
-    if seconds is not None and method != "auto":
-        raise typer.BadParameter("--seconds is for --method auto")
-    seconds = FIRST_ANSWER if quick else seconds
-    return {} if seconds is None else {"seconds": seconds}
+    return {name: value for name, value in options.items() if value is not None}

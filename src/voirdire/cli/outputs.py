@@ -1,4 +1,4 @@
-"""What verbs write beside what they print: files, and Markdown that may go to stdout."""
+"""What verbs write beside what they print: files, and Markdown that may go to stdout; and failed checks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,56 @@ from typing import Any
 import typer
 
 from voirdire.cli import console
+from voirdire.errors import InputError
 from voirdire.folders import write_file
+from voirdire.report.page import Page
+from voirdire.report.verb import check_format, check_output, render_page
+
+FAILED_CHECK = 3
+
+
+def check_new_file(path: Path | None) -> None:
+    """Raise where a file that is to be new is there.
+
+    Raises
+    ------
+    InputError
+        It is.
+    """
+    if path is not None and path.exists():
+        raise InputError(f"{path} exists already; give the name of a new file")
+
+
+def check_page(out: Path | None, format: str | None, *, overwrite: bool) -> str:
+    """The format of a page that ``--out`` may ask for; raise where it cannot be written, before any work is done.
+
+    Raises
+    ------
+    typer.BadParameter
+        There is no page to overwrite, or to have a format.
+    InputError
+        As `check_output`.
+    """
+    if out is None and (overwrite or format is not None):
+        raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
+    written = check_format(out, format)
+    if out is not None:
+        check_output(out, overwrite=overwrite)
+    return written
+
+
+def write_page(out: Path | None, page: Callable[[], Page], format: str) -> None:
+    """Write a page where there is a path for it."""
+    if out is not None:
+        write_file(out, render_page(page(), format))
+
+
+def exit_at_failed_checks(fit: Any) -> None:
+    """Name the checks of a fit that failed, and exit, where one did."""
+    if fit.level == "fail":
+        failed = ", ".join(one.check for one in fit.all_checks if one.level == "fail")
+        console.print_error(f"failed checks: {failed}")
+        raise typer.Exit(FAILED_CHECK)
 
 
 def check_files(
@@ -24,8 +73,6 @@ def check_files(
     InputError
         A file is there, or cannot be written.
     """
-    from voirdire.report.verb import check_output
-
     if json and markdown == "-":
         raise typer.BadParameter("--json and --markdown - both write to stdout; give --markdown a file")
     asked = {"--markdown": None if markdown in (None, "-") else Path(str(markdown)), **others}
@@ -52,11 +99,9 @@ def write_outputs(
     files = {path: content for path, content in contents.items() if path is not None}
     for path, content in files.items():
         write_file(path, content())
-    if json:
-        console.print_json(found)
-    elif markdown == "-":
+    if markdown == "-":
         print(as_markdown(), end="")
+        for path in files:
+            console.print_saved(path, True)
     else:
-        show(found)
-    for path in files:
-        console.print_saved(path, json or markdown == "-")
+        console.print_result(found, json, lambda: show(found), *files)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json as jsonlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.options import About, AboutWhat, Anchors, Cluster
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import About, declare_options, without_none
+from voirdire.cli.reading import TableOptions, read_pairs
 from voirdire.cli.simulate import readable_table
-from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.planning.apart import POWER, plan_to_distinguish
 from voirdire.planning.rankings import plan_rankings
@@ -20,107 +19,103 @@ from voirdire.planning.votes import plan as run
 from voirdire.tables.numbers import read_number
 
 
-@add_table_options()
+@declare_options()
 def plan(
-    table: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[TABLE...]", readable=False, help="With --apart: a pilot, as fit takes it."),
-    ] = None,
-    apart: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B|top",
-            help="How many more answers until these two items (top: the first two) are distinguishable.",
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            help="With --apart: the smallest difference of scores that matters; to know of less will do."
-        ),
-    ] = None,
-    about: AboutWhat = None,
-    anchors: Anchors = None,
-    items: Annotated[int | None, typer.Option(help="Number of items.")] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=RELIABILITY[:PRICE]",
-            help="Of votes: an expected judge, its reliability (above 0.5) and its price per vote; repeatable.",
-        ),
-    ] = None,
-    rankings: Annotated[
-        int | None,
-        typer.Option(metavar="SIZE", help="Plan rankings of so many items instead of votes."),
-    ] = None,
-    judges: Annotated[int | None, typer.Option(help="Of rankings: number of judges.")] = None,
-    width: Annotated[
-        float | None,
-        typer.Option(help="Of rankings: wanted width of 90% intervals, in log-odds (default: 1)."),
-    ] = None,
-    contexts: Annotated[
-        int | None, typer.Option(help="Of rankings: how many contexts (prompts) there may be.")
-    ] = None,
-    context_spread: Annotated[
-        float | None,
-        typer.Option(help="Of rankings: expected sd of an item between contexts, in log-odds."),
-    ] = None,
-    taste_spread: Annotated[
-        float | None, typer.Option(help="Of rankings: expected sd of an item between judges, in log-odds.")
-    ] = None,
-    criteria: Annotated[int | None, typer.Option(help="Of votes: number of criteria (default: 1).")] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(help="Of votes: wanted share of rightly ordered pairs of items (default: 0.9)."),
-    ] = None,
-    price: Annotated[
-        float, typer.Option(help="Price per ranking, or per vote of judges without one of their own.")
-    ] = 1.0,
-    spread: Annotated[float, typer.Option(help="Expected sd of the items' strengths, in log-odds.")] = 1.0,
-    replicates: Annotated[
-        int | None, typer.Option(help="Simulated panels per candidate (default: 20, of rankings 5).")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Of votes: processes (default: 1).")] = None,
-    cluster: Cluster = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: list[Path] | None = None,
     *,
+    apart: str | None = None,
+    margin: float | None = None,
+    about: About | None = None,
+    anchors: list[Path] | None = None,
+    items: int | None = None,
+    judge: list[str] | None = None,
+    rankings: int | None = None,
+    judges: int | None = None,
+    width: float | None = None,
+    contexts: int | None = None,
+    context_spread: float | None = None,
+    taste_spread: float | None = None,
+    criteria: int | None = None,
+    target: float | None = None,
+    price: float = 1.0,
+    spread: float = 1.0,
+    replicates: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot differ."""
-    asked = {"items": items, "judge": judge or None, "rankings": rankings, "judges": judges, "target": target}
+    """Plan a collection: the answers that a wanted precision needs, or that make two items of a pilot differ.
+
+    Parameters
+    ----------
+    table : [TABLE...]
+        With --apart: a pilot, as fit takes it.
+    apart : A,B|top
+        How many more answers until these two items (top: the first two) are distinguishable.
+    margin
+        With --apart: the smallest difference of scores that matters; to know of less will do.
+    items
+        Number of items.
+    judge : NAME=RELIABILITY[:PRICE]
+        Of votes: an expected judge, its reliability (above 0.5) and its price per vote; repeatable.
+    rankings : SIZE
+        Plan rankings of so many items instead of votes.
+    judges
+        Of rankings: number of judges.
+    width
+        Of rankings: wanted width of 90% intervals, in log-odds (default: 1).
+    contexts
+        Of rankings: how many contexts (prompts) there may be.
+    context_spread
+        Of rankings: expected sd of an item between contexts, in log-odds.
+    taste_spread
+        Of rankings: expected sd of an item between judges, in log-odds.
+    criteria
+        Of votes: number of criteria (default: 1).
+    target
+        Of votes: wanted share of rightly ordered pairs of items (default: 0.9).
+    price
+        Price per ranking, or per vote of judges without one of their own.
+    spread
+        Expected sd of the items' strengths, in log-odds.
+    replicates
+        Simulated panels per candidate (default: 20, of rankings 5).
+    seed
+        Seed.
+    jobs
+        Of votes: processes (default: 1).
+    """
+    asked = without_none(items=items, judge=judge or None, rankings=rankings, judges=judges, target=target)
     if apart is not None or table:
-        _plan_from_pilot(
-            table,
-            apart,
-            margin,
-            about,
-            anchors,
-            [name for name, value in asked.items() if value is not None],
-            seed,
-            json,
-            reading,
-        )
+        if not table or apart is None:
+            raise typer.BadParameter("--apart and a pilot table go together; give both, or neither")
+        if asked:
+            raise typer.BadParameter(
+                f"--{next(iter(asked))} is not for --apart, which has all from the pilot; leave it out"
+            )
+        _plan_from_pilot(table, apart, margin, about, anchors, seed, json, reading)
         return
-    if about is not None or anchors or margin is not None:
-        option = "--margin" if margin is not None else "--anchors" if about is None else "--about"
-        raise typer.BadParameter(f"{option} is for --apart and a pilot; leave it out")
+    if of_pilot := without_none(margin=margin, about=about, anchors=anchors or None):
+        raise typer.BadParameter(f"--{next(iter(of_pilot))} is for --apart and a pilot; leave it out")
     if items is None:
         raise typer.BadParameter(
             "--items is missing; say how many items there are, or give a pilot and --apart"
         )
-    of_rankings: dict[str, Any] = {
-        "judges": judges,
-        "width": width,
-        "contexts": contexts,
-        "context_spread": context_spread,
-        "taste_spread": taste_spread,
-    }
-    of_votes: dict[str, Any] = {"judge": judge or None, "criteria": criteria, "target": target, "jobs": jobs}
-    of_votes["cluster"] = cluster
-    others, kind = (of_rankings, "rankings") if rankings is None else (of_votes, "votes")
-    if named := [f"--{name.replace('_', '-')}" for name, value in others.items() if value is not None]:
-        raise typer.BadParameter(f"{', '.join(named)} is for {kind}; leave it out")
+    of_rankings = without_none(
+        judges=judges,
+        width=width,
+        contexts=contexts,
+        context_spread=context_spread,
+        taste_spread=taste_spread,
+    )
+    of_votes = without_none(criteria=criteria, target=target, jobs=jobs)
+    kind, given = ("rankings", of_rankings) if rankings is None else ("votes", of_votes)
+    given = (without_none(judge=judge or None) | given | without_none(cluster=cluster)) if rankings else given
+    if given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise typer.BadParameter(f"{named} is for {kind}; leave it out")
     replicates = (20 if rankings is None else 5) if replicates is None else replicates
     shared: dict[str, Any] = {"items": items, "price": price, "spread": spread, "seed": seed}
     shared["replicates"] = replicates
@@ -131,46 +126,36 @@ def plan(
                 raise typer.BadParameter(
                     "--judge is missing; describe each expected judge, or plan --rankings"
                 )
-
-            of_votes.pop("judge")
-            of_votes["client"] = of_votes.pop("cluster")
-            how = {name: value for name, value in of_votes.items() if value is not None}
-            found = run(_read_judges(judge, price), **shared, **how, progress=progress)
+            expected = _read_judges(judge, price)
+            found = run(expected, **shared, **of_votes, client=cluster, progress=progress)
+            wanted = {"target": found.target}
         else:
             if judges is None:
                 raise typer.BadParameter("--judges is missing; say how many rank")
+            found = plan_rankings(**shared, **of_rankings, size=rankings, progress=progress)
+            wanted = {"width": found.width}
+    rows = jsonlib.loads(found.table.to_json(orient="records", double_precision=15))
+    best = next((row for row in rows if row["reached"]), None)
+    result = wanted | {"seed": seed, "replicates": replicates, "best": best, "rows": rows}
 
-            how = {name: value for name, value in of_rankings.items() if value is not None}
-            found = plan_rankings(**shared, **how, size=rankings, progress=progress)
-    if json:
-        rows = jsonlib.loads(found.table.to_json(orient="records", double_precision=15))
-        best = next((row for row in rows if row["reached"]), None)
-        wanted = {"target": found.target} if rankings is None else {"width": found.width}
-        console.print_json({**wanted, "seed": seed, "replicates": replicates, "best": best, "rows": rows})
-    else:
+    def show_plan() -> None:
         print(readable_table(found.table))
         print(console.printable_text(str(found)))
 
+    console.print_result(result, json, show_plan)
+
 
 def _plan_from_pilot(
-    table: list[Path] | None,
-    apart: str | None,
+    table: list[Path],
+    apart: str,
     margin: float | None,
     about: About | None,
     anchors: list[Path] | None,
-    others: list[str],
     seed: int,
     json: bool,
     reading: TableOptions,
 ) -> None:
     """Plan from a pilot table."""
-
-    if not table or apart is None:
-        raise typer.BadParameter("--apart and a pilot table go together; give both, or neither")
-    if others:
-        raise typer.BadParameter(
-            f"--{others[0]} is not for --apart, which has all from the pilot; leave it out"
-        )
     given = reading.tables(table, anchors or [])
     with console.progress_bar("Fitting the pilot"):
         fitted = fit(
@@ -180,39 +165,27 @@ def _plan_from_pilot(
             anchors=reading.people_tables(anchors),
             levels=reading.levels,
             positive=reading.how.positive,
-            about=None if about is None else about.value,
+            about=about,
         )
         found = plan_to_distinguish(fitted, apart, margin=margin)
-    if json:
-        told = {"items": list(found.items), "distinguishable": found.distinguishable, "rows": found.rows}
-        told |= {"margin": found.margin, "within": found.within}
-        console.print_json({"apart": apart, "power": POWER, **told, "decision": fitted.decision.as_dict()})
-    else:
+    result = {"apart": apart, "power": POWER, "items": list(found.items)}
+    result |= {"distinguishable": found.distinguishable, "rows": found.rows, "margin": found.margin}
+    result |= {"within": found.within, "decision": fitted.decision.as_dict()}
+
+    def show_plan() -> None:
         console.print_sentence(fitted.decision.sentence())
         console.print_sentence(str(found))
 
+    console.print_result(result, json, show_plan)
+
 
 def _read_judges(given: list[str], price: float) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    problems = []
-    for text in given:
-        name, _, numbers = text.rpartition("=")
+    def read_judge(_: str, numbers: str) -> dict[str, float]:
         reliability, colon, own = numbers.partition(":")
-        try:
-            values = {
-                "reliability": float(read_number(reliability.strip())),
-                "price": float(read_number(own.strip())) if colon else price,
-            }
-        except ValueError:
-            values = {}
-        if not name or not values:
-            problems.append(
-                f"--judge {text!r} is not NAME=RELIABILITY[:PRICE]; write for example gpt=0.8:0.002"
-            )
-        elif name in found:
-            problems.append(f"--judge {name!r} is given twice; give it once")
-        else:
-            found[name] = values
-    if problems:
-        raise InputError(problems)
-    return found
+        return {
+            "reliability": float(read_number(reliability.strip())),
+            "price": float(read_number(own.strip())) if colon else price,
+        }
+
+    form = "NAME=RELIABILITY[:PRICE]; write for example gpt=0.8:0.002"
+    return read_pairs("--judge", given, form, read_judge, last=True)

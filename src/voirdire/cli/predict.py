@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options
-from voirdire.errors import InputError
+from voirdire.cli.options import OutFile, declare_options
+from voirdire.cli.outputs import check_new_file
+from voirdire.cli.reading import TableOptions
 from voirdire.fit.store import load
 from voirdire.folders import write_file
 from voirdire.kinds.columns import to_records
@@ -23,72 +21,52 @@ TITLES = {
     "panel": "What judges of the panel would answer",
 }
 
-
-class Subject(StrEnum):
-    """Those whose answers are predicted."""
-
-    target = "target"
-    panel = "panel"
+Subject = Literal["target", "panel"]
 
 
-@add_table_options()
+@declare_options()
 def predict(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", readable=False, help="A fit that fit or update saved with --out.")
-    ],
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE",
-            readable=False,
-            help="A row for each question, as fit takes them; no column of answers is needed, and of people no judge.",
-        ),
-    ],
-    about: Annotated[
-        Subject | None,
-        typer.Option(
-            help="panel: what its judges answer (default). target: what people would, with intervals that hold how far "
-            "panels are from people. Of labels the default is what the fit is about.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="FILE.csv", readable=False, help="Write them to a new file."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    run: Path,
+    table: Path,
     *,
+    about: Subject | None = None,
+    out: OutFile = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Predict answers by a saved fit: what its judges would say, or what people would, with intervals."""
-    if out is not None and out.exists():
-        raise InputError(f"{out} exists already; give the name of a new file")
+    """Predict answers by a saved fit: what its judges would say, or what people would, with intervals.
+
+    Parameters
+    ----------
+    run : RUN
+        A fit that fit or update saved with --out.
+    table : TABLE
+        A row for each question, as fit takes them; no column of answers is needed, and of people no judge.
+    about
+        panel: what its judges answer (default). target: what people would, with intervals that hold how far panels are
+        from people. Of labels the default is what the fit is about.
+    out : FILE.csv
+        Write them to a new file.
+    """
+    check_new_file(out)
     fit = load(run)
-    found = fit.in_pandas.predict(reading.questions(table), about=about and about.value)
-    subject = about.value if about else fit.problem.about or Subject.panel.value
+    found = fit.in_pandas.predict(reading.questions(table), about=about)
+    subject = about or fit.problem.about or "panel"
     if out is not None:
         write_file(out, found.to_csv(index=False))
         console.print_saved(out, json)
-    if json:
-        rows = to_records({str(name): found[name].to_numpy() for name in found})
-        console.print_json({"model": fit.model.name, "about": subject, "prob": fit.prob, "rows": rows})
-    else:
-        _show_predictions(found, TITLES[subject])
+    rows = to_records({str(name): found[name].to_numpy() for name in found})
+    result = {"model": fit.model.name, "about": subject, "prob": fit.prob, "rows": rows}
+    console.print_result(result, json, lambda: _show_predictions(found, TITLES[subject]))
 
 
 def _show_predictions(found: pd.DataFrame, title: str) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    numbers = [found[name].dtype.kind == "f" for name in found]
-    for name, is_number in zip(found, numbers, strict=True):
-        shown = Text(console.printable_text(str(name).replace("_", " ")))
-        table.add_column(shown, justify="right" if is_number else "left", overflow="fold")
-    for row in found.itertuples(index=False):
-        cells = [
-            f"{cell:.2f}" if is_number else str(cell) for cell, is_number in zip(row, numbers, strict=True)
-        ]
-        table.add_row(*(Text(console.printable_text(cell)) for cell in cells))
-    console.stdout_console().print(table)
+    words = [str(name).replace("_", " ") for name in found if found[name].dtype.kind != "f"]
+    rows = [
+        {
+            str(name).replace("_", " "): f"{cell:.2f}" if isinstance(cell, float) else cell
+            for name, cell in row.items()
+        }
+        for row in found.to_dict("records")
+    ]
+    console.stdout_console().print(console.fill_table(console.empty_table(title), rows, words))

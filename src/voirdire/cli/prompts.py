@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions
 from voirdire.collect import shown
 from voirdire.decide.telling import telling
 
@@ -17,64 +18,49 @@ from voirdire.decide.telling import telling
 FIRST = 5
 
 
-@add_table_options()
+@declare_options()
 def prompts(
-    what: Annotated[
-        str | None,
-        typer.Argument(metavar="RUN|PROTOCOL", help="The folder of a run of collect, or a protocol's name."),
-    ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            "--telling",
-            metavar="TABLE",
-            readable=False,
-            help="Of votes, scores or labels with a column context: which prompts tell items apart, and how few keep "
-            "the ranking.",
-        ),
-    ] = None,
-    keep: Annotated[float, typer.Option(help="Of --telling: Kendall's tau with the whole ranking.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of --telling: seed of the halves of judges.")] = 0,
-    panel: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PANEL.toml", readable=False, help="Of a protocol: fill its prompts for this panel."
-        ),
-    ] = None,
-    items: Annotated[
-        Path | None, typer.Option(metavar="ITEMS", readable=False, help="Of a protocol: for these items.")
-    ] = None,
-    own: Annotated[
-        Path | None,
-        typer.Option(
-            "--prompts", metavar="DIR", readable=False, help="Templates that replace those of the same name."
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many to show (default: 5; of a protocol's prompts 1 of each step)."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    what: str | None = None,
     *,
+    table: Annotated[Path | None, typer.Option("--telling")] = None,
+    keep: float = 0.95,
+    seed: int = 0,
+    panel: Path | None = None,
+    items: Path | None = None,
+    own: Annotated[Path | None, typer.Option("--prompts")] = None,
+    limit: Annotated[int | None, typer.Option(min=1)] = None,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Show prompts that a run sent, those of every step of a protocol, its templates; or which prompts tell most."""
+    """Show prompts that a run sent, those of every step of a protocol, its templates; or which prompts tell most.
+
+    Parameters
+    ----------
+    what : RUN|PROTOCOL
+        The folder of a run of collect, or a protocol's name.
+    table : TABLE
+        Of votes, scores or labels with a column context: which prompts tell items apart, and how few keep the ranking.
+    keep
+        Of --telling: Kendall's tau with the whole ranking.
+    seed
+        Of --telling: seed of the halves of judges.
+    panel : PANEL.toml
+        Of a protocol: fill its prompts for this panel.
+    items : ITEMS
+        Of a protocol: for these items.
+    own : DIR
+        Templates that replace those of the same name.
+    limit
+        How many to show (default: 5; of a protocol's prompts 1 of each step).
+    """
 
     if (what is None) == (table is None):
         raise typer.BadParameter("give a run's folder or a protocol, or --telling TABLE")
     if what is None:
         assert table is not None
-        of: dict[str, Any] = {
-            "positive": reading.how.positive,
-            "levels": reading.levels,
-            "keep": keep,
-            "seed": seed,
-        }
-        found_prompts = telling(reading.table(table), **of)
-        if json:
-            console.print_json(found_prompts)
-        else:
-            _show_prompt_choice(found_prompts, limit or FIRST)
+        how = {"positive": reading.how.positive, "levels": reading.levels}
+        found = telling(reading.table(table), keep=keep, seed=seed, **how)
+        console.print_result(found, json, lambda: _show_prompt_choice(found, limit or FIRST))
         return
     if Path(what).is_dir():
         kept = list(islice(shown.prompts_sent(Path(what)), limit or FIRST))
@@ -84,19 +70,22 @@ def prompts(
         raise typer.BadParameter("--panel and --items go together")
     else:
         texts = shown.protocol_templates(what, own)
-        if json:
-            console.print_json({"templates": texts})
-        for name, text in () if json else texts.items():
-            print(f"== {console.printable_text(name)}\n{_printable_lines(text)}\n")
+        console.print_result({"templates": texts}, json, lambda: _show_templates(texts))
         return
-    if json:
-        console.print_json({"prompts": [one._asdict() for one in kept]})
-        return
+    console.print_result({"prompts": [one._asdict() for one in kept]}, json, lambda: _show_prompts(kept))
+
+
+def _show_templates(texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        print(f"== {console.printable_text(name)}\n{console.printable_lines(text)}\n")
+
+
+def _show_prompts(kept: list[Any]) -> None:
     for one in kept:
         print("==", *map(console.printable_text, filter(None, (one.step, one.judge, one.key))))
         for name in ("system", "user", "answer"):
             if getattr(one, name):
-                print(f"-- {name}\n{_printable_lines(getattr(one, name))}")
+                print(f"-- {name}\n{console.printable_lines(getattr(one, name))}")
         print()
 
 
@@ -124,8 +113,3 @@ def _show_prompt_choice(found: dict[str, Any], limit: int) -> None:
             f"{row['prompt']}: {row['information']:.3f}, sd {row['spread']:.2f} ({row['answers']:,} answers)"
         )
         console.print_sentence(named, indent=2)
-
-
-def _printable_lines(text: str) -> str:
-    """Text with its lines, and nothing that moves a terminal's cursor."""
-    return "\n".join(console.printable_text(line.replace("\t", "    ")) for line in text.split("\n"))

@@ -3,45 +3,45 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.decide.rate import rate as share_of_good
 from voirdire.settings import PROB
 
 
-@add_table_options()
+@declare_options()
 def rate(
-    table: Annotated[
-        Path, typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: labels or scores.")
-    ],
-    humans: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's labels or scores of a random sample of the items; with a column person, or a file for each "
-            "person; repeatable. Or --people names judges of the table.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The rate in each group of this column, too.")
-    ] = None,
-    judge: Annotated[
-        list[str] | None, typer.Option(metavar="A,B,...", help="Judges to use; repeatable. Default: all.")
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(help="How many human answers until the interval is this far to both sides.")
-    ] = 0.03,
-    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: Path,
     *,
+    humans: list[Path] | None = None,
+    by: str | None = None,
+    judge: list[str] | None = None,
+    margin: float = 0.03,
+    prob: float = PROB,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Estimate the share of items that people would call good, from judges' answers and a sample of people's."""
+    """Estimate the share of items that people would call good, from judges' answers and a sample of people's.
+
+    Parameters
+    ----------
+    table : TABLE
+        The judges' answers: labels or scores.
+    humans : FILE
+        People's labels or scores of a random sample of the items; with a column person, or a file for each person;
+        repeatable. Or --people names judges of the table.
+    by : COLUMN
+        The rate in each group of this column, too.
+    judge : A,B,...
+        Judges to use; repeatable. Default: all.
+    margin
+        How many human answers until the interval is this far to both sides.
+    prob
+        Coverage of the intervals.
+    """
 
     found = share_of_good(
         reading.table(table, humans or []),
@@ -53,10 +53,7 @@ def rate(
         margin=margin,
         prob=prob,
     )
-    if json:
-        console.print_json(found)
-    else:
-        _show_rate(found)
+    console.print_result(found, json, lambda: _show_rate(found))
 
 
 def _show_rate(found: dict[str, Any]) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -19,77 +18,14 @@ from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.long_table import left_out_notes
 from voirdire.tables.formats.source import open_source
+from voirdire.tables.people import check_no_judge
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.rated import known_names
 from voirdire.tables.reading import BESIDE, Reading, fitting_options, load_reading, read_as
 from voirdire.tables.run_folders import run_folder
 
-_PANEL = "How tables are read"
-
 Texts = list[str] | None
-
-
-def _table_option(kind: Any, name: str, metavar: str | None, said: str) -> Any:
-    return Annotated[kind, typer.Option(name, metavar=metavar, rich_help_panel=_PANEL, help=said)]
-
-
-_OPTIONS: dict[str, Any] = {
-    "tool": _table_option(str | None, "--from", "TOOL", "The tool that wrote the file."),
-    "map": _table_option(
-        Texts,
-        "--map",
-        "A=B,...",
-        "Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).",
-    ),
-    "winners": _table_option(Texts, "--winners", "A=B,...", "What winners mean: 1=first,0=second,draw=tie."),
-    "wide": _table_option(
-        str | None,
-        "--wide",
-        "judge|criterion|counts",
-        "What the further columns of a table with one row an item are.",
-    ),
-    "columns": _table_option(Texts, "--columns", "A,B,...", "Which of them, where not all."),
-    "leave_out": _table_option(
-        Texts,
-        "--leave-out",
-        "A,B,...",
-        "Columns of the table that are not read, such as a criterion that is none.",
-    ),
-    "settings": _table_option(
-        Texts,
-        "--set",
-        "KEY=VALUE",
-        "What a file does not say: baseline, judge (of one file: judge=FILE:NAME), system, questions (a,b).",
-    ),
-    "sheet": _table_option(str | None, "--sheet", "NAME", "The sheet of a spreadsheet."),
-    "sep": _table_option(str | None, "--sep", None, "What separates columns; default: found out."),
-    "kind": _table_option(str | None, "--table", "KIND", "Which table: votes, scores, labels or rankings."),
-    "where": _table_option(Texts, "--where", "COLUMN=VALUE", "Only rows that hold this; repeatable."),
-    "positive": _table_option(str | None, "--positive", "LABEL", "The label that is a success."),
-    "levels": _table_option(
-        Texts,
-        "--levels",
-        "A,B,...",
-        "All labels there may be, lowest first, or the levels of the scores' scale.",
-    ),
-    "label_sets": _table_option(
-        str | None,
-        "--label-sets",
-        "SEP|lists|rows",
-        "How several labels of an item are written: what separates them in a cell, lists, or a row each.",
-    ),
-    "no_label": _table_option(
-        str | None,
-        "--no-label",
-        "CELL",
-        "The cell that says that no label applies: none, or '' for empty ones (with --label-sets).",
-    ),
-    "people": _table_option(Texts, "--people", "A,B,...", "Judges of the table who are people."),
-    "degrees": _table_option(
-        bool, "--degrees", None, "How sure judges were counts, where a tool's file says it."
-    ),
-}
-
+T = TypeVar("T")
 
 #: Endings of files; what stands before a colon is else part of the name of a judge, as in ``llama3.1:8b``.
 _ENDINGS = {
@@ -108,6 +44,93 @@ class TableOptions:
 
     how: Reading = field(default_factory=Reading)
     _given: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def from_options(
+        *,
+        tool: Annotated[str | None, typer.Option("--from")] = None,
+        map: Texts = None,
+        winners: Texts = None,
+        wide: str | None = None,
+        columns: Texts = None,
+        leave_out: Texts = None,
+        settings: Annotated[Texts, typer.Option("--set")] = None,
+        sheet: str | None = None,
+        sep: str | None = None,
+        kind: Annotated[str | None, typer.Option("--table")] = None,
+        where: Texts = None,
+        positive: str | None = None,
+        levels: Texts = None,
+        label_sets: str | None = None,
+        no_label: str | None = None,
+        people: Texts = None,
+        degrees: bool = False,
+    ) -> TableOptions:
+        """Options of the command line together.
+
+        How tables are read
+        -------------------
+        tool : TOOL
+            The tool that wrote the file.
+        map : A=B,...
+            Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).
+        winners : A=B,...
+            What winners mean: 1=first,0=second,draw=tie.
+        wide : judge|criterion|counts
+            What the further columns of a table with one row an item are.
+        columns : A,B,...
+            Which of them, where not all.
+        leave_out : A,B,...
+            Columns of the table that are not read, such as a criterion that is none.
+        settings : KEY=VALUE
+            What a file does not say: baseline, judge (of one file: judge=FILE:NAME), system, questions (a,b).
+        sheet : NAME
+            The sheet of a spreadsheet.
+        sep
+            What separates columns; default: found out.
+        kind : KIND
+            Which table: votes, scores, labels or rankings.
+        where : COLUMN=VALUE
+            Only rows that hold this; repeatable.
+        positive : LABEL
+            The label that is a success.
+        levels : A,B,...
+            All labels there may be, lowest first, or the levels of the scores' scale.
+        label_sets : SEP|lists|rows
+            How several labels of an item are written: what separates them in a cell, lists, or a row each.
+        no_label : CELL
+            The cell that says that no label applies: none, or '' for empty ones (with --label-sets).
+        people : A,B,...
+            Judges of the table who are people.
+        degrees
+            How sure judges were counts, where a tool's file says it.
+
+        Raises
+        ------
+        InputError
+            One is not written as it is to be, or says what there is not.
+        """
+        files = [one for one in map or [] if one.endswith(".toml") and "=" not in one]
+        found = Reading(
+            tool=tool,
+            map=key_values("--map", split_commas([one for one in map or [] if one not in files])) or None,
+            winners=key_values("--winners", split_commas(winners)) or None,
+            wide=wide,
+            columns=tuple(split_commas(columns)),
+            set=_read_settings(settings or []),
+            sheet=sheet,
+            sep=sep,
+            table=kind,
+            where=key_values("--where", where or []) or None,
+            positive=positive,
+            levels=tuple(split_commas(levels)) or None,
+            people=tuple(split_commas(people)),
+            degrees=degrees,
+            label_sets=label_sets,
+            no_label=no_label,
+            leave_out=tuple(split_commas(leave_out)),
+        )
+        return TableOptions(replace(load_reading(Path(files[0])) if files else Reading(), **found.given))
 
     def _check_role(self, path: Path, role: str) -> None:
         """Raise where a file is given as judges' answers and as people's."""
@@ -137,6 +160,8 @@ class TableOptions:
         """
         for path in paths:
             self._check_role(path, "judges")
+        for one in further:
+            check_no_judge(one)
         kept = replace(self.how, levels=None, positive=None)
         if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
             return [path if phase is None else select_rows(path, phase) for path in paths]
@@ -204,6 +229,7 @@ class TableOptions:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""
         if path is None:
             return None
+        check_no_judge(path)
         self._check_role(path, "people")
         said = ("map", "winners", "sep", "label_sets", "leave_out", "where")
         fits = any(getattr(self.how, name) for name in said)
@@ -243,86 +269,6 @@ def _file_columns(path: Path) -> tuple[str, ...]:
         return ()
     with open_source(path) as source:
         return source.columns() if source.head.shape in ("records", "table") else ()
-
-
-def add_table_options(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options of how tables are read to a verb, which gets them as ``reading``, of `TableOptions`.
-
-    Parameters
-    ----------
-    without : str
-        Options that the verb has for something else.
-    """
-
-    def add_options(verb: Callable[..., None]) -> Callable[..., None]:
-        hints = get_type_hints(verb, include_extras=True)
-        signature = inspect.signature(verb)
-        own = [
-            one.replace(annotation=hints.get(name, one.annotation))
-            for name, one in signature.parameters.items()
-            if name != "reading"
-        ]
-        options = {name: option for name, option in _OPTIONS.items() if name not in without}
-        common = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=False if name == "degrees" else None,
-                annotation=option,
-            )
-            for name, option in options.items()
-        ]
-
-        def run_verb(**given: Any) -> None:
-            said = {name: given.pop(name, None) for name in options}
-            verb(**given, reading=TableOptions(_build_reading(said)))
-
-        run_verb.__name__, run_verb.__doc__, run_verb.__module__ = (
-            verb.__name__,
-            verb.__doc__,
-            verb.__module__,
-        )
-        keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
-        run_verb.__signature__ = signature.replace(parameters=[*keyword, *common])  # type: ignore[attr-defined]
-        run_verb.__annotations__ = {one.name: one.annotation for one in (*keyword, *common)}
-        return run_verb
-
-    return add_options
-
-
-def _build_reading(said: dict[str, Any]) -> Reading:
-    """Options of the command line together.
-
-    Raises
-    ------
-    InputError
-        One is not written as it is to be, or says what there is not.
-    """
-    kept, given = Reading(), dict(said)
-    maps = given.get("map") or []
-    files = [one for one in maps if one.endswith(".toml") and "=" not in one]
-    if files:
-        kept = load_reading(Path(files[0]))
-    found = Reading(
-        tool=given.get("tool"),
-        map=key_values("--map", split_commas([one for one in maps if one not in files])) or None,
-        winners=key_values("--winners", split_commas(given.get("winners"))) or None,
-        wide=given.get("wide"),
-        columns=tuple(split_commas(given.get("columns"))),
-        set=_read_settings(given.get("settings") or []),
-        sheet=given.get("sheet"),
-        sep=given.get("sep"),
-        table=given.get("kind"),
-        where=key_values("--where", given.get("where") or []) or None,
-        positive=given.get("positive"),
-        levels=tuple(split_commas(given.get("levels"))) or None,
-        people=tuple(split_commas(given.get("people"))),
-        degrees=bool(given.get("degrees")),
-        label_sets=given.get("label_sets"),
-        no_label=given.get("no_label"),
-        leave_out=tuple(split_commas(given.get("leave_out"))),
-    )
-    return replace(kept, **found.given)
 
 
 def _read_settings(given: list[str]) -> dict[str, Any] | None:
@@ -371,15 +317,51 @@ def key_values(option: str, given: Sequence[str]) -> dict[str, str]:
     >>> key_values("--map", ["judge=grader", "first=model_a"])
     {'judge': 'grader', 'first': 'model_a'}
     """
-    found: dict[str, str] = {}
+
+    def keep_text(key: str, value: str) -> str:
+        if not value:
+            raise ValueError
+        return value
+
+    return read_pairs(option, given, "KEY=VALUE", keep_text)
+
+
+def read_pairs(
+    option: str, given: Sequence[str], form: str, read: Callable[[str, str], T], *, last: bool = False
+) -> dict[str, T]:
+    """What options of the form KEY=VALUE say, by key.
+
+    Parameters
+    ----------
+    option : str
+    given : sequence of str
+    form : str
+        How one is to be written, for messages.
+    read : callable
+        From a key and its value to what is kept; raises ValueError where they are not of the form.
+    last : bool
+        Whether keys may hold equals signs, and values none.
+
+    Raises
+    ------
+    InputError
+        One is not of the form, or a key is given twice.
+    """
+    found: dict[str, T] = {}
     problems = []
     for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value:
-            problems.append(f"{option} {text!r} is not KEY=VALUE")
-        elif name.strip() in found:
-            problems.append(f"{option} {name.strip()!r} is given twice; give it once")
-        found[name.strip()] = value
+        name, equals, value = text.rpartition("=") if last else text.partition("=")
+        key = name.strip()
+        try:
+            if not equals or not key:
+                raise ValueError
+            kept = read(key, value)
+        except ValueError:
+            problems.append(f"{option} {text!r} is not {form}")
+            continue
+        if key in found:
+            problems.append(f"{option} {key!r} is given twice; give it once")
+        found[key] = kept
     if problems:
         raise InputError(problems)
     return found

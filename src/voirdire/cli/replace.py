@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any, Literal
 
 from voirdire.agreement import may_replace
 from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.cli import console
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli.options import declare_options
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.settings import PROB
 
-
-class Agreement(StrEnum):
-    """Measures of agreement of two answers."""
-
-    equality = "equality"
-    weighted = "weighted"
-    distance = "distance"
+Agreement = Literal["equality", "weighted", "distance"]
 
 
-@add_table_options()
+@declare_options()
 def replace(
-    table: Annotated[
-        Path,
-        typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: votes, labels or scores."),
-    ],
-    humans: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's answers with a column person (or judge), or a file for each person; repeatable. Or --people "
-            "names judges of the table.",
-        ),
-    ] = None,
-    margin: Annotated[float, typer.Option(help="By how much a judge may fall short of people.")] = 0.05,
-    bar: Annotated[
-        float | None,
-        typer.Option(help="With one person an item: how well people are known to agree with each other."),
-    ] = None,
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            help="Of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd."
-        ),
-    ] = 0.2,
-    measure: Annotated[
-        Agreement | None,
-        typer.Option(
-            help="Of agreement: equality (votes, labels), weighted (levels in order), distance (other scores)."
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str] | None, typer.Option(metavar="A,B,...", help="Judges to look at; repeatable. Default: all.")
-    ] = None,
-    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: Path,
     *,
+    humans: list[Path] | None = None,
+    margin: float = 0.05,
+    bar: float | None = None,
+    epsilon: float = 0.2,
+    measure: Agreement | None = None,
+    judge: list[str] | None = None,
+    prob: float = PROB,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know."""
+    """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know.
+
+    Parameters
+    ----------
+    humans : FILE
+        People's answers with a column person (or judge), or a file for each person; repeatable. Or --people names
+        judges of the table.
+    margin
+        By how much a judge may fall short of people.
+    bar
+        With one person an item: how well people are known to agree with each other.
+    epsilon
+        Of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd.
+    measure
+        Of agreement: equality (votes, labels), weighted (levels in order), distance (other scores).
+    judge : A,B,...
+        Judges to look at; repeatable. Default: all.
+    prob
+        Coverage of the intervals.
+    """
 
     found = may_replace(
         reading.table(table, humans or []),
@@ -71,7 +56,7 @@ def replace(
         margin=margin,
         bar=bar,
         epsilon=epsilon,
-        measure=None if measure is None else measure.value,
+        measure=measure,
         prob=prob,
         judges=split_commas(judge) or None,
         levels=reading.levels,
@@ -80,53 +65,38 @@ def replace(
     for row in rows:
         row["more"] = None if row["more"] is None else int(row["more"])
     people = found.attrs["people"]
-    if json:
-        console.print_json(
-            {"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people}
-        )
-    else:
-        _show_replacement(
-            rows, people, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
-        )
+    result = {"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows, "people": people}
+    title = f"May they replace people, within {margin:g}? {100 * prob:g}% intervals"
+    console.print_result(result, json, lambda: _show_replacement(rows, people, title))
 
 
 def _show_replacement(rows: list[dict[str, Any]], people: list[dict[str, Any]], title: str) -> None:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    out = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=0,
-    )
     several = len({row["criterion"] for row in rows}) > 1
-    for name in ("judge", *(["criterion"] if several else [])):
-        out.add_column(name, overflow="fold")
-    for name in ("verdict", "agrees", "people", "difference", "more", "omega", "rho"):
-        out.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        more = row["more"]
-        names = [row["judge"], *([row["criterion"]] if several else [])]
-        cells = [_number_text(row["agreement"]), _number_text(row["people"])]
-        cells += [
-            f"{_number_text(row['difference'])} [{_number_text(row['low'])}, {_number_text(row['high'])}]"
-        ]
-        cells += ["" if more == 0 else "all" if more is None else f"{more:,}"]
-        cells += [_number_text(row["omega"]), _number_text(row["rho"])]
-        verdict = row["verdict"].replace(" yet", "\nyet")
-        out.add_row(*(Text(console.printable_text(name)) for name in names), verdict, *cells)
-    for row in people:
-        names = [row["judge"], *([row["criterion"]] if several else [])]
-        out.add_row(
-            *(Text(console.printable_text(name)) for name in names),
-            "person",
-            _number_text(row["agreement"]),
-            *[""] * 5,
-        )
-    console.stdout_console().print(out)
+
+    def row_names(row: dict[str, Any]) -> dict[str, Any]:
+        return {"judge": row["judge"]} | ({"criterion": row["criterion"]} if several else {})
+
+    shown = [
+        row_names(row)
+        | {
+            "verdict": Text(row["verdict"].replace(" yet", "\nyet")),
+            "agrees": _number_text(row["agreement"]),
+            "people": _number_text(row["people"]),
+            "difference": f"{_number_text(row['difference'])} [{_number_text(row['low'])}, "
+            f"{_number_text(row['high'])}]",
+            "more": "" if row["more"] == 0 else "all" if row["more"] is None else f"{row['more']:,}",
+            "omega": _number_text(row["omega"]),
+            "rho": _number_text(row["rho"]),
+        }
+        for row in rows
+    ]
+    shown += [
+        row_names(row) | {"verdict": "person", "agrees": _number_text(row["agreement"])} for row in people
+    ]
+    table = console.empty_table(title, show_edge=False, padding=0)
+    console.stdout_console().print(console.fill_table(table, shown, ["judge", "criterion"]))
     for row in [*rows, *people]:
         more = [
             f"{name} {_number_text(row[key])}" for key, name in _COEFFICIENTS.items() if row[key] is not None

@@ -8,88 +8,77 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.options import Cluster, load_companion
+from voirdire.cli.options import declare_options, load_companion
 from voirdire.errors import InputError
 
 
+@declare_options()
 def repro(
-    paper: Annotated[
-        str | None,
-        typer.Argument(metavar="[PAPER]", help="One paper's system; without it, all.", show_default=False),
-    ] = None,
-    results: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", readable=False, help="Tables of your own runs: DIR/SYSTEM/RUN/TABLE.csv."
-        ),
-    ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Do not look for public data.")] = False,
-    rerun: Annotated[
-        bool,
-        typer.Option("--rerun", help="Simulate anew what claims rest on, instead of reading kept results."),
-    ] = False,
-    replicates: Annotated[int, typer.Option(help="Of each simulation, with --rerun.", min=2)] = 20,
-    jobs: Annotated[int, typer.Option(help="Processes that simulate, with --rerun.", min=1)] = 1,
-    cluster: Cluster = None,
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict", help="Exit with 1 where a verdict is not explained, or something was changed."
-        ),
-    ] = False,
-    figures: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Draw the paper's figures into DIR instead."),
-    ] = None,
-    tables: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="Write the paper's tables, and with --results ours, into DIR as CSV, LaTeX and HTML instead.",
-        ),
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Collect and compute a run of the paper instead.")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="The run's data set, where none can be fetched."),
-    ] = None,
-    panel: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Judges instead of the run's panel.toml."),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the run's first items; no result.")] = None,
-    smoke: Annotated[
-        bool,
-        typer.Option("--smoke", help="The run on invented items with very small local models; no result."),
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="The run's journal and tables, or a rerun's simulations; what was stopped goes on.",
-        ),
-    ] = None,
-    page: Annotated[
-        bool, typer.Option("--page", help="The page of all claims and runs as Markdown.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    paper: str | None = None,
+    *,
+    results: Path | None = None,
+    offline: bool = False,
+    rerun: bool = False,
+    replicates: Annotated[int, typer.Option(min=2)] = 20,
+    jobs: Annotated[int, typer.Option(min=1)] = 1,
+    cluster: str | None = None,
+    strict: bool = False,
+    figures: Path | None = None,
+    tables: Path | None = None,
+    run: str | None = None,
+    data: Path | None = None,
+    panel: Path | None = None,
+    limit: int | None = None,
+    smoke: bool = False,
+    out: Path | None = None,
+    page: bool = False,
+    json: bool = False,
 ) -> None:
-    """Check published numbers: published, ours, tolerance, verdict; or draw, or run, what a paper did."""
+    """Check published numbers: published, ours, tolerance, verdict; or draw, or run, what a paper did.
+
+    Parameters
+    ----------
+    paper : [PAPER]
+        One paper's system; without it, all.
+    results : DIR
+        Tables of your own runs: DIR/SYSTEM/RUN/TABLE.csv.
+    offline
+        Do not look for public data.
+    rerun
+        Simulate anew what claims rest on, instead of reading kept results.
+    replicates
+        Of each simulation, with --rerun.
+    jobs
+        Processes that simulate, with --rerun.
+    strict
+        Exit with 1 where a verdict is not explained, or something was changed.
+    figures : DIR
+        Draw the paper's figures into DIR instead.
+    tables : DIR
+        Write the paper's tables, and with --results ours, into DIR as CSV, LaTeX and HTML instead.
+    run : NAME
+        Collect and compute a run of the paper instead.
+    data : FILE
+        The run's data set, where none can be fetched.
+    panel : FILE
+        Judges instead of the run's panel.toml.
+    limit
+        Only the run's first items; no result.
+    smoke
+        The run on invented items with very small local models; no result.
+    out : DIR
+        The run's journal and tables, or a rerun's simulations; what was stopped goes on.
+    page
+        The page of all claims and runs as Markdown.
+    """
     parts = load_companion("voirdire_repro.verb")
     if page:
         parts.print_page()
         return
     if figures is not None or tables is not None or run is not None:
         made = parts.make_outputs(paper, figures, tables, results, run, data, panel, limit, smoke, out)
-        if json:
-            console.print_json({"written": [str(path) for path in made]})
-        else:
-            for path in made:
-                print(path)
+        result = {"written": [str(path) for path in made]}
+        console.print_result(result, json, lambda: print(*made, sep="\n", end="\n" * bool(made)))
         return
     judged = []
     systems = parts.chosen_systems(paper)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from voirdire.agreement import metric_table
@@ -67,7 +64,7 @@ def call_verb(
             keyword, value = "measure", value[0]
         if keyword not in known and not ("settings" in known and keyword in ("unit", "interval")):
             raise typer.BadParameter(f"{option} is not for {question or 'this'}")
-        keywords[keyword] = value.value if isinstance(value, Enum) else value
+        keywords[keyword] = value
     usual = {name: value for name, value in settings.items() if name in known or "settings" in known}
     return verb(*first, **keywords, **usual)
 
@@ -94,81 +91,69 @@ def print_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = T
         console.print_json({"rows": rows})
         return
     if powered:
-        shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
-            ("value", lambda row: f"{_number_text(row['value'])} {_interval_text(row)}".rstrip()),
-            (_ROOM, lambda row: _interval_text(row, "human_")),
-            ("humans", lambda row: f"{row['n']:,} of {row['units']:,}"),
-            ("worth", lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}"),
-        ]
+        shown: dict[str, Callable[[dict[str, Any]], str]] = {
+            "value": lambda row: f"{_number_text(row['value'])} {_interval_text(row)}".rstrip(),
+            _ROOM: lambda row: _interval_text(row, "human_"),
+            "humans": lambda row: f"{row['n']:,} of {row['units']:,}",
+            "worth": lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}",
+        }
         # a table for each measure: beside its name there would be no room for the judges'
         for measure in dict.fromkeys(row["measure"] for row in rows):
             of_measure = [row for row in rows if row["measure"] == measure]
             _show_rows(of_measure, f"{measure}: {title}", shown, True, False)
         return
-    shown = [("value", lambda row: _number_text(row["value"])), ("interval", _interval_text)]
+    shown = {"value": lambda row: _number_text(row["value"]), "interval": _interval_text}
     if compared:
-        both = [{"judges": [row["a"], row["b"]], "value": row["difference"]} for row in rows]
-        rows = [{"level": None} | row | one for row, one in zip(rows, both, strict=True)]
-        adjusted = [name for name in found.columns if name.endswith("_adjusted")]
-        shown = [("difference", shown[0][1]), shown[1]]
+        rows = [
+            {"level": None} | row | {"judges": [row["a"], row["b"]], "value": row["difference"]}
+            for row in rows
+        ]
+        shown = {"difference": shown["value"], "interval": _interval_text}
         if "p_ahead" in found:
-            shown += [("ahead", lambda row: "" if row["p_ahead"] is None else f"{100 * row['p_ahead']:.3g}%")]
-        shown += [(name.removesuffix("_adjusted"), partial(_p_value_text, of=name)) for name in adjusted]
+            shown["ahead"] = lambda row: "" if row["p_ahead"] is None else f"{100 * row['p_ahead']:.3g}%"
+        adjusted = [name for name in found.columns if name.endswith("_adjusted")]
+        shown |= {name.removesuffix("_adjusted"): partial(_p_value_text, of=name) for name in adjusted}
     if "paired" in found:
-        shown += [("paired", lambda row: "yes" if row["paired"] else "no")]
-    _show_rows(rows, title, [*shown, ("n", lambda row: f"{row['n']:,}")], partner)
+        shown["paired"] = lambda row: "yes" if row["paired"] else "no"
+    _show_rows(rows, title, shown | {"n": lambda row: f"{row['n']:,}"}, partner)
 
 
 def print_metrics(found: pd.DataFrame, title: str) -> None:
     """Print :func:`voirdire.agreement.metric_table` of the rows of ``metaeval``."""
     arranged = metric_table(found)
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", overflow="fold")
-    for names in arranged.columns:
-        table.add_column(Text(console.printable_text(" ".join(filter(None, names)))), justify="right")
-    for metric, cells in zip(arranged.index, arranged.to_numpy(), strict=True):
-        table.add_row(*(Text(console.printable_text(str(cell))) for cell in (metric, *cells)))
-    console.stdout_console().print(table)
+    heads = ["metric", *(" ".join(filter(None, names)) for names in arranged.columns)]
+    rows = [
+        dict(zip(heads, (metric, *cells), strict=True))
+        for metric, cells in zip(arranged.index, arranged.to_numpy(), strict=True)
+    ]
+    console.stdout_console().print(console.fill_table(console.empty_table(title), rows, ["metric"]))
 
 
 def _show_rows(
     rows: list[dict[str, Any]],
     title: str,
-    shown: Sequence[tuple[str, Callable[[dict[str, Any]], str]]],
+    shown: Mapping[str, Callable[[dict[str, Any]], str]],
     partner: bool,
     measure: bool = True,
 ) -> None:
-    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     optional = [name for name in ("judge", "criterion", "level") if len({row.get(name) for row in rows}) > 1]
-    # in 80 columns there is room for the one or for the other
-    shown = [(name, cell) for name, cell in shown if not (optional and name == _ROOM)]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
-    judges = [
-        console.printable_text(_judges_text(row["judges"] if partner else row["judges"][:-1])) for row in rows
-    ]
+    judges = [_judges_text(row["judges"] if partner else row["judges"][:-1]) for row in rows]
     # many judges, the same in every row, would leave the other columns no room
     alike = len(set(judges)) == 1 and len(judges[0]) > _LONG
-    if measure:
-        table.add_column("measure", no_wrap=True)
-    for name in (*([] if alike else ["judges"]), *optional):
-        table.add_column(name, overflow="fold")
-    for name, _ in shown:
-        table.add_column(name, justify="right", no_wrap=True)
-    if notes:
-        table.add_column("note", justify="right", no_wrap=True)
+    lines = []
     for row, names in zip(rows, judges, strict=True):
-        cells = [
-            *([row["measure"]] if measure else []),
-            *([] if alike else [names]),
-            *(row[name] or "" for name in optional),
-        ]
-        cells += [cell(row) for _, cell in shown]
-        cells += [str(notes.index(row["note"]) + 1) if row["note"] else ""] if notes else []
-        table.add_row(*(Text(console.printable_text(str(cell))) for cell in cells))
+        line = {"measure": row["measure"]} if measure else {}
+        line |= {} if alike else {"judges": names}
+        line |= {name: row[name] or "" for name in optional}
+        # in 80 columns there is room for the one or for the other
+        line |= {name: cell(row) for name, cell in shown.items() if not (optional and name == _ROOM)}
+        line |= {"note": str(notes.index(row["note"]) + 1) if row["note"] else ""} if notes else {}
+        lines.append(line)
     out = console.stdout_console()
-    out.print(table)
+    out.print(console.fill_table(console.empty_table(title), lines, ["measure", "judges", *optional]))
     if alike:
-        out.print(Text(f"judges: {judges[0]}"))
+        out.print(Text(console.printable_text(f"judges: {judges[0]}")))
     for number, note in enumerate(notes, start=1):
         out.print(Text(console.printable_text(f"{number}: {note}")))
 

@@ -7,85 +7,85 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import complete, console, signals
-from voirdire.cli.options import Cluster, load_companion
-from voirdire.cli.reading import TableOptions, add_table_options, split_commas
+from voirdire.cli import console, signals
+from voirdire.cli.options import declare_options, load_companion
+from voirdire.cli.reading import TableOptions, split_commas
 from voirdire.errors import InputError
 from voirdire.folders import write_file
-from voirdire.planning.bearing import LEAST, ranking_robustness
+from voirdire.planning.bearing import LEAST, Bearing, ranking_robustness
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@add_table_options()
+def _matching_studies(typed: str) -> list[str]:
+    return [name for name in load_companion("voirdire_studies").study_names() if name.startswith(typed)]
+
+
+@declare_options()
 def simulate(
-    study: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="STUDY",
-            autocompletion=complete.matching_studies,
-            help="A study's name or a study file (.toml); without it, the studies are listed.",
-        ),
-    ] = None,
-    votes: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Instead of a study: a panel's votes, to which --add adds judges.",
-        ),
-    ] = None,
-    add: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND:COUNTS",
-            help="Synthetic judges: position-first:1..20, random:1,2,5, one-coin(eta=0.6):1..10; repeatable.",
-        ),
-    ] = None,
-    models: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="Models of --votes (default: majority vote, one coin, two coins)."
-        ),
-    ] = None,
-    least: Annotated[
-        float | None,
-        typer.Option(
-            help="Concordance with the panel's own ranking that is to stay, of --votes (default: 0.9)."
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the judges added to --votes (default: 0).")
-    ] = None,
-    replicates: Annotated[
-        int | None, typer.Option(help="Instead of the study's number (of --votes: 5).")
-    ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
-    cluster: Cluster = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            readable=False,
-            help="Keep finished batches and results.csv here; a stopped run goes on.",
-        ),
-    ] = None,
-    page: Annotated[
-        bool, typer.Option("--page", help="The page of all studies and their results as Markdown.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    study: Annotated[str | None, typer.Argument(autocompletion=_matching_studies)] = None,
     *,
+    votes: Path | None = None,
+    add: list[str] | None = None,
+    models: str | None = None,
+    least: float | None = None,
+    seed: int | None = None,
+    replicates: int | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
+    out: Path | None = None,
+    page: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many does it bear?"""
+    """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many does it bear?
+
+    Parameters
+    ----------
+    study : STUDY
+        A study's name or a study file (.toml); without it, the studies are listed.
+    votes : FILE
+        Instead of a study: a panel's votes, to which --add adds judges.
+    add : KIND:COUNTS
+        Synthetic judges: position-first:1..20, random:1,2,5, one-coin(eta=0.6):1..10; repeatable.
+    models : A,B,...
+        Models of --votes (default: majority vote, one coin, two coins).
+    least
+        Concordance with the panel's own ranking that is to stay, of --votes (default: 0.9).
+    seed
+        Seed of the judges added to --votes (default: 0).
+    replicates
+        Instead of the study's number (of --votes: 5).
+    jobs
+        Processes.
+    out : DIR
+        Keep finished batches and results.csv here; a stopped run goes on.
+    page
+        The page of all studies and their results as Markdown.
+    """
     of_votes: dict[str, object] = {"--add": add, "--models": models, "--least": least, "--seed": seed}
     if votes is not None:
         if study is not None or page:
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
         if jobs != 1 or cluster is not None:
             raise typer.BadParameter("--jobs and --cluster are for studies; --votes runs in one process")
-        _show_robustness(reading.table(votes), add or [], models, least, replicates, seed, out, json)
+        table = None if out is None else out / "results.csv"
+        if table is not None and table.exists():
+            raise InputError(f"{table} exists already; name a new folder")
+        with console.progress_bar("Adding judges"):
+            found = ranking_robustness(
+                reading.table(votes),
+                add or [],
+                models=None if models is None else split_commas([models]),
+                replicates=5 if replicates is None else replicates,
+                least=LEAST if least is None else least,
+                seed=seed or 0,
+            )
+        if table is not None:
+            table.parent.mkdir(parents=True, exist_ok=True)
+            write_file(table, found.table.to_csv(index=False))
+        console.print_result(found.as_dict(), json, lambda: _show_robustness(found), out)
         return
     of_votes |= {
         f"--{'from' if name == 'tool' else name}": value for name, value in reading.how.given.items()
@@ -98,13 +98,13 @@ def simulate(
     studies = load_companion("voirdire_studies")
     if study is None:
         listed = [studies.load_study(name) for name in studies.study_names()]
-        if json:
-            console.print_json(
-                {"studies": [{"study": one.name, "title": one.title, "aim": one.aim} for one in listed]}
-            )
-        else:
+        rows = [{"study": one.name, "title": one.title, "aim": one.aim} for one in listed]
+
+        def list_studies() -> None:
             for one in listed:
                 console.stdout_console().print(f"{one.name}: {one.title}")
+
+        console.print_result({"studies": rows}, json, list_studies)
         return
     with (
         signals.print_note_at_stop(_saved_batches_note(out)),
@@ -113,58 +113,23 @@ def simulate(
         checked = studies.load_study(study)
         how = {"jobs": jobs, "client": cluster}
         result = studies.run_study(checked, replicates=replicates, **how, out=out, progress=progress)
-    if json:
-        console.print_json(result.as_dict())
-    else:
+
+    def show_study() -> None:
         console.stdout_console().print(console.printable_text(f"{checked.name}: {checked.title}"))
         print(readable_table(result.table))
-    if out is not None:
-        console.print_saved(out, json)
+
+    console.print_result(result.as_dict(), json, show_study, out)
 
 
-def _show_robustness(
-    votes: object,
-    add: list[str],
-    models: str | None,
-    least: float | None,
-    replicates: int | None,
-    seed: int | None,
-    out: Path | None,
-    json: bool,
-) -> None:
-    """Add judges to a panel's votes, and show how many it bears."""
-
-    table = None if out is None else out / "results.csv"
-    if table is not None and table.exists():
-        raise InputError(f"{table} exists already; name a new folder")
-    with console.progress_bar("Adding judges"):
-        found = ranking_robustness(
-            votes,
-            add,
-            models=None if models is None else split_commas([models]),
-            replicates=5 if replicates is None else replicates,
-            least=LEAST if least is None else least,
-            seed=seed or 0,
-        )
-    if table is not None:
-        table.parent.mkdir(parents=True, exist_ok=True)
-        write_file(table, found.table.to_csv(index=False))
-    if json:
-        console.print_json(found.as_dict())
-    else:
-        console.stdout_console().print(
-            f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
-        )
-        print(readable_table(found.table.rename(columns={"concordance": "mean"})))
-        for row in found.bears.to_dict("records"):
-            many = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
-            print(
-                console.printable_text(
-                    f"{row['model']} bears {many} {row['added']} (concordance {found.least:g} or more)"
-                )
-            )
-    if out is not None:
-        console.print_saved(out, json)
+def _show_robustness(found: Bearing) -> None:
+    console.stdout_console().print(
+        f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
+    )
+    print(readable_table(found.table.rename(columns={"concordance": "mean"})))
+    for row in found.bears.to_dict("records"):
+        many = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
+        said = f"{row['model']} bears {many} {row['added']} (concordance {found.least:g} or more)"
+        print(console.printable_text(said))
 
 
 def _saved_batches_note(out: Path | None) -> str:
@@ -182,4 +147,4 @@ def readable_table(table: pd.DataFrame) -> str:
     shown = table[varying or list(table.columns)].to_string(
         index=False, float_format=lambda value: f"{value:.4f}", na_rep=""
     )
-    return "\n".join(console.printable_text(line) for line in shown.split("\n"))
+    return console.printable_lines(shown)

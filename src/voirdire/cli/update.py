@@ -3,63 +3,53 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.fit import FAILED_CHECK, show_fit
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.fit import show_fit
+from voirdire.cli.options import declare_options
+from voirdire.cli.outputs import check_page, exit_at_failed_checks, write_page
+from voirdire.cli.reading import TableOptions
 from voirdire.fit.store import LAYOUT, load
 from voirdire.fit.update import update as run
-from voirdire.folders import check_new_folder, write_file
+from voirdire.folders import check_new_folder
 from voirdire.report.board_page import board_page
-from voirdire.report.verb import check_format, check_output, render_page
 
 
-@add_table_options("levels")
+@declare_options("levels")
 def update(
-    fitted: Annotated[
-        Path,
-        typer.Argument(metavar="RUN", readable=False, help="A fit that fit or update saved with --out."),
-    ],
-    table: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TABLE [TABLE]",
-            readable=False,
-            help="New answers, as fit takes them: of judges, items and contexts that are known or new.",
-        ),
-    ],
-    criteria: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="New votes on the criteria, or all weights."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
-    ] = None,
-    board: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Write the board as it is now (HTML, md, tex)."),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is in --out (RUN itself, too) and --board.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    fitted: Path,
+    table: list[Path],
     *,
+    criteria: Path | None = None,
+    out: Path | None = None,
+    board: Path | None = None,
+    overwrite: bool = False,
+    strict: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Bring a saved fit up to date with new answers, for what these cost: items, judges, criteria, checks."""
+    """Bring a saved fit up to date with new answers, for what these cost: items, judges, criteria, checks.
+
+    Parameters
+    ----------
+    fitted : RUN
+        A fit that fit or update saved with --out.
+    table : TABLE [TABLE]
+        New answers, as fit takes them: of judges, items and contexts that are known or new.
+    criteria : FILE
+        New votes on the criteria, or all weights.
+    board : FILE
+        Write the board as it is now (HTML, md, tex).
+    overwrite
+        Replace what is in --out (RUN itself, too) and --board.
+    """
     if overwrite and out is None and board is None:
         raise typer.BadParameter("--overwrite is for --out and --board")
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    written = ""
-    if board is not None:
-        written = check_format(board, None)
-        check_output(board, overwrite=overwrite)
+    written = check_page(board, None, overwrite=overwrite and board is not None)
     old = load(fitted)
     given = reading.tables(table, [criteria])
     with console.progress_bar("Bringing the fit up to date"):
@@ -67,15 +57,7 @@ def update(
         if out is not None:
             result.save(out, overwrite=overwrite)
     if board is not None:
-        write_file(board, render_page(board_page(result, result.board(), board.stem), written))
-    if json:
-        console.print_json(result.as_dict())
-    else:
-        show_fit(result)
-    for path in (out, board):
-        if path is not None:
-            console.print_saved(path, json)
-    if strict and result.level == "fail":
-        names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
-        console.print_error(f"failed checks: {names}")
-        raise typer.Exit(FAILED_CHECK)
+        write_page(board, lambda: board_page(result, result.board(), board.stem), written)
+    console.print_result(result.as_dict(), json, lambda: show_fit(result), out, board)
+    if strict:
+        exit_at_failed_checks(result)

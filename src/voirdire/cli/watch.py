@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.options import OutFile, declare_options
 from voirdire.cli.outputs import check_files, write_outputs
-from voirdire.cli.reading import TableOptions, add_table_options
+from voirdire.cli.reading import TableOptions
 from voirdire.decide.watch import change_sentence, watch_headline
 from voirdire.decide.watch import watch as look
 from voirdire.report.verb import render_page
@@ -20,58 +21,41 @@ from voirdire.settings import PROB
 CODES = {"no change": 0, "changed": 4, "not enough": 5}
 
 
-@add_table_options()
+@declare_options()
 def watch(
-    table: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE|FOLDER",
-            readable=False,
-            help="All answers so far (votes, labels, scores), in the order in which they came or with a column time. "
-            "Of a folder all tables, by name.",
-        ),
-    ],
-    humans: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="People's answers of the same kind; repeatable. Or --people names judges of the table.",
-        ),
-    ] = None,
-    state: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Keep a digest of the answers here: an answer that is gone or changed at the next look is an error.",
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Only answers from this time on: begin anew after a change that is known.",
-        ),
-    ] = None,
-    alpha: Annotated[
-        float, typer.Option(help="Probability of a false alarm, over all judges and looks together.")
-    ] = 0.05,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write a page (HTML) to this file."),
-    ] = None,
-    markdown: Annotated[
-        str | None,
-        typer.Option(metavar="FILE|-", help="Write Markdown to this file (-: to stdout)."),
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    table: Path,
     *,
+    humans: list[Path] | None = None,
+    state: Path | None = None,
+    since: str | None = None,
+    alpha: float = 0.05,
+    prob: float = PROB,
+    out: OutFile = None,
+    markdown: str | None = None,
+    overwrite: bool = False,
+    json: bool = False,
     reading: TableOptions,
 ) -> None:
-    """Watch judges at every look: did one change? (exit codes 0 no, 4 yes, 5 too few answers)."""
+    """Watch judges at every look: did one change? (exit codes 0 no, 4 yes, 5 too few answers).
+
+    Parameters
+    ----------
+    table : TABLE|FOLDER
+        All answers so far (votes, labels, scores), in the order in which they came or with a column time. Of a folder
+        all tables, by name.
+    state : FILE
+        Keep a digest of the answers here: an answer that is gone or changed at the next look is an error.
+    since : TIME
+        Only answers from this time on: begin anew after a change that is known.
+    alpha
+        Probability of a false alarm, over all judges and looks together.
+    out : FILE
+        Write a page (HTML) to this file.
+    markdown : FILE|-
+        Write Markdown to this file (-: to stdout).
+    overwrite
+        Replace files that are there.
+    """
 
     files = check_files(markdown, {"--out": out}, json=json, overwrite=overwrite)
     found = look(

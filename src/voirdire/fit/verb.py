@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from voirdire.errors import InputError
+from voirdire.errors import InputError, raise_problems
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import describe_anchors, infer_with_human, split_target_answers
 from voirdire.fit.likelihood import maximise_likelihood
@@ -99,7 +99,7 @@ def fit(
         ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
         ``rating-learned``
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
-        ``rating-continuous`` between levels, ``rating-continuous-halo`` for criteria and between levels,
+        ``rating-continuous``, ``rating-continuous-halo`` and ``rating-continuous-contexts`` between levels,
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
         ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
         (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).
@@ -115,8 +115,8 @@ def fit(
         one coin a judge. auto begins with Laplace,
         tries whether it holds, and where it does not moves its draws by Hamiltonian Monte Carlo until they are those of
         the posterior, or turns to NUTS; the result's method is what was done ("laplace", "hmc" or "nuts"), and a note
-        says what it cost. Above 23,170 parameters
-        (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
+        says what it cost. Above 23,170 parameters (a Hessian of 4 GiB) only map can be used of models
+        that learn no spreads; :meth:`Fit.bootstrap` then gives intervals of votes.
     prob : float
         Probability of the intervals, between 0 and 1. At least one draw must be expected beyond each end: up to
         0.9995 by Laplace (4,000 draws).
@@ -254,6 +254,11 @@ def fit(
         for note in notes_on_answers(votes, table):
             give_notice(note)
     kind = KINDS[table.data]
+    if answers and levels is None and about is None and (scale := kind.levels_with_people(table, known)):
+        request = replace(request, levels=scale)
+        notes.append(
+            f"The scale is from {scale[0]:g} to {scale[-1]:g}, as judges and people of the table gave scores."
+        )
     if board:
         _check_draws(how)
         kind.check_board(table, request)
@@ -347,8 +352,7 @@ def _check_request(how: Method, prob: float, over: str) -> None:
             f"prob {prob}: {how.size:,} draws do not tell where its intervals end; take a smaller one, or "
             f"{more}{least:,} draws in all at the least"
         )
-    if problems:
-        raise InputError(problems)
+    raise_problems(problems)
     if how.device == "gpu":
         find_gpu()  # before a mode is searched for in vain
 

@@ -102,7 +102,7 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     table, values, form = problem.table, posterior.central_values, problem.form
     if "severity" not in values or form not in (ordinal, continuous):
         return ()
-    codes, one = (table.judge, table.criterion, table.item), problem.unit[1]
+    codes, one = tuple(problem.codes(table).values()), problem.unit[1]
     unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
     given = None if form is continuous else problem.given(table)
     own = total_severity(values, problem.judge_group)
@@ -110,10 +110,8 @@ def _severity_habit(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit
     def log_chance(u: float) -> Floats:
         moved = values | {"severity": values["severity"] + unit * u}
         if given is None:
-            return log_score_density(problem, moved, table.score, *codes)
-        chance = score_probabilities(problem, moved, tuple(problem.codes(table).values()))[
-            np.arange(len(given)), given
-        ]
+            return log_score_density(problem, moved, table.score, codes)
+        chance = score_probabilities(problem, moved, codes)[np.arange(len(given)), given]
         return np.asarray(np.log(np.maximum(chance, 1e-300)))
 
     return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)

@@ -182,7 +182,7 @@ class TermsFit(RankedFit):
         return self._frame(context_table(self.problem, contexts, self.posterior, self.prob))
 
     def covariates(self) -> pd.DataFrame:
-        """Effects of covariates, which are held fixed: name, effect (log-odds), low, high, unit, clear (of 0).
+        """Effects of covariates, held fixed: name, effect (log-odds, or points), low, high, unit, clear (of 0).
 
         Raises
         ------
@@ -202,7 +202,7 @@ class TermsFit(RankedFit):
         return self._term_frame("own_family", "own_family() needs fit(..., families=..., item_families=...)")
 
     def terms(self) -> pd.DataFrame:
-        """Values of the other terms beside a model's own: term, level, value (log-odds), low, high.
+        """Values of the other terms beside a model's own: term, level, value (log-odds, or points), low, high.
 
         Raises
         ------

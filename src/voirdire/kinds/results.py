@@ -193,12 +193,14 @@ def context_table(problem: Problem, contexts: Sequence[str], posterior: Posterio
     Returns
     -------
     dict of array
-        One row per context and item: context, item, strength, low, high, p_best.
+        One row per context and item: context, item, strength (log-odds or points, sum zero in each context), low,
+        high, p_best.
     """
     density = problem.density
     levels = level_columns(context=contexts, item=problem.items)
+    one = problem.unit[1]
     found = quantity_table(
-        posterior, lambda values: context_strengths(density, values), prob, "strength", levels
+        posterior, lambda values: one * context_strengths(density, values), prob, "strength", levels
     )
     if posterior.values is None:
         return found | {"p_best": np.full(len(found["item"]), np.nan)}

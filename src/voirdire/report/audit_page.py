@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, isolate_name
+from voirdire.report.page import LEVELS, Block, Finding, Findings, Page, Section, Text, isolate_name
 from voirdire.report.table import make_table
 from voirdire.tables.words import count_in_words
 
@@ -57,7 +57,7 @@ def audit_page(found: dict[str, Any], name: str = "") -> Page:
         (verdict.capitalize(), str(sum(card["verdict"] == verdict for card in cards)), "judges")
         for verdict in _LEVELS
     )
-    level = max((_LEVELS[card["verdict"]] for card in cards), key=("ok", "warn", "fail").index)
+    level = min((_LEVELS[card["verdict"]] for card in cards), key=LEVELS.index)
     title = f"Judges audited: {isolate_name(name)}" if name else "Judges audited"
     answers = sum(card["answers"] for card in cards)
     subtitle = f"{count_in_words(answers, 'answers')} of {count_in_words(len(cards), 'judges')}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, isolate_name
+from voirdire.report.page import IN_WORDS, Block, Page, Section, Text, findings_of, isolate_name
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import RANKS_NOTE, with_ranks
 from voirdire.report.table import make_table, share_text, target_panel_headings
@@ -14,8 +14,6 @@ from voirdire.tables.words import count_in_words
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-_WORDS = {"ok": "all fine", "warn": "warnings", "fail": "failed"}
-_LEVELS = ("fail", "warn", "ok")
 PEOPLE = (
     " Scores are about people, of which further answers of judges tell no more: more_people counts answers of people "
     "to which of the two is better."
@@ -33,14 +31,14 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
     name : str
         What the data are called.
     """
-    checks = sorted(found["checks"], key=lambda row: _LEVELS.index(row["level"]))
-    warned = ", ".join(row["check"] for row in checks if row["level"] != "ok")
+    checks = findings_of(found["checks"])
+    warned = ", ".join(one.name for one in checks.entries if one.level != "ok")
     first, top = found["decision"], found["decision"]["first"]
     shared = (
         f"shares the place with {len(top) - 1} more" if len(top) > 1 else "distinguishable from all others"
     )
     tiles = (
-        ("Checks", _WORDS[fit.level], warned),
+        ("Checks", IN_WORDS[fit.level], warned),
         (
             "First",
             isolate_name(first["leader"]),
@@ -50,13 +48,20 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
     )
     sections = [
         Section("board", "What is best?", "Board", tuple(_board_blocks(fit, found))),
-        Section("trust", "Can I act on it?", "Trust", (Findings(tuple(map(_finding_from_row, checks))),)),
+        Section("trust", "Can I act on it?", "Trust", (checks,)),
         Section("settle", "What would settle it?", "Settle", tuple(_votes_needed_blocks(found))),
     ]
     if found.get("groups") and "items" in found["groups"][0]:
         sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_group_tables(found))))
     if found.get("covariates"):
-        sections.append(Section("fixed", "What was held fixed?", "Held fixed", tuple(_fixed_effects(found))))
+        sections.append(
+            Section(
+                "fixed",
+                "What was held fixed?",
+                "Held fixed",
+                tuple(_fixed_effects(found, fit.kind.unit(fit.problem))),
+            )
+        )
     sections.append(Section("made", "How was it made?", "Method", tuple(origin_blocks(fit))))
     title = f"Leaderboard: {isolate_name(name)}" if name else "Leaderboard"
     subtitle = (
@@ -64,10 +69,6 @@ def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
         f"{count_in_words(len(fit.problem.judges), 'judges')}."
     )
     return Page(title, subtitle, tuple(sections), tiles, fit.level)
-
-
-def _finding_from_row(row: dict[str, Any]) -> Finding:
-    return Finding(row["check"], row["level"], row["message"])
 
 
 def _board_blocks(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
@@ -123,8 +124,8 @@ def _group_tables(found: dict[str, Any]) -> Iterator[Block]:
         yield make_table(f"group-{number}", f"{one['by']}: {one['group']}", one["items"], drop=("sd",))
 
 
-def _fixed_effects(found: dict[str, Any]) -> Iterator[Block]:
-    yield make_table("covariates", "Effects in log-odds for each unit of the covariate", found["covariates"])
+def _fixed_effects(found: dict[str, Any], unit: str) -> Iterator[Block]:
+    yield make_table("covariates", f"Effects in {unit} for each unit of the covariate", found["covariates"])
     if found.get("own_family"):
         rows = [row | {"judge": row["judge"] or "over all"} for row in found["own_family"]]
-        yield make_table("own-family", "Effect of the judge's own family, log-odds", rows)
+        yield make_table("own-family", f"Effect of the judge's own family, {unit}", rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report import people
 from voirdire.report.doubts import doubts_about
 from voirdire.report.figures.forest import chance_reliability
-from voirdire.report.page import Page, Section, isolate_name, title_with_names
+from voirdire.report.page import IN_WORDS, Page, Section, isolate_name, title_with_names
 from voirdire.report.provenance import origin_blocks
 from voirdire.report.sections.best import best_section, systems_section
 from voirdire.report.sections.classes import SURE, classes_section, count_settled, shares_section
@@ -77,7 +77,7 @@ def _fit_tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str
     warned = [row for row in result["checks"] if row["level"] != "ok"]
     names = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
     # first, because what stands beside it holds only as far as they do
-    yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], names
+    yield "Checks", IN_WORDS[fit.level], names
     items = result["items"]
     doubt = f"not to be relied on: {what}" if (what := doubts_about(fit)) else ""
     scored = "score" in fit.tables["items"]

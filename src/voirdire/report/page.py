@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,6 +11,8 @@ from voirdire.report.table import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+LEVELS = ("fail", "warn", "ok")  # worst first
+IN_WORDS = {"ok": "all fine", "warn": "warnings", "fail": "failed"}
 _NAME = 60
 _NAMED, _LETTERS = 3, 24  # names in a title, and how long
 
@@ -51,6 +53,12 @@ class Findings:
     """Checks, worst first."""
 
     entries: tuple[Finding, ...]
+
+
+def findings_of(checks: Iterable[Mapping[str, str]]) -> Findings:
+    """Checks of a result as findings, worst first."""
+    ordered = sorted(checks, key=lambda row: LEVELS.index(row["level"]))
+    return Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from voirdire.model.catalogue import criteria_in_words, model_card, prior_lines
@@ -33,8 +33,7 @@ def origin_blocks(fit: Fit) -> Iterator[Block]:
     diagnostics = [row for row in fit.as_dict()["checks"] if row["check"] in _DIAGNOSTICS]
     if diagnostics:
         yield make_table("diagnostics", "Diagnostics of the computation", diagnostics, drop=("level",))
-    yield Facts("Versions", tuple(fit.versions.items()))
-    yield Code("BibTeX", bibtex_entry(fit.versions.get("voirdire", "")), copy=True)
+    yield from software_blocks(fit.versions)
 
 
 _DIAGNOSTICS = ("convergence", "curvature", "rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi")
@@ -86,6 +85,12 @@ def _settings_facts(fit: Fit) -> Iterator[tuple[str, str]]:
     yield "Seconds", f"{fit.seconds:.1f}"
     for note in fit.notes:
         yield "Note", note
+
+
+def software_blocks(versions: Mapping[str, str]) -> Iterator[Block]:
+    """Versions of the software, and how to cite it."""
+    yield Facts("Versions", tuple(versions.items()))
+    yield Code("BibTeX", bibtex_entry(versions.get("voirdire", "")), copy=True)
 
 
 def bibtex_entry(version: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from voirdire.report.figures.coefficients import MOST, Who, draw_coefficients, pair_matrix, phase_bars
 from voirdire.report.html import minus_sign
 from voirdire.report.page import (
     Block,
-    Code,
     Facts,
     Figure,
     Page,
@@ -18,14 +18,13 @@ from voirdire.report.page import (
     isolate_name,
     title_with_names,
 )
-from voirdire.report.provenance import bibtex_entry
+from voirdire.report.provenance import software_blocks
 from voirdire.report.rounding import column_decimals
 from voirdire.report.sources import Rows
-from voirdire.report.table import Table, is_missing, make_table
+from voirdire.report.table import Table, is_missing, make_table, make_wide_table
 
 Row = Mapping[str, Any]
 
-ENDS = ("", "_low", "_high")
 _STEADY = "run_deviation"
 _NAMES = {
     "pearson": "Pearson's r",
@@ -84,8 +83,7 @@ def _origin_blocks(run: Rows) -> Iterator[Block]:
     yield Facts("Settings", tuple(settings))
     if run.notes:
         yield Facts("Notes", tuple(("Note", note) for note in run.notes))
-    yield Facts("Versions", tuple(run.versions.items()))
-    yield Code("BibTeX", bibtex_entry(run.versions.get("voirdire", "")), copy=True)
+    yield from software_blocks(run.versions)
 
 
 def _setting_text(value: Any) -> str:
@@ -132,33 +130,24 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
     """
     criteria = list(dict.fromkeys(row["criterion"] for row in rows))
     metrics = _best_first(rows)
-    at = {(row["judges"][0], row["criterion"]): row for row in rows}
-    records, marks = [], {}
-    for place, metric in enumerate(metrics):
-        record: dict[str, Any] = {"metric": metric}
-        for number, criterion in enumerate(criteria):
-            key = f"c{number}"
-            row = at.get((metric, criterion))
-            record[key] = row["value"] if row else None
-            record[f"{key}_low"], record[f"{key}_high"] = (row["low"], row["high"]) if row else (None, None)
-            if row and row.get("place") is not None:
-                mark = {1: "best", 2: "second"}.get(int(row["place"]), "")
-                marks[place, key] = (mark, bool(row["same_as_best"]) and row["place"] != 1)
-        records.append(record)
-    heads = {f"c{k}": str(one) if one is not None else "value" for k, one in enumerate(criteria)}
-    names = {key + end: head + end.replace("_", " ") for key, head in heads.items() for end in ENDS}
-    why = {f"c{number}": _missing_reason(rows, criterion) for number, criterion in enumerate(criteria)}
+    marks = {}
+    for row in rows:
+        if row.get("place") is not None:
+            mark = {1: "best", 2: "second"}.get(int(row["place"]), "")
+            at = metrics.index(row["judges"][0]), f"c{criteria.index(row['criterion'])}"
+            marks[at] = (mark, bool(row["same_as_best"]) and row["place"] != 1)
+    heads = {one: "value" if one is None else str(one) for one in criteria}
     widths = [row["high"] - row["low"] for row in rows if not is_missing(row["low"])]
     same = column_decimals(widths, [row["value"] for row in rows])
-    decimals = {f"c{number}": same for number in range(len(criteria))}
-    if len(metrics) < 2:
-        return make_table(name, caption, records, heads=heads, missing=why, decimals=decimals, names=names)
-    notes = (
-        "Bold: best; underlined: second best; † cannot be told from the best (the interval of the difference, "
-        "on the same items, reaches zero).",
-    )
-    more: dict[str, Any] = {"marks": marks, "notes": notes, "missing": why, "names": names}
-    return make_table(name, caption, records, heads=heads, decimals=decimals, **more)
+    more: dict[str, Any] = {"decimals": {f"c{number}": same for number in range(len(criteria))}}
+    more["missing"] = {f"c{number}": _missing_reason(rows, one) for number, one in enumerate(criteria)}
+    if len(metrics) > 1:
+        more["marks"] = marks
+        more["notes"] = (
+            "Bold: best; underlined: second best; † cannot be told from the best (the interval of the difference, "
+            "on the same items, reaches zero).",
+        )
+    return make_wide_table(name, caption, rows, "metric", metrics, heads, itemgetter("criterion"), **more)
 
 
 def _best_first(rows: Sequence[Row]) -> list[str]:
@@ -207,38 +196,24 @@ def _agreement_blocks(run: Rows) -> Iterator[Block]:
 
 def _steadiness_blocks(rows: Sequence[Row]) -> Iterator[Block]:
     """Run-to-run standard deviations: judges by criteria, and their mean."""
-    criteria = list(dict.fromkeys((row["criterion"], row["level"]) for row in rows))
-    at = {(row["judges"][0], row["criterion"], row["level"]): row for row in rows}
+    cells = list(dict.fromkeys((row["criterion"], row["level"]) for row in rows))
     judges = list(dict.fromkeys(row["judges"][0] for row in rows))
-    records: list[dict[str, Any]] = []
-    for judge in judges:
-        record: dict[str, Any] = {"judge": judge}
-        for number, (criterion, level) in enumerate(criteria):
-            row = at.get((judge, criterion, level))
-            for key, part in (
-                (f"c{number}", "value"),
-                (f"c{number}_low", "low"),
-                (f"c{number}_high", "high"),
-            ):
-                record[key] = row[part] if row else None
-        records.append(record)
     marks: dict[tuple[int, str], tuple[str, bool]] = {}
-    for number in range(len(criteria)):
-        key = f"c{number}"
-        known = sorted((r[key], place) for place, r in enumerate(records) if not is_missing(r[key]))
+    for number, cell in enumerate(cells):
+        here = [row for row in rows if (row["criterion"], row["level"]) == cell]
+        known = sorted((r["value"], judges.index(r["judges"][0])) for r in here if not is_missing(r["value"]))
         for mark, (_, place) in zip(("best", "second"), known, strict=False):
-            marks[place, key] = (mark, False)
-    heads = {f"c{k}": str(level or criterion or "sd") for k, (criterion, level) in enumerate(criteria)}
-    names = {key + end: head + end.replace("_", " ") for key, head in heads.items() for end in ENDS}
-    notes = ("Bold: the steadiest; underlined: second.",)
-    yield make_table(
+            marks[place, f"c{number}"] = (mark, False)
+    yield make_wide_table(
         "steadiness",
         "Run-to-run standard deviation of each judge's scores, averaged over items",
-        records,
-        heads=heads,
+        rows,
+        "judge",
+        judges,
+        {cell: str(cell[1] or cell[0] or "sd") for cell in cells},
+        itemgetter("criterion", "level"),
         marks=marks,
-        notes=notes,
-        names=names,
+        notes=("Bold: the steadiest; underlined: second.",),
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.report.figures.robustness import draw_cells, draw_robustness
-from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text
-from voirdire.report.provenance import bibtex_entry
+from voirdire.report.page import Block, Facts, Figure, Page, Section, Text
+from voirdire.report.provenance import software_blocks
 from voirdire.report.sources import StudyRun
 from voirdire.report.table import Table, is_missing, make_table
 
@@ -36,11 +36,7 @@ def study_page(run: StudyRun) -> Page:
     )
     settings = [(key.capitalize(), str(value)) for key, value in run.settings.items()]
     source = [("Source", run.about["source"])] if run.about.get("source") else []
-    made: tuple[Block, ...] = (
-        Facts("Settings", (("Study", run.name), *settings, *source)),
-        Facts("Versions", tuple(run.versions.items())),
-        Code("BibTeX", bibtex_entry(run.versions.get("voirdire", "")), copy=True),
-    )
+    made = (Facts("Settings", (("Study", run.name), *settings, *source)), *software_blocks(run.versions))
     asked = [Text(run.about["aim"])] if run.about.get("aim") else []
     found = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
     sections = (

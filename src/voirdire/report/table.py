@@ -7,7 +7,7 @@ Columns that are not known here appear under their own names, so that new result
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -205,6 +205,60 @@ def make_table(
     if empty:
         more["notes"] = (*more.get("notes", ()), f"Undefined here, so left out: {', '.join(empty)}.")
     return Table(name, caption, tuple(columns), rows, **more)
+
+
+def make_wide_table(
+    name: str,
+    caption: str,
+    rows: Iterable[Record],
+    key: str,
+    names: Iterable[str],
+    heads: Mapping[Any, str],
+    column: Callable[[Record], Any],
+    value: str = "value",
+    **more: Any,
+) -> Table:
+    """Lay out records as a table with a column for each of ``heads``, with its interval, and one row for each name.
+
+    Parameters
+    ----------
+    name, caption : str
+    rows : iterable of mapping
+        With ``key`` (or its only judge as ``judges``), ``value``, ``low`` and ``high``.
+    key : str
+        The first column.
+    names : iterable of str
+        Its cells, in this order.
+    heads : mapping
+        Headings by what ``column`` gives, in the order of the columns.
+    column : callable
+        What says in which column a row stands.
+    value : str
+        Key of the value.
+    **more
+        As for :func:`make_table`; keys of columns are c0, c1 and so on.
+
+    Examples
+    --------
+    >>> rows = [{"item": "x", "criterion": "clear", "value": 1.2, "low": 1.0, "high": 1.4}]
+    >>> made = make_wide_table("t", "Items", rows, "item", ["x"], {"clear": "clarity"}, lambda row: row["criterion"])
+    >>> [column.head for column in made.columns], made.raw_values()[0]
+    (['item', 'clarity'], ['item', 'clarity', 'clarity low', 'clarity high'])
+    """
+    keys = {one: f"c{number}" for number, one in enumerate(heads)}
+    parts = {"": value, "_low": "low", "_high": "high"}
+    empty = {of + end: None for of in keys.values() for end in parts}
+    records = {one: {key: one} | empty for one in names}
+    for row in rows:
+        of = keys[column(row)]
+        records[row[key] if key in row else row["judges"][0]] |= {
+            of + end: row[part] for end, part in parts.items()
+        }
+    more["names"] = {
+        keys[one] + end: head + end.replace("_", " ") for one, head in heads.items() for end in parts
+    }
+    shown = {keys[one]: head for one, head in heads.items()}
+    return make_table(name, caption, records.values(), heads=shown, order=(key, *shown), **more)
 
 
 def target_panel_headings(row: Record, value: str, more: str = "") -> dict[str, str]:

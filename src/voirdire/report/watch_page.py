@@ -8,7 +8,18 @@ from typing import Any
 
 from voirdire.decide.watch import CHANGED, FEW, change_sentence, watch_headline
 from voirdire.report.figures.course import draw_change_over_time
-from voirdire.report.page import Block, Code, Figure, Finding, Findings, Page, Section, Text, isolate_name
+from voirdire.report.page import (
+    LEVELS,
+    Block,
+    Code,
+    Figure,
+    Finding,
+    Findings,
+    Page,
+    Section,
+    Text,
+    isolate_name,
+)
 from voirdire.report.table import make_table
 
 _LEVELS = {CHANGED: "fail", FEW: "warn"}
@@ -33,7 +44,7 @@ def watch_page(found: dict[str, Any], name: str = "") -> Page:
             "Verdict",
             (
                 Text(watch_headline(found, isolate_name), "lead"),
-                Findings(tuple(sorted(entries, key=lambda one: ("fail", "warn", "ok").index(one.level)))),
+                Findings(tuple(sorted(entries, key=lambda one: LEVELS.index(one.level)))),
                 *(Text(note, "note") for note in found["notes"]),
                 Text(found["rule"], "note"),
             ),

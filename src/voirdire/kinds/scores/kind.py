@@ -5,8 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
-
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import page_words
@@ -30,7 +28,7 @@ from voirdire.kinds.results import contexts_note
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.answers import score_answers, score_calibration, score_held_out
 from voirdire.kinds.scores.chances import check_answer_probabilities, score_probabilities
-from voirdire.kinds.scores.density import score_form_module
+from voirdire.kinds.scores.density import log_odds_unit, score_form_module
 from voirdire.kinds.scores.draw import draw_scores, resample_scores, score_outcomes
 from voirdire.kinds.scores.halo import (
     why_contexts_left_out,
@@ -46,6 +44,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, encode_scores, uses_fam
 from voirdire.kinds.scores.random_judges import informative_judge_probability
 from voirdire.kinds.scores.residuals import residuals_by_scale
 from voirdire.kinds.scores.results import judge_values, score_quantities
+from voirdire.kinds.scores.scale import falls_between_levels, scale_with_people
 from voirdire.kinds.scores.terms import (
     check_terms,
     model_from_terms,
@@ -99,6 +98,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     draw = staticmethod(draw_scores)
     check_single = staticmethod(check_answer_probabilities)
     shares = staticmethod(answer_shares)
+    levels_with_people = staticmethod(scale_with_people)
     chance_of_use = staticmethod(informative_judge_probability)
     calibration = staticmethod(score_calibration)
     item_questions = staticmethod(item_score_questions)
@@ -110,16 +110,19 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
 
         ``rating-severity`` where judges score items repeatedly, and of large tables; ``rating-contexts`` where items
         recur in several contexts; ``rating-halo`` where judges score items under several criteria; ``rating-families``
-        where families of judges are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not
-        whole numbers.
+        where families of judges are named; ``rating-continuous``, ``rating-continuous-halo`` and
+        ``rating-continuous-contexts`` of scores that are not whole numbers.
         """
         if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
-        if request.levels is None and (table.score != np.round(table.score)).any():
+        if falls_between_levels(table.score, request.levels):
             why = "the table has scores that are not whole numbers"
+            without = why_contexts_left_out(table, learns_noise=True)
+            if without is None:
+                return "rating-continuous-contexts", f"{why}, of the same items in several contexts"
+            if without:
+                why += f"; contexts are left out: {without}"
             without = why_no_continuous_halo(table)
-            if without is None and request.anchors is not None:
-                without = "the model with them takes no human scores"
             if without is None:
                 return "rating-continuous-halo", f"{why}, of the same items under several criteria"
             return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
@@ -157,7 +160,9 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
     def encode_table(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.encode_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
-        table, model, notes = attach_terms(table, model, request, ("family", "group"))
+        table, model, notes = attach_terms(
+            table, model, request, ("family", "group"), unit=log_odds_unit(model)
+        )
         if model.terms:
             check_terms(model)
         about = systems_and_contexts(table)
@@ -170,7 +175,10 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
                 )
         if model.context is None or why_no_contexts(table) is not None:
             check_context_scope(
-                about, request.over, "scores", ", or of items in several contexts by rating-contexts"
+                about,
+                request.over,
+                "scores",
+                ", or of items in several contexts by rating-contexts and rating-continuous-contexts",
             )
         problem = encode_scores(model, table, anchors=request.anchors, **how)
         notes += [] if problem.anchors is None else list(problem.anchors.notes)
@@ -283,7 +291,7 @@ class ScoresKind(TermsKind[Scores, ScoresProblem]):
 
     def score_held_out(self, model: Model, table: Scores, here: Bools, request: Request) -> Seen:
         """See :func:`.scores.answers.score_held_out`."""
-        table, model, _ = attach_terms(table, model, request, ("family", "group"))
+        table, model, _ = attach_terms(table, model, request, ("family", "group"), unit=log_odds_unit(model))
         if model.terms:
             check_terms(model)
         return score_held_out(model, table, here, request.levels)

@@ -150,6 +150,14 @@ class ScoresLayout(LogDensity):
         numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()
         return (*known, *sorted(factors), *numbers)
 
+    def about_rows(self, rows: tuple[Ints, ...]) -> dict[str, Ints]:
+        """Codes by name of rows that are told by :attr:`about`, or by the first of these; -1 of all others."""
+        nothing = rows[0] * 0 - 1
+        return {
+            **dict.fromkeys((*self.about, "context"), nothing),
+            **dict(zip(self.about, rows, strict=False)),
+        }
+
 
 def item_strengths(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
     """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 of context -1, and of models without contexts.
@@ -184,7 +192,7 @@ def perceived_strengths(
 ) -> Array:
     """Worth of an item as a judge sees it, of each answer, elementwise; a_k is 1 where judges are alike.
 
-    a_k (theta_c,i + u_c,i,x + taste_k,i + shared_f(k),i) - severity, and what added terms are.
+    a_k (theta_c,i + u_c,i,x + taste_k,i + own_k,c,i + shared_f(k),i) - severity, and what added terms are.
 
     Parameters
     ----------
@@ -202,6 +210,8 @@ def perceived_strengths(
     strength = item_strengths(values, about, xp)
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
+    if "judge_item_effect" in values:
+        strength = strength + values["judge_item_effect"][..., judge, criterion, item]
     if "family_item" in values:
         family = np.array(density.families)[judge]
         shared = values["family_item"][..., np.maximum(family, 0), item]

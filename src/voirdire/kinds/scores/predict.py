@@ -9,6 +9,7 @@ from voirdire.infer.posterior import MAX_DRAWS, Posterior, some_draws
 from voirdire.kinds.answers import Claims
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.baseline import no_single_scores
 from voirdire.kinds.scores.chances import ends_and_mean, expected_scores, score_probabilities
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.target_predictions import ItemQuestions, Predicted, fit_codes, item_codes, refuse_contexts
@@ -43,26 +44,28 @@ def predict_scores(problem: ScoresProblem, posterior: Posterior, table: object) 
     problems, given = Problems("scores"), read_scores(table, answered=False)
     form = problem.form
     if form not in (ordinal, continuous):
-        problems.stop(f"predict() needs a model of single scores, and {problem.model.name} has none")
+        problems.stop(no_single_scores(problem.model.name))
     codes, columns = fit_codes(problem, given, ("judge", "criterion", "item"), problems)
     problems.raise_any()
     about = dict(codes)
     if problem.density.contexts and given.context is not None:
         about["context"] = level_positions(given.contexts, problem.table.contexts)[given.context]
-    draws = some_draws(posterior)
+    draws, asked = some_draws(posterior), tuple(about.values())
     if form is continuous:
-        found = np.mean([ends_and_mean(problem, values, **codes) for values in draws], axis=0)
+        found = np.mean([ends_and_mean(problem, values, asked) for values in draws], axis=0)
         chance, expected = found[:, :2], problem.scale.scores(found[:, 2])
     else:
-        chance = np.mean(
-            [score_probabilities(problem, values, tuple(about.values())) for values in draws], axis=0
-        )
+        chance = np.mean([score_probabilities(problem, values, asked) for values in draws], axis=0)
         expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}
 
 
-PERCEIVED = "taste", "family_item"  # what single judges and families see in items, and others do not
+PERCEIVED = (
+    "taste",
+    "family_item",
+    "judge_item_effect",
+)  # what single judges and families see in items, and others do not
 
 
 def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions:
@@ -88,7 +91,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
     """
     form = problem.form
     if form not in (ordinal, continuous):
-        raise InputError(f"predict() needs a model of single scores, and {problem.model.name} has none")
+        raise InputError(no_single_scores(problem.model.name))
     given = read_scores(table, judge="people", answered=False)
     item, criterion, named = item_codes(problem, given)
     refuse_contexts(bool(problem.density.contexts), given.context is not None)
@@ -117,7 +120,7 @@ def item_score_questions(problem: ScoresProblem, table: object) -> ItemQuestions
 
 
 def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
-    """Score of every item under each criterion: the mean that the fit expects of the judges who scored it.
+    """Score of every item under each criterion: the mean that the fit expects of the judges who scored it, or pooled.
 
     The confidence is 1 / (1 + r), r the root mean square of the item's scores about that mean.
     """
@@ -125,7 +128,11 @@ def claimed_scores(problem: ScoresProblem, posterior: Posterior) -> Claims:
     width = len(table.items)
     units, unit = np.unique(table.criterion * width + table.item, return_inverse=True)
     count = np.bincount(unit)
-    answer = np.bincount(unit, predict_scores(problem, posterior, table)["expected"]) / count
+    if problem.model.pool == "none":
+        answer = np.bincount(unit, predict_scores(problem, posterior, table)["expected"]) / count
+    else:
+        zero, one = problem.unit
+        answer = zero + one * posterior.central_values["strength"].ravel()[units]
     apart = np.sqrt(np.bincount(unit, (table.score - answer[unit]) ** 2) / count)
     about = {
         "criterion": np.array(table.criteria)[units // width],

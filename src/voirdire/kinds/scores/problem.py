@@ -15,7 +15,7 @@ from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolve_terms
 from voirdire.kinds.people import PeopleTable
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.density import ScoresDensity, score_form_module
+from voirdire.kinds.scores.density import WITH_SPREADS, ScoresDensity, log_odds_unit, score_form_module
 from voirdire.kinds.scores.halo import can_learn_tastes, why_no_contexts
 from voirdire.kinds.scores.human import read_scored_anchors, recode_contexts
 from voirdire.kinds.scores.layout import NAMES, ScoresLayout
@@ -29,7 +29,6 @@ from voirdire.kinds.scores.score_counts import (
 )
 from voirdire.model.problem import Check, Problem
 from voirdire.model.specs import Model
-from voirdire.model.terms.raters import AlikeRaters
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import level_positions
 from voirdire.tables.problems import Problems
@@ -170,7 +169,8 @@ def encode_scores(
     criteria : path, dataframe, Votes or OnCriteria, optional
         Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criterion_importance`.
     repeats : bool, optional
-        Whether the model has its term for repeated scores; by default, whether the table has them.
+        Whether the model has its term for repeated scores; by default, whether the table has them
+        of several judges.
     complete : bool
         Whether every item must have a score under every criterion.
     answer_weight : array, shape (judges,), optional
@@ -187,7 +187,7 @@ def encode_scores(
     Raises
     ------
     InputError
-        A model with contexts whose judges or scale are not those of ``rating-contexts``. Scores that the scale does not
+        A model with contexts that learns no spreads. Scores that the scale does not
         have, a scale of one level, items without a score under some criterion, judges of several groups; all at once.
 
     Examples
@@ -206,9 +206,10 @@ def encode_scores(
             "rating-discrimination"
         )
     problems, form = Problems("scores"), score_form_module(model)
-    if model.context is not None and (form is not ordinal or model.reliability.kind != AlikeRaters.kind):
+    if model.context is not None and model.strength.kind not in WITH_SPREADS:
         raise InputError(
-            f"model {model.name}: [context] is for models with [cutpoints] and {AlikeRaters.kind}, as rating-contexts"
+            f"model {model.name}: [context] is for models that learn spreads, as rating-contexts and "
+            "rating-continuous-contexts"
         )
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
@@ -221,7 +222,9 @@ def encode_scores(
         table = with_judges(table, votes.judges)
     groups, judge_group = group_per_judge(table, problems)
     sizes = (len(table.criteria), len(table.items))
-    repeats = (has_repeats(table) if repeats is None else repeats) and model.repeats is not None
+    if repeats is None:  # what one judge alone makes of an item is what the item is worth to it
+        repeats = has_repeats(table) and len(np.unique(table.judge)) > 1
+    repeats = repeats and model.repeats is not None
     codes = (table.judge, table.criterion, table.item)
     if contexts is None:
         contexts = why_no_contexts(table) is None
@@ -232,7 +235,7 @@ def encode_scores(
     of_judges = {"group": (judge_group, groups)} if table.groups else {}
     if of_families:
         of_judges["family"] = (np.array(of_families), shared)
-    added = resolve_terms(model, table, of_judges)
+    added = resolve_terms(model, table, of_judges, unit=log_odds_unit(model))
     known = ("judge", "criterion", "item", "context", *of_judges)
     density = ScoresDensity(
         model,
@@ -258,7 +261,7 @@ def encode_scores(
     if form is ordinal:
         encoded = ordinal.encode_levels(about, np.searchsorted(scale.levels, table.score), count, repeats)
     elif form is continuous:
-        encoded = continuous.encode_numbers(about, number, repeats)
+        encoded = continuous.encode_numbers(about, number)
     else:
         encoded = baseline.encode_centres(*codes, number, sizes, judge_group, model.pool)
     if answer_weight is not None:
@@ -326,7 +329,7 @@ def _encode_people(people: PeopleTable[Scores], scale: Scale, form: Any, context
         level = np.searchsorted(scale.levels, table.score)
         encoded = ordinal.encode_levels(about, level, len(scale.levels), repeats=False)
     else:
-        encoded = continuous.encode_numbers(about, scale.parts(table.score), repeats=False)
+        encoded = continuous.encode_numbers(about, scale.parts(table.score))
     return {name: column for name, column in encoded.items() if name != "judge"}
 
 

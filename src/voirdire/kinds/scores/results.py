@@ -178,7 +178,9 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
-            np.exp(2.0 * values["log_noise"]) if problem.form is continuous else np.full_like(slope, LOGISTIC)
+            np.exp(2.0 * log_noise(values)).mean(axis=-1)
+            if problem.form is continuous
+            else np.full_like(slope, LOGISTIC)
         )
         found["variance_item"] = one**2 * item
         found["variance_judge_item"] = one**2 * np.exp(2.0 * values["log_judge_item"])

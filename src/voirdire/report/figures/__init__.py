@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from voirdire.errors import InputError
 from voirdire.report.availability import check_figure
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
-from voirdire.report.figures.rows import ROW, WIDTH, Rows, rows_height
+from voirdire.report.figures.rows import WIDTH, Rows, rows_height
 from voirdire.report.figures.style import figure_style
 from voirdire.settings import nearest_word
 
@@ -64,17 +64,8 @@ KINDS: dict[str, Kind] = {
     "judges": _row_figure_kind(forest.judge_rows, lambda fit: len(fit.judges())),
     "position": _row_figure_kind(position.position_rows, lambda fit: len(fit.judges()), LEGEND),
     "criteria": _row_figure_kind(forest.criterion_rows, lambda fit: len(fit.criteria())),
-    "strengths": Kind(
-        heat.draw_strengths,
-        lambda fit: (min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW * _item_count(fit), 11.0)),
-    ),
-    "rank-probability": Kind(
-        heat.draw_rank_probability,
-        lambda fit: (
-            7.0 if _item_count(fit) > 25 else WIDTH,
-            1.2 + min(max(ROW * _item_count(fit), 1.0), 10.0),
-        ),
-    ),
+    "strengths": Kind(heat.draw_strengths, heat.strengths_size),
+    "rank-probability": Kind(heat.draw_rank_probability, heat.ranks_size),
     "agreement": Kind(heat.draw_agreement, lambda fit: _square_size(len(fit.judges()))),
     "calibration": Kind(predictive.draw_calibration, lambda fit: (4.2, 4.2)),
     "ppc": _row_figure_kind(predictive.predictive_rows, _prediction_row_count),

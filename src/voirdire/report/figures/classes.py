@@ -101,4 +101,4 @@ def confusion_size(fit: Fit) -> tuple[float, float]:
 
 def _write_numbers(ax: Axes, values: Any) -> None:
     if values.size <= _NUMBERS:
-        write_cells(ax, [[f"{one:.2f}" for one in row] for row in values], values)
+        write_cells(ax, "{:.2f}", values, values)

@@ -17,11 +17,11 @@ from voirdire.report.figures.rows import rows_height
 from voirdire.report.figures.style import (
     MUTED,
     SERIES,
-    empty_figure,
-    figure_style,
     name_label,
     name_rows,
     one_colour_map,
+    own_figure,
+    single_axes,
     write_cells,
 )
 from voirdire.report.page import shorten_name
@@ -46,9 +46,7 @@ def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
     phases = [level for level in phases if level not in changes]
     keys = list(dict.fromkeys((tuple(row["judges"]), row["criterion"]) for row in rows))
     at = {(tuple(row["judges"]), row["criterion"], row["level"]): row for row in rows}
-    with figure_style():
-        figure = empty_figure(max(4.5, 1.6 + 0.75 * len(keys)), 3.4)
-        ax = figure.subplots()
+    with single_axes(max(4.5, 1.6 + 0.75 * len(keys)), 3.4) as ax:
         ax.grid(axis="y")
         width = 0.8 / len(phases)
         for number, phase in enumerate(phases):
@@ -58,16 +56,8 @@ def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
                 for part in ("value", "low", "high")
             )
             colour, hatch = SERIES[number % len(SERIES)], _HATCHES[number % len(_HATCHES)]
-            ax.bar(
-                place,
-                value,
-                0.92 * width,
-                color=colour,
-                alpha=0.8,
-                hatch=hatch,
-                edgecolor="white",
-                label=str(number),
-            )
+            look: dict[str, Any] = {"color": colour, "alpha": 0.8, "hatch": hatch, "edgecolor": "white"}
+            ax.bar(place, value, 0.92 * width, label=str(number), **look)
             ax.vlines(place, low, high, color=MUTED, linewidth=1.4)
         names = [_row_name(judges, criterion, keys) for judges, criterion in keys]
         turned = {"rotation": 35, "ha": "right"} if len(keys) > 3 else {}
@@ -76,7 +66,7 @@ def phase_bars(rows: Sequence[Mapping[str, Any]]) -> Figure:
         handles = ax.get_legend_handles_labels()[0]
         texts = [name_label(phase) for phase in phases]
         ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(phases))
-    return figure
+    return own_figure(ax)
 
 
 def _row_value(row: Mapping[str, Any] | None, part: str) -> float:
@@ -129,13 +119,11 @@ def draw_coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who
     def value_column(key: str) -> npt.NDArray[np.float64]:
         return np.array([np.nan if row[key] is None else row[key] for row in shown], dtype=float)
 
-    with figure_style():
-        figure = empty_figure(6.0, rows_height(len(shown)))
-        ax = figure.subplots()
+    with single_axes(6.0, rows_height(len(shown))) as ax:
         ends = (value_column(key) for key in ("value", "low", "high"))
         draw_forest(ax, [row_label(row) for row in shown], *ends, letters=_LETTERS)
         ax.set_xlabel(title)
-    return figure
+    return own_figure(ax)
 
 
 def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
@@ -147,20 +135,11 @@ def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
         a, b = (index[name] for name in row["judges"])
         values[a, b] = values[b, a] = row["value"]
     low, high = min(0.0, float(np.nanmin(values))), max(1.0, float(np.nanmax(values)))
-    with figure_style():
-        side = min(8.0, 1.4 + 0.24 * size)
-        figure = empty_figure(side + 1.6, side + 0.9)
-        ax = figure.subplots()
+    side = min(8.0, 1.4 + 0.24 * size)
+    with single_axes(side + 1.6, side + 0.9) as ax:
         ax.imshow(values, cmap=one_colour_map(), vmin=low, vmax=high, interpolation="none")
         name_rows(ax, names)
-        if size <= _NAMED:
-            name_columns(ax, names)
-        else:
-            ax.set_xticks([])
+        name_columns(ax, names if size <= _NAMED else ())
         if size <= _NUMBERS:
-            texts = [
-                ["" if np.isnan(one) else f"{one:z.2f}".replace("-", "\u2212") for one in row]
-                for row in values
-            ]
-            write_cells(ax, texts, (np.nan_to_num(values, nan=low) - low) / (high - low))
-    return figure
+            write_cells(ax, "{:z.2f}", values, (np.nan_to_num(values, nan=low) - low) / (high - low))
+    return own_figure(ax)

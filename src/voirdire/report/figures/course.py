@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.report.figures.style import MUTED, SERIES, empty_figure, figure_style
+from voirdire.report.figures.style import MUTED, SERIES, own_figure, single_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,9 +21,7 @@ def draw_change_over_time(row: Mapping[str, Any]) -> Figure:
     row : mapping
         A measure that changed, of :func:`voirdire.decide.watch.watch`.
     """
-    with figure_style():
-        figure = empty_figure(6.4, 2.8)
-        ax = figure.subplots()
+    with single_axes(6.4, 2.8) as ax:
         ax.grid(axis="y")
         until = np.cumsum([block["n"] for block in row["course"]])
         middle = until - np.array([block["n"] for block in row["course"]]) / 2
@@ -34,4 +32,4 @@ def draw_change_over_time(row: Mapping[str, Any]) -> Figure:
         ax.axvspan(row["since_value_low"], row["since_value_high"], color=MUTED, alpha=0.15, linewidth=0)
         ax.set_xlabel("answers")
         ax.set_ylabel(row["measure"].replace("_", " "))
-    return figure
+    return own_figure(ax)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -94,14 +94,29 @@ def system_rows(fit: Fit) -> Rows:
 def _score_rows(fit: Fit, found: pd.DataFrame, name: str) -> Rows:
     columns = _value_columns(found, "score", "low", "high")
     first = () if fit.decision is None else fit.decision.first
-    bands, ends = [one in first for one in found[name]], axis_limits(*columns)
+    title = f"score ({fit.kind.unit(fit.problem)})"
+    bands = [one in first for one in found[name]]
+    return _forest_rows(found[name], columns, axis_limits(*columns), title, bands=bands)
+
+
+def _forest_rows(
+    names: Iterable[object],
+    columns: tuple[Floats, ...],
+    ends: tuple[float, float],
+    title: str,
+    reference: float | None = None,
+    **marks: Sequence[Any],
+) -> Rows:
+    """Rows of a forest: ``marks`` are arguments of :func:`draw_forest` with one entry a row."""
+    listed = list(names)
 
     def draw_rows(ax: Axes, part: slice) -> None:
-        draw_forest(ax, found[name].tolist()[part], *(one[part] for one in columns), bands=bands[part])
+        shown: dict[str, Any] = {key: value[part] for key, value in marks.items()}
+        draw_forest(ax, listed[part], *(one[part] for one in columns), reference=reference, **shown)
         ax.set_xlim(ends)
-        ax.set_xlabel(f"score ({fit.kind.unit(fit.problem)})")
+        ax.set_xlabel(title)
 
-    return Rows(len(found), draw_rows)
+    return Rows(len(listed), draw_rows)
 
 
 def judge_rows(fit: Fit) -> Rows:
@@ -116,21 +131,11 @@ def judge_rows(fit: Fit) -> Rows:
     status = np.where(np.isnan(low), np.where(value < line, 2, 0), status)
     least = float(np.nanmin([*value, *low[~np.isnan(low)], line - 0.05]))
 
-    def draw_rows(ax: Axes, part: slice) -> None:
-        draw_forest(
-            ax,
-            found["judge"].tolist()[part],
-            value[part],
-            low[part],
-            high[part],
-            colours=[(BLUE, MUTED, RED)[one] for one in status[part]],
-            markers=["oDv"[one] for one in status[part]],
-            reference=line,
-        )
-        ax.set_xlim(max(0.0, least - 0.03), 1.01)
-        ax.set_xlabel("reliability")
-
-    return Rows(len(found), draw_rows)
+    colours = [(BLUE, MUTED, RED)[one] for one in status]
+    markers = ["oDv"[one] for one in status]
+    ends = (max(0.0, least - 0.03), 1.01)
+    columns = (value, low, high)
+    return _forest_rows(found["judge"], columns, ends, "reliability", line, colours=colours, markers=markers)
 
 
 def severity_rows(fit: Fit) -> Rows:
@@ -146,14 +151,8 @@ def severity_rows(fit: Fit) -> Rows:
         raise InputError(f"model {fit.model.name} knows no severity; models of scores do")
     found = found.sort_values("severity", ascending=False, kind="stable")
     columns = _value_columns(found, "severity", "severity_low", "severity_high")
-    ends = axis_limits(*columns)
-
-    def draw_rows(ax: Axes, part: slice) -> None:
-        draw_forest(ax, found["judge"].tolist()[part], *(one[part] for one in columns), reference=0.0)
-        ax.set_xlim(ends)
-        ax.set_xlabel(f"severity ({fit.kind.unit(fit.problem)})")
-
-    return Rows(len(found), draw_rows)
+    title = f"severity ({fit.kind.unit(fit.problem)})"
+    return _forest_rows(found["judge"], columns, axis_limits(*columns), title, 0.0)
 
 
 def chance_reliability(fit: Fit) -> float:
@@ -194,14 +193,7 @@ def _probability_rows(
 ) -> Rows:
     """A forest of probabilities from zero on."""
     columns = _value_columns(found, value, "low", "high")
-    end = axis_limits(*columns)[1]
-
-    def draw_rows(ax: Axes, part: slice) -> None:
-        draw_forest(ax, found[name].tolist()[part], *(one[part] for one in columns), reference=reference)
-        ax.set_xlim(0.0, end)
-        ax.set_xlabel(title)
-
-    return Rows(len(found), draw_rows)
+    return _forest_rows(found[name], columns, (0.0, axis_limits(*columns)[1]), title, reference)
 
 
 def _value_columns(found: pd.DataFrame, *names: str) -> tuple[Floats, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.posterior import integrated_scores
+from voirdire.report.figures.rows import ROW, WIDTH
 from voirdire.report.figures.style import (
     MUTED,
     colour_key,
@@ -48,8 +49,7 @@ def draw_rank_probability(fit: Fit, ax: Axes) -> None:
     colours = one_colour_map()
     ax.imshow(np.sqrt(share[order]), cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
     if size <= _FEW_RANKS:
-        texts = [[f"{100 * one:.0f}" if one >= 0.01 else "" for one in row] for row in share[order]]
-        write_cells(ax, texts, np.sqrt(share[order]))
+        write_cells(ax, "{:.0f}", 100 * share[order], np.sqrt(share[order]), least=1.0)
     else:
         ax.plot(range(size), range(size), ".", color=MUTED, markersize=2)
     name_rows(ax, found)
@@ -74,10 +74,20 @@ def draw_strengths(fit: Fit, ax: Axes) -> None:
     name_rows(ax, table.index.tolist())
     name_columns(ax, table.columns.tolist())
     if values.size <= _NUMBERS:
-        texts = [[f"{one:z.1f}".replace("-", "\u2212") for one in row] for row in values]
-        write_cells(ax, texts, (values - middle) / far)
+        write_cells(ax, "{:z.1f}", values, (values - middle) / far)
     ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (middle - far, middle + far)]
     colour_key(ax, colours, (0, 0.5, 1), (ends[0], f"{middle:g}", ends[1]), f"strength ({unit})")
+
+
+def strengths_size(fit: Fit) -> tuple[float, float]:
+    """Inches that :func:`draw_strengths` takes."""
+    return min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW * len(fit.ranking()), 11.0)
+
+
+def ranks_size(fit: Fit) -> tuple[float, float]:
+    """Inches that :func:`draw_rank_probability` takes."""
+    count = len(fit.ranking())
+    return 7.0 if count > 25 else WIDTH, 1.2 + min(max(ROW * count, 1.0), 10.0)
 
 
 def draw_agreement(fit: Fit, ax: Axes) -> None:
@@ -101,14 +111,10 @@ def draw_matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.ND
     cells[..., 3] *= weight * ~np.isnan(shown)
     ax.imshow(cells, interpolation="none", aspect="equal")
     if len(names) <= _FEW_JUDGES:
-        texts = [["" if np.isnan(one) else f"{2**one:.2f}" for one in row] for row in shown]
-        write_cells(ax, texts, weight * np.clip(np.nan_to_num(shown) / far, -1.0, 1.0))
+        write_cells(ax, "{:.2f}", 2**shown, weight * np.clip(np.nan_to_num(shown) / far, -1.0, 1.0))
     sorted_names = [names[k] for k in order]
     name_rows(ax, sorted_names)
-    if len(names) <= 45:
-        name_columns(ax, sorted_names)
-    else:
-        ax.set_xticks([])
+    name_columns(ax, sorted_names if len(names) <= 45 else ())
     colour_key(ax, colours, (0, 0.5, 1), (f"1/{SPAN:g}", "1", f"{SPAN:g}"), "observed / expected")
 
 
@@ -129,6 +135,6 @@ def similarity_order(log_ratio: Floats) -> list[int]:
 def name_columns(ax: Axes, names: Sequence[object]) -> None:
     """Write names below the columns of a heat map."""
     texts = [name_label(name) for name in names]
-    flat = len(names) <= 4 and max(map(len, texts)) <= _FLAT
+    flat = len(names) <= 4 and max(map(len, texts), default=0) <= _FLAT
     turned: dict[str, Any] = {} if flat else {"rotation": 45, "ha": "right"}
     ax.set_xticks(range(len(names)), texts, fontsize=8, parse_math=False, **turned)

@@ -122,15 +122,12 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
     """One column for each answer, from no share on its left to the largest share of all on its right."""
     most = max(float(found.observed.max()), float(found.high.max()))
     width = 1.25 * most
-    rows, count, tilted = np.arange(len(found.rows[part])), len(found.columns), _heads_tilted(found.columns)
+    count, tilted = len(found.columns), _heads_tilted(found.columns)
     for place, name in enumerate(found.columns):
         left = place * width
         ax.axvline(left, color=GRID, linewidth=1.0)
         observed, low, high = (one[part, place] for one in (found.observed, found.low, found.high))
-        outside = found.is_outside[part, place]
-        ax.hlines(rows, left + low, left + high, color=BLUE, linewidth=5.0, alpha=0.35)
-        for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
-            ax.plot(left + observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
+        _draw_shares(ax, left + observed, left + low, left + high, found.is_outside[part, place])
         ax.annotate(
             name_label(name, _HEAD),
             (left if tilted else left + 0.5 * most, 1.0),
@@ -151,16 +148,20 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
 
 
 def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
-    names, observed, low, high = found.rows[part], found.observed[part], found.low[part], found.high[part]
-    rows = np.arange(len(names))
     ax.grid(axis="x")
-    ax.hlines(rows, low, high, color=BLUE, linewidth=5.0, alpha=0.35)
-    outside = found.is_outside[part]
-    for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
-        ax.plot(observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
-    name_rows(ax, names)
+    _draw_shares(ax, found.observed[part], found.low[part], found.high[part], found.is_outside[part])
+    name_rows(ax, found.rows[part])
     ax.set_xlim(-0.02, 1.02)
     ax.set_xlabel("share of wins")
+
+
+def _draw_shares(
+    ax: Axes, observed: Floats, low: Floats, high: Floats, outside: npt.NDArray[np.bool_]
+) -> None:
+    rows = np.arange(len(observed))
+    ax.hlines(rows, low, high, color=BLUE, linewidth=5.0, alpha=0.35)
+    for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
+        ax.plot(observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
 
 
 def draw_calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:

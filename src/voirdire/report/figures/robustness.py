@@ -15,6 +15,8 @@ from voirdire.report.figures.style import (
     figure_style,
     name_label,
     name_rows,
+    own_figure,
+    single_axes,
 )
 
 if TYPE_CHECKING:
@@ -56,18 +58,10 @@ def draw_robustness(rows: Sequence[Row]) -> Figure:
                 ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
             if column == 0:
                 ax.set_ylabel(name_label(designs[line]), parse_math=False)
-        handles = [
-            panels[0, 0].plot(
-                [],
-                [],
-                MARKERS[k % 6],
-                color=SERIES[k % 6],
-                markersize=4,
-                linewidth=w,
-                linestyle=_line_style(k),
-            )[0]
-            for k, w in enumerate(_line_widths(len(models)))
-        ]
+        handles = []
+        for k, width in enumerate(_line_widths(len(models))):
+            look = {"color": SERIES[k % 6], "linewidth": width, "linestyle": _line_style(k)}
+            handles += panels[0, 0].plot([], [], MARKERS[k % 6], markersize=4, **look)
         texts = [name_label(model) for model in models]
         figure.legend(handles, texts, loc="outside upper left", ncols=min(4, len(models)))
     return figure
@@ -113,9 +107,7 @@ def draw_cells(
     """
     lines = list(dict.fromkeys(names))
     series = list(dict.fromkeys(row["series"] for row in rows))
-    with figure_style():
-        figure = empty_figure(6.8, 1.1 + 0.22 * len(lines))
-        ax = figure.subplots()
+    with single_axes(6.8, 1.1 + 0.22 * len(lines)) as ax:
         ax.grid(axis="x")
         if reference is not None:
             ax.axvline(reference, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
@@ -132,7 +124,7 @@ def draw_cells(
         if len(series) > 1:
             texts = [name_label(one) for one in series]
             ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(series)))
-    return figure
+    return own_figure(ax)
 
 
 def _float_or_nan(value: Any) -> float:

@@ -9,6 +9,7 @@ A figure as SVG text that can stand in a page: no links, no clash of identifiers
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -106,11 +107,9 @@ def name_rows(ax: Axes, names: Sequence[object], letters: int = LETTERS) -> None
 
 def _axes_height(ax: Axes) -> float:
     """Height of an axes in inches, about: what its labels will take is not known yet."""
-    figure = ax.get_figure()
-    assert figure is not None
     spec = ax.get_subplotspec()
     share = 1.0 if spec is None else 1.0 / spec.get_gridspec().nrows
-    return max(1.0, float(figure.get_figure(root=True).get_size_inches()[1]) * share - 0.8)
+    return max(1.0, float(own_figure(ax).get_size_inches()[1]) * share - 0.8)
 
 
 def one_colour_map(colour: str = BLUE) -> Any:
@@ -128,21 +127,25 @@ def two_colour_map(low: str = ORANGE, high: str = BLUE) -> Any:
     return LinearSegmentedColormap.from_list("two", list(zip((0.0, 0.5, 0.5, 1.0), ends, strict=True)))
 
 
-def write_cells(ax: Axes, texts: Sequence[Sequence[str]], shade: Any) -> None:
-    """Write texts into the cells of a heat map, so that they can be read on what is under them.
+def write_cells(ax: Axes, form: str, values: Any, shade: Any, least: float = -math.inf) -> None:
+    """Write numbers into the cells of a heat map, so that they can be read on what is under them.
 
     Parameters
     ----------
-    texts : sequence of sequence of str
+    form : str
+        As of ``str.format``.
+    values : array
+        NaN, and what is below ``least``, leaves its cell empty.
     shade : array
         How far each cell's colour is towards its end: 1 (blue) or -1 (orange), 0 without colour.
     """
-    for row, line in enumerate(texts):
-        for column, text in enumerate(line):
+    for row, line in enumerate(values):
+        for column, value in enumerate(line):
             # full colours are the same on light and on dark pages, so what stands on them is too
             blue = shade[row][column] > 0
             deep = abs(shade[row][column]) > _DEEP[bool(blue)]
             colour = INK if not deep else "#ffffff" if blue else "#101418"
+            text = form.format(value).replace("-", "\u2212") if value >= least else ""
             ax.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
 
 
@@ -150,9 +153,7 @@ def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[s
     """A small bar above an axes that says what its colours mean; ``ticks`` run from 0 to 1."""
     import numpy as np
 
-    figure = ax.get_figure()
-    assert figure is not None
-    size = figure.get_figure(root=True).get_size_inches()
+    size = own_figure(ax).get_size_inches()
     box = ax.get_position()
     width = min(0.9, 1.6 / (size[0] * box.width))
     inch = 1.0 / (size[1] * box.height)
@@ -164,10 +165,18 @@ def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[s
     bar.set_title(title, fontsize=8, fontweight="normal", color=MUTED, pad=3, loc="right")
 
 
-def single_axes(width: float, height: float) -> tuple[Figure, Axes]:
-    """A figure of its own (no pyplot) with one axes, in inches."""
-    figure = empty_figure(width, height)
-    return figure, figure.subplots()
+@contextmanager
+def single_axes(width: float, height: float) -> Iterator[Axes]:
+    """The one axes of a figure of its own (no pyplot), in inches, to be drawn on with this look in the block."""
+    with figure_style():
+        yield empty_figure(width, height).subplots()
+
+
+def own_figure(ax: Axes) -> Figure:
+    """The figure of an axes."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
 def empty_figure(width: float, height: float) -> Figure:

@@ -14,7 +14,7 @@ from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.figures.forest import chance_reliability
 from voirdire.report.page import Block, Text, isolate_name
 from voirdire.report.pair_agreement import RATE, observed_over_expected
-from voirdire.report.table import is_missing, make_table
+from voirdire.report.table import is_missing, make_table, make_wide_table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -145,16 +145,17 @@ def _confusion_table(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, 
     if len(cells) > _CELLS:
         yield make_table("confusion", caption, found)
         return
-    records: dict[str, dict[str, Any]] = {judge: {"judge": judge} for judge in judges}
-    names: dict[str, str] = {}
-    for row in found:
-        key, said = f"c{cells.index((row['class'], row['label']))}", f"{row['class']} \u2192 {row['label']}"
-        parts = {"": "probability", "_low": "low", "_high": "high"}
-        records[row["judge"]] |= {key + end: row[part] for end, part in parts.items()}
-        names |= {key + end: said + end.replace("_", " ") for end in parts}
-    heads = {f"c{number}": names[f"c{number}"] for number in range(len(cells))}
-    note = "a \u2192 b: the judge says b of an item of class a."
-    yield make_table("confusion", caption, records.values(), heads=heads, names=names, notes=(note,))
+    yield make_wide_table(
+        "confusion",
+        caption,
+        found,
+        "judge",
+        judges,
+        {cell: f"{cell[0]} \u2192 {cell[1]}" for cell in cells},
+        lambda row: (row["class"], row["label"]),
+        "probability",
+        notes=("a \u2192 b: the judge says b of an item of class a.",),
+    )
 
 
 def _pair_agreement_blocks(fit: Fit) -> Iterator[Block]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.infer.posterior import normalised_weights
 from voirdire.report.figure_blocks import figure_blocks
 from voirdire.report.page import Block, Text, isolate_name
-from voirdire.report.table import make_table, share_text
+from voirdire.report.table import make_table, make_wide_table, share_text
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -72,12 +72,13 @@ def _strengths_table(fit: Fit, criteria: Sequence[str]) -> Iterator[Block]:
         found = sorted(found, key=lambda row: place[row["item"]])
         yield make_table("strengths", caption, found, order=("item",), drop=("sd",))
         return
-    records: list[dict[str, Any]] = [{"item": item} for item in place]
-    names: dict[str, str] = {}
-    for row in found:
-        key = f"c{criteria.index(row['criterion'])}"
-        parts = {"": "strength", "_low": "low", "_high": "high"}
-        records[place[row["item"]]] |= {key + end: row[part] for end, part in parts.items()}
-        names |= {key + end: f"{row['criterion']}{end.replace('_', ' ')}" for end in parts}
-    heads = {f"c{number}": name for number, name in enumerate(criteria)}
-    yield make_table("strengths", caption, records, heads=heads, order=("item", *heads), names=names)
+    yield make_wide_table(
+        "strengths",
+        caption,
+        found,
+        "item",
+        place,
+        {name: name for name in criteria},
+        lambda row: row["criterion"],
+        "strength",
+    )

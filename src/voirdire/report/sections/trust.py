@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.kinds.checks import ORIENTATION
 from voirdire.report.figure_blocks import calibration_blocks, figure_blocks, predictive_check_blocks
-from voirdire.report.page import Block, Finding, Findings, Text
+from voirdire.report.page import Block, Text, findings_of
 from voirdire.report.table import make_table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
-_ORDER = {"fail": 0, "warn": 1, "ok": 2}
 _WORDS = {
     "fail": "Do not rely on this result before the failed checks are resolved.",
     "warn": "Usable with care: read the warnings first.",
@@ -24,9 +23,9 @@ _WORDS = {
 def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """The checks, worst first, and the figures that let one see for oneself."""
     yield Text(_WORDS[fit.level], "lead")
-    ordered = sorted(result["checks"], key=lambda row: _ORDER[row["level"]])
-    yield Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
-    if any(row["check"] in ORIENTATION and row["level"] != "ok" for row in ordered):
+    yield findings_of(result["checks"])
+    doubted = {row["check"] for row in result["checks"] if row["level"] != "ok"}
+    if doubted.intersection(ORIENTATION):
         said = fit.kind.page_words
         yield from figure_blocks(
             fit,
@@ -34,7 +33,7 @@ def trust_section(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             said.twin,
             f"How much less probable the prior finds each draw with {said.turned}; the data fit both alike.",
         )
-    if result.get("over_time") and any(row["check"] == "drift" and row["level"] != "ok" for row in ordered):
+    if result.get("over_time") and "drift" in doubted:
         yield make_table(
             "over-time",
             f"Judges in stretches of time, with {100 * fit.prob:g}% intervals",

@@ -100,3 +100,10 @@ def test_rows_are_those_of_the_plain_table_or_refused_as_it_is(wrapping: str, tm
         assert found == wanted, (kind, frame.to_dict("list"), renamed)
         read_ones += wanted is not None
     assert read_ones > 10
+
+
+def test_items_of_labels_are_named_by_context_and_system_too() -> None:
+    frame = pd.DataFrame({"judge": "a", "context": "c", "system": ["s", "t"], "score": [1, 2]})
+    labels = read(frame, table="labels").labels
+    assert labels is not None
+    assert labels[["item", "label", "system"]].values.tolist() == [["c / s", "1", "s"], ["c / t", "2", "t"]]

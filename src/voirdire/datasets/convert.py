@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.datasets.mtrepro import read_records
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -245,13 +247,10 @@ def convert_mslr_cochrane(result: Path) -> pd.DataFrame:
     KeyError
         A record lacks a field (it is not the registered file).
     """
-    import json
-
     import pandas as pd
 
     rows = []
-    for line in result.read_text(encoding="utf-8").split("\n"):
-        review = json.loads(line) if line.strip() else {}
+    for review in read_records(result):
         for one in review.get("predictions", []) if review.get("subtask") == "Cochrane" else []:
             parts = [annotation_scores(annotation) for annotation in one["annotations"]]
             for criterion in parts[0] if parts else ():

@@ -26,7 +26,14 @@ from voirdire.infer.diagnose import diagnose_draws
 from voirdire.infer.hmc_cost import moves_affordable
 from voirdire.infer.importance import systematic_resample
 from voirdire.infer.laplace import Laplace, laplace_approximation
-from voirdire.infer.method import LAPLACE_DRAWS, UNHELD, Inferred, Method, seconds_since
+from voirdire.infer.method import (
+    LAPLACE_DRAWS,
+    UNHELD,
+    Inferred,
+    Method,
+    oriented_posterior,
+    seconds_since,
+)
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.posterior import Posterior
@@ -232,13 +239,11 @@ def _find_better_draws(
         steps = nuts.leapfrog_count(run.step)
         did = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
         if run.has_converged:
-            centre, whole = run.draws.mean(axis=0), run.draws[None]
-            if density.has_mirror:
-                both = mirror.weigh_orientations(density, whole, problem.data, True, rng)
-                checks.append(problem.orientation_check(both.mass))
-                whole = both.whole
             note = f"{said}: {did}, until they had forgotten where they began ({seconds_since(start)})."
-            return Inferred(Posterior(density, centre, whole), tuple(checks), method="hmc", notes=(note,))
+            moved = oriented_posterior(
+                problem, run.draws.mean(axis=0), run.draws[None], checks, rng, alike=True
+            )
+            return replace(moved, method="hmc", notes=(note,))
         said += f", and {did} without arriving"
     if not nuts.is_affordable(problem, method.chains * (method.warmup + method.draws), steps):
         return None

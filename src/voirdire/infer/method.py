@@ -174,12 +174,18 @@ def _avoids_hessian(problem: Problem, method: Method) -> bool:
 
 
 def oriented_posterior(
-    problem: Problem, centre: Floats, draws: Floats, checks: list[Check], rng: np.random.Generator
+    problem: Problem,
+    centre: Floats,
+    draws: Floats,
+    checks: list[Check],
+    rng: np.random.Generator,
+    *,
+    alike: bool = False,
 ) -> Inferred:
-    """The posterior of draws of one orientation, shape (chains, draws, size)."""
+    """The posterior of draws of one orientation, or of a sampler of all ``alike``, shape (chains, draws, size)."""
     density = problem.density
     if density.has_mirror:
-        both = mirror.weigh_orientations(density, draws, problem.data, False, rng)
+        both = mirror.weigh_orientations(density, draws, problem.data, alike, rng)
         checks.append(problem.orientation_check(both.mass))
         draws = both.whole
     return Inferred(Posterior(density, centre, draws), tuple(checks))

@@ -21,6 +21,7 @@ import numpy as np
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold_draws
+from voirdire.infer.nested.hamiltonian import Place, accept_ends
 from voirdire.infer.posterior import two_quantiles
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
@@ -144,23 +145,20 @@ def _move_chains(
         return values, slopes @ root
 
     z = np.asarray(np.linalg.solve(root, (start - mean).T).T, dtype=np.float64)
-    value, slope = energies_and_slopes(z)
+    here = Place(z, *energies_and_slopes(z))
     log_step, ends = math.log(FIRST_STEP), []
     for _ in range(MOVES):
-        momentum = rng.standard_normal(z.shape)
+        momentum = p = rng.standard_normal(z.shape)
         # steps that differ from chain to chain keep orbits from closing
         step = math.exp(log_step) * rng.uniform(0.5, 1.5, (len(z), 1))
-        place, p, there, its_slope = z, momentum, value, slope
+        end = here
         for _ in range(STEPS):
-            p = np.asarray(p - 0.5 * step * its_slope)
-            place = np.asarray(place + step * p)
-            there, its_slope = energies_and_slopes(place)
-            p = np.asarray(p - 0.5 * step * its_slope)
-        gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
-        chance = np.where(np.isfinite(gain), np.exp(np.minimum(gain, 0.0)), 0.0)
-        goes = rng.random(len(z)) < chance
-        z, slope = (np.where(goes[:, None], new, old) for new, old in ((place, z), (its_slope, slope)))
-        value = np.where(goes, there, value)
-        log_step += float(chance.mean()) - ACCEPTED
-        ends.append(mean + z @ root.T)
+            p = p - 0.5 * step * end.slope
+            place = end.z + step * p
+            end = Place(place, *energies_and_slopes(place))
+            p = p - 0.5 * step * end.slope
+        gone = accept_ends(here, end, p, momentum, rng)
+        here = gone.end
+        log_step += gone.chance - ACCEPTED
+        ends.append(mean + here.z @ root.T)
     return np.stack(ends[-COUNTED:]), math.exp(log_step)

@@ -4,7 +4,26 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from voirdire.tables.encode import IntArray
+
+
+def checked_mask(rows: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    """A mask of the rows of a table.
+
+    Raises
+    ------
+    ValueError
+        It is no boolean mask with one entry per row.
+    """
+    mask = np.asarray(rows)
+    if mask.dtype != np.bool_ or mask.shape != (size,):
+        raise ValueError(
+            f"rows must be a boolean mask of shape ({size},), not {mask.dtype} of shape {mask.shape}"
+        )
+    return mask
 
 
 class AnswerTable:

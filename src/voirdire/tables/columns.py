@@ -129,24 +129,23 @@ def find_roles(columns: Sequence[str], given: Iterable[str] = ()) -> dict[str, s
 
 
 def _find_aliases(columns: Sequence[str], found: Mapping[str, str]) -> dict[str, str]:
-    roles = {}
+    free = [
+        name for name in reversed(columns) if name not in KNOWN
+    ]  # of names that are alike the first counts
+    plain = {
+        prefix: {normalise_column_name(name.lower().removeprefix(prefix)): name for name in free}
+        for prefix in ("answer.", "input.")
+    }
+    roles: dict[str, str] = {}
     for column, others in ALIASES.items():
-        if column in found:
-            roles[column] = column
-            continue
-        prefix = "answer." if column in ANSWERS.values() else "input."
-        for want in (column, *others):
-            one = next(
-                (
-                    name
-                    for name in columns
-                    if normalise_column_name(name.lower().removeprefix(prefix)) == want and name not in KNOWN
-                ),
-                None,
-            )
-            if one is not None and one not in roles.values():
-                roles[column] = one
-                break
+        named = plain["answer." if column in ANSWERS.values() else "input."]
+        likely = [named[want] for want in (column, *others) if want in named]
+        if (
+            one := column
+            if column in found
+            else next((name for name in likely if name not in roles.values()), None)
+        ):
+            roles[column] = one
     return _keep_one_answer_role(roles)
 
 
@@ -246,18 +245,13 @@ def describe_unknown_columns(columns: Sequence[str]) -> str:
     """
     roles = find_roles(columns)
     seen = f"the columns {list_names(columns)}"
-    pair = {"first", "second"} <= roles.keys()
-    kind = (
-        "votes"
-        if pair
-        else next((kind for kind, answer in reversed(ANSWERS.items()) if answer in roles), None)
-    )
-    if kind is not None:
+    answered = [kind for kind, answer in ANSWERS.items() if answer in roles]
+    if answered or {"first", "second"} <= roles.keys():
+        kind = "votes" if {"first", "second"} <= roles.keys() else answered[-1]
         crossed = KIND_OF_TABLE[kind].crosses and {"context", "system"} <= roles.keys()
         missing = [name for name in NEEDED[kind] if name not in roles and not (crossed and name == "item")]
         if not missing:
-            kinds = [one for one, answer in ANSWERS.items() if answer in roles]
-            return f"{seen} are those of {' and '.join(kinds)}; {say_which(kinds)}"
+            return f"{seen} are those of {' and '.join(answered)}; {say_which(answered)}"
         people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""
         return f"{seen} are those of {kind}, but lack {' and '.join(missing)}{people}"
     if "judge" in roles or "item" in roles:
@@ -306,12 +300,10 @@ def _likely_meant(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str
     found = {}
     for likes in (_is_near, _holds_name):
         for name in missing:
-            if (
-                name not in found
-                and (one := next((one for one in free if likes(name, one)), None)) is not None
-            ):
-                found[name] = one
-                free.remove(one)
+            like = [] if name in found else [one for one in free if likes(name, one)]
+            if like:
+                found[name] = like[0]
+                free.remove(like[0])
     rest = [name for name in missing if name not in found]
     free = [name for name in free if normalise_column_name(name) not in COUNT_NAMES]
     return found | (dict(zip(rest, free, strict=True)) if len(rest) == len(free) else {})

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.answer_table import AnswerTable
+from voirdire.tables.answer_table import AnswerTable, checked_mask
 from voirdire.tables.details import Details
-from voirdire.tables.encode import IntArray
+from voirdire.tables.encode import IntArray, level_positions
 from voirdire.tables.further import NOTHING, Further
 
 _CODES = ("judge", "criterion", "first", "second", "counts")
@@ -156,6 +156,18 @@ class Votes(AnswerTable):
         """
         return replace(self, **changes)
 
+    def codes_among(
+        self, judges: tuple[str, ...], criteria: tuple[str, ...], items: tuple[str, ...]
+    ) -> dict[str, IntArray]:
+        """Codes of the cells by other names, among which are those of the table."""
+        item = level_positions(self.items, items)
+        return {
+            "judge": level_positions(self.judges, judges)[self.judge],
+            "criterion": level_positions(self.criteria, criteria)[self.criterion],
+            "first": item[self.first],
+            "second": item[self.second],
+        }
+
     def subset(self, rows: NDArray[np.bool_]) -> Votes:
         """Keep some votes, under the same names and codes.
 
@@ -183,11 +195,7 @@ class Votes(AnswerTable):
             >>> votes.subset(votes.first[votes.row_cell] == 0).counts.tolist()
             [[1, 0, 0]]
         """
-        mask = np.asarray(rows)
-        if mask.dtype != np.bool_ or mask.shape != (self.rows,):
-            raise ValueError(
-                f"rows must be a boolean mask of shape ({self.rows},), not {mask.dtype} of shape {mask.shape}"
-            )
+        mask = checked_mask(rows, self.rows)
         cell = self.row_cell[mask]
         return count_votes(
             (self.judges, self.criteria, self.items),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -218,11 +218,7 @@ def item_covariates(asked: Asked, given: object, problems: Problems) -> tuple[tu
         problems.rows(sorted(twice + 1), f"a second row of {name!r} and others; give one per {each}")
         problems.raise_any()
     at = np.searchsorted(keys[order], wanted)
-    found = (
-        (at < len(order)) & (keys[order][np.minimum(at, len(order) - 1)] == wanted)
-        if len(order)
-        else wanted < 0
-    )
+    found = np.isin(wanted, keys[order])
     missing = np.unique(wanted[~found])
     if len(missing):
         shown = [asked.called(int(key), by_context) for key in missing[:SHOWN]]
@@ -237,28 +233,56 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
             problems.table(f"the name {name!r} is that of the effect of own families; rename the column")
 
 
-def number_column(column: str, cells: Sequence[object], problems: Problems) -> Floats:
+def number_column(
+    column: str,
+    cells: Sequence[object],
+    problems: Problems,
+    read: Callable[[object], float | str] | None = None,
+) -> Floats:
     """A column of numbers, shape (rows,); a cell that is none is reported and NaN.
+
+    Parameters
+    ----------
+    read : callable, optional
+        Gives the number of a cell, or why it is none, worded to follow the column's name; empty where that was reported
+        already.
 
     Examples
     --------
     >>> number_column("length", ["3", 4.5], Problems("covariates")).tolist()
     [3.0, 4.5]
     """
-    out = np.zeros(len(cells))
+    found = np.full(len(cells), math.nan)
+    known: dict[str, float | str] = {}
     wrong: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
         if type(cell) is float and abs(cell) <= LARGEST:
-            out[row] = cell
+            found[row] = cell
             continue
-        name = cell_to_name(cell)
-        try:
-            if isinstance(name, Refused):
-                raise ValueError(name.reason)
-            out[row] = read_number(name)
-        except ValueError as error:
-            out[row] = math.nan
-            wrong.setdefault(str(error), []).append(row + 1)
-    for said, rows in wrong.items():
-        problems.rows(rows, f"{column} {said}")
-    return out
+        outcome = known.get(cell) if isinstance(cell, str) else None
+        if outcome is None:
+            outcome = (read or number_or_reason)(cell)
+            if isinstance(cell, str):
+                known[cell] = outcome
+        if not isinstance(outcome, str):
+            found[row] = outcome
+        elif outcome:
+            wrong.setdefault(outcome, []).append(row + 1)
+    for reason, rows in wrong.items():
+        problems.rows(rows, f"{column} {reason}")
+    return found
+
+
+def number_or_reason(cell: object) -> float | str:
+    """The number of a cell, or why it is none.
+
+    Examples
+    --------
+    >>> number_or_reason("4.5"), number_or_reason("long")
+    (4.5, "'long' is not a number")
+    """
+    name = cell_to_name(cell)
+    try:
+        return name.reason if isinstance(name, Refused) else float(read_number(name))
+    except ValueError as error:
+        return str(error)

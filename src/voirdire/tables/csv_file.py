@@ -17,7 +17,6 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -129,54 +128,6 @@ def _check_merge_conflict(row: Sequence[str], name: str, number: int) -> None:
         raise InputError(f"{name}: line {number}: {UNMERGED}")
 
 
-@dataclass(frozen=True)
-class Bytes:
-    """Properties of the bytes of a text file.
-
-    Attributes
-    ----------
-    commas : int
-    plain : bool
-        Whether there are no quotation marks and all lines end alike, in LF or in CR LF: a row is then a line and a
-        field what stands between commas, to every reader of CSV.
-    """
-
-    commas: int
-    plain: bool
-
-
-def scan_text_file(file: Path) -> Bytes:
-    """Go through the bytes of a text file, which need not fit into memory.
-
-    Raises
-    ------
-    InputError
-        It is no text that is UTF-8.
-    """
-    decode = codecs.getincrementaldecoder("utf-8")().decode
-    commas = returns = ends = both = 0
-    quoted, last = False, b""
-    with open_bytes(str(file), text=True) as stream:
-        while chunk := stream.read(_CHUNK):
-            try:
-                decode(chunk)
-            except UnicodeDecodeError:
-                check_utf8(str(file))  # says where
-                raise
-            commas += chunk.count(b",")
-            returns += chunk.count(b"\r")
-            ends += chunk.count(b"\n")
-            both += chunk.count(b"\r\n") + (last == b"\r" and chunk[:1] == b"\n")
-            quoted = quoted or b'"' in chunk
-            last = chunk[-1:]
-    try:
-        decode(b"", True)
-    except UnicodeDecodeError:
-        check_utf8(str(file))
-        raise
-    return Bytes(commas, not quoted and returns == both and returns in (0, ends))
-
-
 def csv_header(file: Path, problems: Problems) -> list[str]:
     """Names of the columns, reading the first lines alone.
 
@@ -232,15 +183,36 @@ LARGE = 1 << 23  # bytes from which it is worth it to begin with DuckDB
 def count_row_commas(file: Path, width: int) -> int | None:
     """How many commas stand below a header of so many columns; None where Python must read the file.
 
+    So it must where there are quotation marks, or lines do not all end alike, in LF or in CR LF: else a row is a line
+    and a field what stands between commas, to every reader of CSV. The file need not fit into memory.
+
     Raises
     ------
     InputError
         It is no text that is UTF-8.
     """
-    found = scan_text_file(file)
-    with open(file, "rb") as stream:
-        begins = stream.read(5).removeprefix(codecs.BOM_UTF8)[:1] not in (b"\r", b"\n", b"")
-    return found.commas - width + 1 if found.plain and width > 1 and begins else None
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    commas = returns = ends = both = 0
+    quoted, last, begin = False, b"", b""
+    with open_bytes(str(file), text=True) as stream:
+        while True:
+            chunk = stream.read(_CHUNK)
+            try:
+                decode(chunk, not chunk)
+            except UnicodeDecodeError:
+                check_utf8(str(file))  # says where
+                raise
+            if not chunk:
+                break
+            begin = begin or chunk.removeprefix(codecs.BOM_UTF8)[:1]
+            commas += chunk.count(b",")
+            returns += chunk.count(b"\r")
+            ends += chunk.count(b"\n")
+            both += chunk.count(b"\r\n") + (last == b"\r" and chunk[:1] == b"\n")
+            quoted = quoted or b'"' in chunk
+            last = chunk[-1:]
+    plain = not quoted and returns == both and returns in (0, ends)
+    return commas - width + 1 if plain and width > 1 and begin not in (b"\r", b"\n", b"") else None
 
 
 def csv_sql_source(path: str, folder: str | Path, width: int) -> str:

@@ -73,6 +73,8 @@ def read_table(
     >>> type(read_table(pd.DataFrame({"judge": ["a"], "item": "x", "label": "yes"}))).__name__
     'Labels'
     """
+    if levels is None and isinstance(table, Imported):
+        levels = table.levels
     called: dict[str, Any] = {"keep": keep} | ({} if name is None else {"name": name})
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
         Votes.data: partial(read_votes, rows=rows, **called),
@@ -82,10 +84,6 @@ def read_table(
         ),
         Rankings.data: partial(read_rankings, **called),
     }
-    if isinstance(table, Imported) and levels is None and table.levels is not None:
-        return read_table(
-            table, levels=table.levels, votes=votes, rows=rows, keep=keep, rankings=rankings, name=name
-        )
     if isinstance(table, AnswerTable) and (rankings or not isinstance(table, Rankings)):
         return readers[table.data](table)
     problems = Problems(name or ("votes" if votes else "table"))

@@ -19,7 +19,7 @@ from voirdire.tables.covariates import (
     standardise_covariates,
 )
 from voirdire.tables.encode import cell_to_name, encode_column
-from voirdire.tables.numbers import read_number
+from voirdire.tables.numbers import is_number
 from voirdire.tables.problems import Problems, nearest_name
 from voirdire.typing import Bools, Floats, Ints
 
@@ -211,13 +211,7 @@ def with_column(table: T, name: str) -> T:
 
 def _is_number(cell: object) -> bool:
     name = cell_to_name(cell)
-    if not isinstance(name, str):
-        return False
-    try:
-        read_number(name)
-    except ValueError:
-        return False
-    return True
+    return isinstance(name, str) and is_number(name)
 
 
 def _further_cells(table: Any, name: str, problems: Problems) -> Sequence[object]:

@@ -128,9 +128,8 @@ def fixed_order_rule(votes: Votes) -> str | None:
     edges = coo_array((np.ones(len(first)), (first, second)), shape=(size, size))
     if not len(first) or connected_components(edges, connection="strong")[0] < size:
         return None
-    for place, shown in (("first", first), ("second", second)):
-        if (shown == shown[0]).all():
-            return f"{votes.items[shown[0]]} is always {place}"
+    if constant := _constant_item(votes):
+        return constant
     if not np.intersect1d(first, second).size:
         return "no item is shown in both places"
     if (first < second).all():
@@ -151,8 +150,10 @@ def constant_item_note(votes: Votes) -> str | None:
     >>> constant_item_note(read_votes(table))
     'ref is always second'
     """
-    if len(votes.items) < FEWEST:
-        return None
+    return None if len(votes.items) < FEWEST else _constant_item(votes)
+
+
+def _constant_item(votes: Votes) -> str | None:
     for place, shown in (("first", votes.first), ("second", votes.second)):
         if len(shown) and (shown == shown[0]).all():
             return f"{votes.items[shown[0]]} is always {place}"

@@ -11,7 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.details import Details
-from voirdire.tables.encode import IntArray, level_positions
+from voirdire.tables.encode import level_positions
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, report_repeats
@@ -63,7 +63,7 @@ def _join_tables(old: Any, new: Any) -> Any:
 @_join_tables.register
 def _join_votes(old: Votes, new: Votes) -> Votes:
     names = tuple(_all_names(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
-    parts = [_recoded_vote_columns(table, names) for table in (old, new)]
+    parts = [[*table.codes_among(*names).values()] for table in (old, new)]
     only_counts = not (old.has_rows and new.has_rows)
     if only_counts:
         codes = [np.concatenate([np.repeat(part[axis], 3) for part in parts]) for axis in range(4)]
@@ -87,17 +87,6 @@ def _join_votes(old: Votes, new: Votes) -> Votes:
     if before is None or after is None:
         return found
     return found.with_codes(details=Details(time=np.concatenate([before, after])))
-
-
-def _recoded_vote_columns(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
-    judges, criteria, items = names
-    item = level_positions(table.items, items)
-    return [
-        level_positions(table.judges, judges)[table.judge],
-        level_positions(table.criteria, criteria)[table.criterion],
-        item[table.first],
-        item[table.second],
-    ]
 
 
 @_join_tables.register

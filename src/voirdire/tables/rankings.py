@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from voirdire.tables.encode import IntArray, rows_by_code
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, read_rated
-from voirdire.tables.scores import score_numbers
+from voirdire.tables.scores import answer_numbers
 
 ABOUT = ("judge", "criterion", "context", "run")  # what tells one ranking from another
 
@@ -138,11 +138,7 @@ def read_rankings(
         return table
     problems = Problems(name)
     cells, found = read_rated(table, "rank", judge, problems, keep=keep, answered=answered)
-    rank = (
-        score_numbers(cells["rank"], problems, "rank")
-        if "rank" in cells
-        else np.zeros(0 if answered else len(found["item"]))
-    )
+    rank = answer_numbers(cells, "rank", problems, None if answered else len(found["item"]))
     fields = {name: of for name, of in found.items() if name not in ("systems", "system", "phases", "phase")}
     read = Rankings(rank=rank, **fields)
     if len(rank) == read.rows:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.answer_table import AnswerTable
+from voirdire.tables.answer_table import AnswerTable, checked_mask
 from voirdire.tables.cells import Cells
 from voirdire.tables.columns import KNOWN, describe_missing
 from voirdire.tables.encode import (
@@ -166,11 +166,7 @@ class Rated(AnswerTable):
         ValueError
             If `rows` is not a boolean mask with one entry per row.
         """
-        mask = np.asarray(rows)
-        if mask.dtype != np.bool_ or mask.shape != (self.rows,):
-            raise ValueError(
-                f"rows must be a boolean mask of shape ({self.rows},), not {mask.dtype} of shape {mask.shape}"
-            )
+        mask = checked_mask(rows, self.rows)
         kept: dict[str, Any] = {}
         for one in fields(self):
             value = getattr(self, one.name)

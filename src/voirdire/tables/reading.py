@@ -99,22 +99,16 @@ class Reading:
     @property
     def asked(self) -> Asked:
         """Options for formats."""
-        settings = dict(self.set or {})
-        judge = settings.get("judge")
-        return Asked(
-            baseline=settings.get("baseline"),
-            judge=None if isinstance(judge, Mapping) else judge,
-            system=settings.get("system"),
-            questions=_list_of_names(settings.get("questions")),
-            map=self.map or None,
-            winners=self.winners or None,
-            wide=self.wide,
-            columns=tuple(self.columns),
-            table=self.table,
-            degrees=self.degrees,
-            label_sets=_SEPARATORS.get(self.label_sets or "", self.label_sets),
-            no_label=self.no_label,
-        )
+        shared = ("map", "winners", "wide", "columns", "table", "degrees", "no_label")
+        said: dict[str, Any] = {name: getattr(self, name) for name in shared}
+        said |= {name: one for name, one in (self.set or {}).items() if not isinstance(one, Mapping)}
+        said["questions"] = _list_of_names(said.get("questions"))
+        return Asked(**said, label_sets=_SEPARATORS.get(self.label_sets or "", self.label_sets))
+
+    @property
+    def separator(self) -> str | None:
+        """The mark between columns."""
+        return _SEPARATORS.get(self.sep or "", self.sep)
 
     def judges_of_files(self) -> dict[str, str]:
         """Who judged in each of several files."""
@@ -359,20 +353,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
             f"{beside[0]} says how one of several files is read; read that file alone, or give the options for all "
             "files and move it away"
         )
-    found = gather_tables(
-        some,
-        how.tool,
-        replace(how.asked, unnamed=unnamed),
-        _SEPARATORS.get(how.sep or "", how.sep),
-        folder,
-        sheet=how.sheet,
-        judges=how.judges_of_files(),
-        where=how.where,
-        leave_out=how.leave_out,
-    )
-    found.levels, found.positive, found.people = how.levels, how.positive, tuple(how.people)
-    found.sets = how.label_sets is not None
-    return found
+    return gather_tables(some, how, folder, unnamed=unnamed)
 
 
 #: Columns that say who answered, when, or what, not what was asked.
@@ -408,8 +389,6 @@ def fitting_options(how: Reading, columns: Sequence[str]) -> Reading:
 
 def _list_of_names(given: Any) -> tuple[str, ...]:
     """Names that are a list, or a text with commas between them."""
-    if given is None:
-        return ()
-    return (
-        tuple(name for name in given.split(",") if name) if isinstance(given, str) else tuple(map(str, given))
-    )
+    if isinstance(given, str):
+        return tuple(name for name in given.split(",") if name)
+    return () if given is None else tuple(map(str, given))

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import IntArray, Refused, cell_to_name
-from voirdire.tables.numbers import LARGEST, read_number
+from voirdire.tables.cells import Cells
+from voirdire.tables.covariates import number_column, number_or_reason
+from voirdire.tables.encode import IntArray
+from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, read_rated
 
@@ -103,13 +105,16 @@ def read_scores(
         return table
     problems = Problems(name)
     cells, found = read_rated(table, "score", judge, problems, ("group",), keep, answered)
-    score = (
-        score_numbers(cells["score"], problems)
-        if "score" in cells
-        else np.zeros(0 if answered else len(found["item"]))
-    )
+    score = answer_numbers(cells, "score", problems, None if answered else len(found["item"]))
     problems.raise_any()
     return Scores(score=score, **found)
+
+
+def answer_numbers(
+    cells: Cells, column: str, problems: Problems, unanswered: int | None
+) -> NDArray[np.float64]:
+    """As :func:`score_numbers`, of a column that may be missing: as many rows are then unanswered, and 0."""
+    return score_numbers(cells[column], problems, column) if column in cells else np.zeros(unanswered or 0)
 
 
 def score_numbers(values: Sequence[object], problems: Problems, column: str = "score") -> NDArray[np.float64]:
@@ -120,42 +125,16 @@ def score_numbers(values: Sequence[object], problems: Problems, column: str = "s
     >>> score_numbers(["1", 2, 3.5], Problems("scores")).tolist()
     [1.0, 2.0, 3.5]
     """
-    read: dict[object, float] = {}
-    wrong: dict[str, list[int]] = {}
-    result = np.full(len(values), np.nan)
-    for row, value in enumerate(values):
-        if type(value) is float and abs(value) <= LARGEST:
-            result[row] = value
-            continue
-        known = read.get(value) if isinstance(value, str) else None
-        if known is None:
-            outcome = _number_or_reason(value)
-            if isinstance(outcome, str):
-                if outcome:
-                    wrong.setdefault(outcome, []).append(row + 1)
-                continue
-            known = outcome
-            if isinstance(value, str):
-                read[value] = known
-        result[row] = known
-    for reason, rows in wrong.items():
-        words = reason.endswith("is not a number") and column == "score"
-        problems.rows(rows, f"{column} {reason}{WORDS if words else ''}")
-    return result
 
+    def read_score(value: object) -> float | str:
+        if isinstance(value, bool | np.bool_):
+            return f"{bool(value)} is not a number; write 1 or 0, or use a column 'label'"
+        plain = isinstance(value, int | float | np.integer | np.floating) and value == value
+        try:
+            found = float(read_number(value)) if plain else number_or_reason(value)
+        except ValueError as error:
+            found = str(error)
+        words = column == "score" and isinstance(found, str) and found.endswith("is not a number")
+        return f"{found}{WORDS}" if words else found
 
-def _number_or_reason(value: object) -> float | str:
-    """The number, or why there is none; an empty reason where that was reported already."""
-    if isinstance(value, bool | np.bool_):
-        return f"{bool(value)} is not a number; write 1 or 0, or use a column 'label'"
-    if not isinstance(value, int | float | np.integer | np.floating):
-        name = cell_to_name(value)
-        if isinstance(name, Refused):
-            return name.reason
-        value = name
-    elif value != value:
-        return "is empty"
-    try:
-        return float(read_number(value))
-    except ValueError as error:
-        return str(error)
+    return number_column(column, values, problems, read_score)

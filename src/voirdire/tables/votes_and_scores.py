@@ -138,21 +138,12 @@ def with_common_names(votes: Votes, scores: Scores, more_judges: Sequence[str] =
     judges = tuple(sorted({*votes.judges, *scores.judges, *more_judges}))
     criteria = tuple(sorted({*votes.criteria, *scores.criteria}))
     items = tuple(sorted({*votes.items, *scores.items}))
-    names = {"judges": judges, "criteria": criteria, "items": items}
-    item = level_positions(votes.items, items)
+    names: dict[str, Any] = {"judges": judges, "criteria": criteria, "items": items}
     return VotesAndScores(
-        votes.with_codes(
-            **names,
-            judge=level_positions(votes.judges, judges)[votes.judge],
-            criterion=level_positions(votes.criteria, criteria)[votes.criterion],
-            first=item[votes.first],
-            second=item[votes.second],
-        ),
+        votes.with_codes(**names, **votes.codes_among(judges, criteria, items)),
         replace(
             scores,
-            judges=judges,
-            criteria=criteria,
-            items=items,
+            **names,
             judge=level_positions(scores.judges, judges)[scores.judge],
             criterion=level_positions(scores.criteria, criteria)[scores.criterion],
             item=level_positions(scores.items, items)[scores.item],

@@ -66,13 +66,18 @@ def sample_path(
     lengths: tuple[float, float] = (SHORTEST, LONGEST),
 ) -> Path:
     """One transition of all chains, of a length drawn at random between two; a quarter turn is 1.57."""
-    z, value, slope = here
     length = rng.uniform(*lengths)
     steps = math.ceil(length / math.exp(log_step))
     step, steps = length / steps, min(steps, MOST_STEPS)
-    momentum = rng.standard_normal(z.shape)
+    momentum = rng.standard_normal(here.z.shape)
     with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
-        (place, there, its_slope), p = follow(here, momentum, steps, step)
+        return accept_ends(here, *follow(here, momentum, steps, step), momentum, rng)
+
+
+def accept_ends(here: Place, end: Place, p: Floats, momentum: Floats, rng: np.random.Generator) -> Path:
+    """Ends of paths that began with a momentum and have p there, of those that are accepted; others stay."""
+    (z, value, slope), (place, there, its_slope) = here, end
+    with np.errstate(all="ignore"):
         gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
         chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
     went = rng.random(len(z)) < chance

@@ -128,7 +128,11 @@ def find_conditional_mode(
 ) -> Given:
     """The maximum of the log density less ``tilt`` times the latent values, from ``x``; see :func:`climb_to_mode`."""
     tilt = np.zeros(len(x)) if tilt is None else tilt
-    x = climb_to_mode(model, hyper, x, tilt, near, CLOSE)
+    return conditional_at(model, hyper, climb_to_mode(model, hyper, x, tilt, near, CLOSE), tilt)
+
+
+def conditional_at(model: Field, hyper: Floats, x: Floats, tilt: Floats) -> Given:
+    """The latent values given spreads as they were found at ``x``."""
     predictors = model.predictors(x, hyper)
     value = float(model.answers.value_gradient(predictors)[0]) + float(model.prior(x, hyper).log.sum())
     return Given(hyper, x, predictors, value, whitening_factor(model, hyper, x), tilt)

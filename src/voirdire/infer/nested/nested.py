@@ -28,7 +28,9 @@ from voirdire.infer.nested.search import (
     LOWEST,
     ROUGH,
     TOLERANCE,
+    WIDEST,
     Nested,
+    bounded_inverse,
     search_spreads,
     values_per_spread,
 )
@@ -40,7 +42,6 @@ STEP = 0.05  # of the differences of gradients, in standard deviations guessed
 POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
 AXES = 40  # of them
 FEW = 3  # spreads, at points of several distances from the centre
-WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 FEW_SWEEPS = 2  # at each of them, of tables so large that little is done again
 HALVED = 4  # times that a point is brought nearer to the centre, at most
 HEAVIEST = 3.0  # times its share that a point may weigh
@@ -107,9 +108,7 @@ def spread_covariance(nested: Nested) -> Floats:
         )
 
     curvature = np.stack(list(map_in_two_threads(gradient_difference, range(size))))
-    values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
-    values = np.maximum(values, WIDEST**-2)
-    return np.asarray((vectors / values) @ vectors.T)
+    return bounded_inverse(curvature, WIDEST)
 
 
 def _maximised_function(nested: Nested, sweeps: int = SWEEPS) -> Marginal:

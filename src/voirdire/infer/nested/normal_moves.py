@@ -24,7 +24,7 @@ from voirdire.infer.nested.collapsed import Collapsed, Said
 from voirdire.infer.nested.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.hamiltonian import Place, adapt_step, follow_path, sample_path
-from voirdire.infer.nested.search import Nested
+from voirdire.infer.nested.search import WIDEST, Nested, bounded_inverse
 from voirdire.typing import Bools, Floats
 
 AT = math.asinh(1.0)  # a
@@ -62,7 +62,6 @@ def bend_logarithms(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Fl
 
 SWEEPS = 5  # of answers at the ends, to begin with
 DIFFERENCE = 1e-3  # of logarithms of spreads, at which gradients are compared
-WIDEST = 1.5  # standard deviation of a logarithm to begin with, at most
 LEFT = 1e-3  # of the covariance that spreads had
 
 
@@ -175,5 +174,4 @@ class NormalMoves:
         said = self._density.summarise_answers(np.repeat(self._answers[:1], 2 * size, axis=0))
         slopes = self._log_density_gradient(self._centre + steps, said)[1]
         curvature = (slopes[size:] - slopes[:size]) / (2.0 * DIFFERENCE)
-        values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
-        return np.asarray(np.linalg.cholesky((vectors / np.maximum(values, WIDEST**-2)) @ vectors.T))
+        return np.asarray(np.linalg.cholesky(bounded_inverse(curvature, WIDEST)))

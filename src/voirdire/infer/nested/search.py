@@ -20,6 +20,7 @@ SEARCHES = 60
 IDLE = 4  # steps without a gain after which a search with slack ends
 FURTHEST = 1.0  # that a logarithm moves in one step
 LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
+WIDEST = 1.5  # standard deviation of such a logarithm, at most
 BY_PROPAGATION = (
     "Answers say little of each value that is integrated out (an item's in a context, a judge's taste for it): these "
     "were integrated out by expectation propagation."
@@ -135,6 +136,12 @@ def values_per_spread(model: Field) -> Floats:
             if of in names:
                 total[names.index(of)] += group.size
     return total if model.scales is None else total + abs(model.scales).sum(axis=0)
+
+
+def bounded_inverse(curvature: Floats, widest: float) -> Floats:
+    """Inverse of second derivatives, made symmetric, in no direction wider than a standard deviation."""
+    values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
+    return np.asarray((vectors / np.maximum(values, widest**-2)) @ vectors.T)
 
 
 def _update_inverse(inverse: Floats, moved: Floats, turned: Floats) -> Floats:

@@ -17,7 +17,16 @@ from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.propagation import NotConverged, propagate_answers, propagation_applies
-from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, search_spreads, values_per_spread
+from voirdire.infer.nested.search import (
+    LOWEST,
+    ROUGH,
+    TOLERANCE,
+    WIDEST,
+    Nested,
+    bounded_inverse,
+    search_spreads,
+    values_per_spread,
+)
 from voirdire.infer.nested.stacks import distinct_codes
 from voirdire.typing import Floats, Ints
 
@@ -28,7 +37,6 @@ MANY = 450  # of a table of so many
 STEP = 0.1  # of a logarithm of a spread, of differences
 SLACK = 0.02  # of the evidence, which ends of sweeps differ by
 FAR = 0.5  # that a logarithm moves from where differences were taken, from which they are taken again
-WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 
 
 def is_sparse(model: Field) -> bool:
@@ -143,5 +151,4 @@ def _finite_difference_curvature(evidence: Evidence, rough: Nested) -> tuple[Flo
             raise NotConverged("no curvature of the evidence")
         curvature[a] = (its_slope - slope) / step[a]
         missing[a] = (there - value) / step[a] - 0.5 * (slope + its_slope)[a]
-    values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
-    return (vectors / np.maximum(values, WIDEST**-2)) @ vectors.T, -missing
+    return bounded_inverse(curvature, WIDEST), -missing

@@ -23,13 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.nested.adapting import adapt_coordinates
-from voirdire.infer.nested.arrow import sparse_factor
 from voirdire.infer.nested.carrying import Carried
 from voirdire.infer.nested.coordinates import Coordinates, build_coordinates
 from voirdire.infer.nested.cost import STEP
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.hamiltonian import Place, adapt_step, sample_path
-from voirdire.infer.nested.marginal import Given
+from voirdire.infer.nested.marginal import conditional_at
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
 
@@ -101,10 +100,7 @@ def _normal_transport(carried: Carried, chains: int) -> tuple[Coordinates, Float
 
 def _search_result_at(model: Field, x: Floats, hyper: Floats) -> Nested:
     """A place in which a search might have ended."""
-    predictors, prior = model.predictors(x, hyper), model.prior(x, hyper)
-    factor = sparse_factor(model.pattern, prior.precision, model.answers.expected_information(predictors))
-    value = float(model.answers.value_gradient(predictors)[0]) + float(prior.log.sum())
-    found = Given(hyper, x, predictors, value, factor, np.zeros(len(x)))
+    found = conditional_at(model, hyper, x, np.zeros(len(x)))
     return Nested(model, found, 0.0, 1, np.eye(len(hyper)), found.log_marginal)
 
 

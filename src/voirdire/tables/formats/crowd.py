@@ -73,7 +73,7 @@ class WorkFormat(Format):
     ----------
     answer : str
         How columns of answers begin.
-    columns : set of str
+    needed : set of str
         Further columns that every file has.
     status : str
         The column that says whether work counts.
@@ -88,14 +88,14 @@ class WorkFormat(Format):
         "status": "{name}: there is no column {names}: rejected work cannot be told from other",
     }
     answer: ClassVar[str]
-    columns: ClassVar[frozenset[str]]
+    needed: ClassVar[frozenset[str]]
     status: ClassVar[str]
 
     @classmethod
     def detect(cls, head: Head) -> bool:
         """True where a file that begins so has its columns and some of answers."""
         answers = any(key.startswith(cls.answer) for key in head.keys)
-        return has_keys(head, [cls.columns], cls.shapes) and answers
+        return has_keys(head, [cls.needed], cls.shapes) and answers
 
     def work(self, record: Record) -> Work | None:
         """The work in a record; None where there is none."""

@@ -40,7 +40,7 @@ class MechanicalTurk(WorkFormat):
     """Results of Mechanical Turk."""
 
     name, title = "mturk", "Mechanical Turk"
-    answer, columns, status = _ANSWER, frozenset({_HIT, _WORKER}), "AssignmentStatus"
+    answer, needed, status = _ANSWER, frozenset({_HIT, _WORKER}), "AssignmentStatus"
 
     def work(self, record: Record) -> Work:
         """The work in a record."""
@@ -109,7 +109,7 @@ class Toloka(WorkFormat):
     """Results of Toloka, with the answers of control tasks that are known."""
 
     name, title = "toloka", "Toloka"
-    answer, columns, status = _PARTS[1], frozenset({_TOLOKA_WORKER}), "ASSIGNMENT:status"
+    answer, needed, status = _PARTS[1], frozenset({_TOLOKA_WORKER}), "ASSIGNMENT:status"
 
     def work(self, record: Record) -> Work | None:
         """The work in a record; None in an empty one."""

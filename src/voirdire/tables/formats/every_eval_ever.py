@@ -93,9 +93,8 @@ class EveryEvalEver(Format):
     def _read_sample(self, record: Record) -> Iterator[Row]:
         if record.get("error"):
             raise Odd(f"error: {record['error']}")
-        name, sample, system = (
-            name_text(record[key]) for key in ("evaluation_name", "sample_id", "model_id")
-        )
+        keys = ("evaluation_name", "sample_id", "model_id")
+        name, sample, system = (name_text(record[key]) for key in keys)
         run, result = (_first_available_name(record, f"evaluation_{key}") for key in ("id", "result_id"))
         about = self._metrics.get((run, result)) or self._metrics.get((run, name)) or _About(record)
         said = record["evaluation"].get("score")

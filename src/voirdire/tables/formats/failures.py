@@ -75,8 +75,5 @@ def describe_failure(error: BaseException) -> str:
 def _first_sentence(error: BaseException) -> str:
     lines = str(error).splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
-    return (
-        first[:200]
-        if first and not isinstance(error, KeyError)
-        else f"{type(error).__name__} {first}".strip()
-    )
+    plain = first and not isinstance(error, KeyError)
+    return first[:200] if plain else f"{type(error).__name__} {first}".strip()

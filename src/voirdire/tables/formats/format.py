@@ -86,6 +86,8 @@ class Format:
     notes : mapping of str to str
         Notes on what was counted, by the name of that, and the one that is always given, without a name. In them
         ``{name}`` is the file, ``{count}`` how often it was counted, ``{names}`` the names that it was counted under.
+    columns : tuple of str
+        Those that are read, where not all need be.
     source : Source
     asked : Asked
     counts : dict of str to Counter
@@ -98,6 +100,7 @@ class Format:
     shapes: ClassVar[str] = "records"
     options: ClassVar[tuple[str, ...]] = ()
     notes: ClassVar[Mapping[str, str]] = {}
+    columns: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, source: Source, asked: Asked) -> None:
         self.source, self.asked, self.head, self.file = source, asked, source.head, source.name
@@ -129,11 +132,7 @@ class Format:
 
     def rows(self) -> Iterator[Row]:
         """The rows of all records, and the notes."""
-        for place, record in self.records():
-            if isinstance(record, str):
-                yield Refused(place, record)
-            else:
-                yield from guarded_rows(place, self.read_record, record, place)
+        yield from read_records(self.records(), self.read_record)
         yield from self.last_rows()
         for what, text in self.notes.items():
             if not what or self.counts[what]:
@@ -142,8 +141,9 @@ class Format:
                 yield kind(text.format(name=self.file, count=count, names=names))
 
     def records(self) -> Placed:
-        """The records with their places; what stands for one that cannot be read is the reason."""
-        return self.source.records()
+        """The records with their places, also those of an answer of an API; for one that cannot be read the reason."""
+        data = list_under(self.head, "data")
+        return self.source.records(self.columns) if data is None else members(data, f"{self.file} data[", "]")
 
     def read_record(self, record: Record, place: str) -> Iterable[Row]:
         """The rows of a record; raises Odd, or what its odd shape leads to."""
@@ -193,21 +193,21 @@ def has_keys(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records
     return head.shape in shapes.split() and any(keys <= head.keys for keys in needs)
 
 
-def read_records(
-    source: Source, one: Callable[[Record, str], Iterable[Row]], columns: Sequence[str] = ()
-) -> Iterator[Row]:
+def read_records(records: Placed, one: Callable[[Record, str], Iterable[Row]]) -> Iterator[Row]:
     """Read every record; one that is none of the tool's is refused, and so is a row that is in no table.
 
     Parameters
     ----------
+    records : iterator
+        The records with their places.
     one : callable
         The rows of a record and its place; raises Odd, or what its odd shape leads to.
     """
-    for place, record in source.records(columns):
+    for place, record in records:
         if isinstance(record, str):
             yield Refused(place, record)
-            continue
-        yield from guarded_rows(place, one, record, place)
+        else:
+            yield from guarded_rows(place, one, record, place)
 
 
 def list_under(head: Head, key: str) -> list[Any] | None:
@@ -220,12 +220,6 @@ def is_page(head: Head, keys: Iterable[str]) -> bool:
     """True for an answer of an API: an object whose list ``data`` begins with a record that has some keys."""
     first = next(iter(list_under(head, "data") or ()), None)
     return isinstance(first, dict) and first.keys() >= set(keys)
-
-
-def page_records(source: Source) -> Placed:
-    """The records of such an answer, else those of the file."""
-    data = list_under(source.head, "data")
-    return source.records() if data is None else members(data, f"{source.name} data[", "]")
 
 
 def members(found: Iterable[Any], begin: str, end: str = "", start: int = 0) -> Placed:

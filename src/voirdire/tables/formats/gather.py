@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.anchors import Anchors
@@ -37,6 +37,9 @@ from voirdire.tables.formats.source import Source, leave_out_columns, open_sourc
 from voirdire.tables.formats.table_rows import COLUMNS, Rows
 from voirdire.tables.label_sets import ROWS
 from voirdire.tables.problems import nearest_name
+
+if TYPE_CHECKING:
+    from voirdire.tables.reading import Reading
 
 
 class Copies:
@@ -87,22 +90,12 @@ _MOST = 1_000  # rows that cannot be read, of which are told
 
 
 def gather_tables(
-    files: Any,
-    tool: str | None = None,
-    asked: Asked | None = None,
-    sep: str | None = None,
-    folder: Path | None = None,
-    *,
-    sheet: str | None = None,
-    judges: Mapping[str, str] | None = None,
-    where: Mapping[str, str] | None = None,
-    leave_out: Sequence[str] = (),
+    paths: Sequence[Any], how: Reading, folder: Path | None = None, *, unnamed: bool = False
 ) -> Imported:
-    """As :func:`voirdire.read`; with a folder, rows are written into it while they are read, and none is kept."""
-    paths = [files] if not isinstance(files, list | tuple) else list(files)
+    """As :func:`voirdire.tables.reading.read_as`, of several files and with all options."""
     if not paths:
         raise InputError("no file is given; name one or more")
-    said = asked or Asked()
+    said, judges = replace(how.asked, unnamed=unnamed), how.judges_of_files()
     places = {name: None if folder is None else folder / f"{name}.csv" for name in COLUMNS}
     rows = {name: Rows(name, place) for name, place in places.items()}
     as_votes = said.table == "votes"
@@ -116,7 +109,7 @@ def gather_tables(
     reasons: Counter[str] = Counter()
     known = Anchors()
     faults: list[Refused] = []
-    filtering, copies = RowChoice(where or {}), Copies()
+    filtering, copies = RowChoice(how.where or {}), Copies()
     sources: list[Source] = []
 
     def take_row(found: Row) -> None:
@@ -141,19 +134,18 @@ def gather_tables(
 
     with ExitStack() as stack:
         _check_duplicate_files(paths)
-        sources += [stack.enter_context(_open_source(path, sep, sheet)) for path in paths]
-        check_judges(judges or {}, [source.path for source in sources])
-        leave_out_columns(sources, leave_out)
+        sources += [stack.enter_context(_open_source(path, how)) for path in paths]
+        check_judges(judges, [source.path for source in sources])
+        leave_out_columns(sources, how.leave_out)
         for source in sources:
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
-        chosen = [
-            (source, format_of(source, _options_of_file(said, judges, source), tool)) for source in sources
-        ]
-        _check_options(said, [one for _, one in chosen])
-        for source, one in chosen:
+        options = [_options_of_file(said, judges, source) for source in sources]
+        chosen = [format_of(source, asked, how.tool) for source, asked in zip(sources, options, strict=True)]
+        _check_options(said, chosen)
+        for source, one, asked in zip(sources, chosen, options, strict=True):
             formats[source.path] = one.name
-            for found in one.read(source, _options_of_file(said, judges, source)):
+            for found in one.read(source, asked):
                 take_row(found)
             filtering.check_columns(source.name)
             copies.end(source.path)
@@ -179,9 +171,20 @@ def gather_tables(
         notes.setdefault(_known_answers_notice(known))
         if folder is not None:
             known.write(folder)
-    imported = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed, known=known)
-    imported.faults = tuple(_faults_by_reason(faults))
-    return imported
+    return Imported(
+        rows,
+        tuple(notes),
+        formats,
+        unknown,
+        how.table,
+        how.levels,
+        how.positive,
+        tuple(how.people),
+        how.label_sets is not None,
+        unnamed,
+        tuple(_faults_by_reason(faults)),
+        known,
+    )
 
 
 def _escape_surrogates(text: str) -> str:
@@ -208,10 +211,9 @@ def _faults_by_reason(faults: Sequence[Refused]) -> list[str]:
     ]
 
 
-def _open_source(path: Any, sep: str | None, sheet: str | None) -> Any:
-    if isinstance(path, str | os.PathLike):
-        return open_source(path, sep, sheet)
-    return opened_frame(path)
+def _open_source(path: Any, how: Reading) -> Any:
+    plain = isinstance(path, str | os.PathLike)
+    return open_source(path, how.separator, how.sheet) if plain else opened_frame(path)
 
 
 def _check_duplicate_files(paths: Sequence[Any]) -> None:
@@ -226,9 +228,9 @@ def _check_duplicate_files(paths: Sequence[Any]) -> None:
         seen[real] = os.fspath(path)
 
 
-def _options_of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> Asked:
+def _options_of_file(asked: Asked, judges: Mapping[str, str], source: Source) -> Asked:
     """Options of one of several files."""
-    judge = next((name for file, name in (judges or {}).items() if file in (source.path, source.name)), None)
+    judge = next((name for file, name in judges.items() if file in (source.path, source.name)), None)
     return asked if judge is None else replace(asked, judge=judge)
 
 

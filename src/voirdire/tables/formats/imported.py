@@ -121,12 +121,12 @@ class Imported:
         InputError
             The one that is meant is not there.
         """
-        names = [name for name in ANSWERS if self.rows[name].count]
-        if self.kind is None:
-            return names
-        if self.kind not in names:
-            raise InputError(f"{self.called} holds {' and '.join(names)}, not {self.kind}")
-        return [self.kind]
+        return self._chosen_kinds([name for name in ANSWERS if self.rows[name].count], self.kind)
+
+    def _chosen_kinds(self, names: list[str], kind: str | None) -> list[str]:
+        if kind is not None and kind not in names:
+            raise InputError(f"{self.called} holds {' and '.join(names)}, not {kind}")
+        return names if kind is None else [kind]
 
     @property
     def called(self) -> str:
@@ -171,21 +171,18 @@ class Imported:
             raise InputError(
                 "people: all judges of the table are named as people; nobody is left to be judged"
             )
-        return (
-            frame[frame["judge"].isin(self.people)].rename(columns={"judge": "person"}).reset_index(drop=True)
-        )
+        own = frame[frame["judge"].isin(self.people)].reset_index(drop=True)
+        return own.rename(columns={"judge": "person"})
 
     def _frame(self, kind: str | None) -> pd.DataFrame:
         if self.faults:
             raise InputError([*self.faults, TAKE_THE_REST])
-        kinds = self.kinds
-        if kind is not None and kind not in kinds:
-            raise InputError(f"{self.called} holds {' and '.join(kinds)}, not {kind}")
-        if kind is None and len(kinds) > 1:
+        kinds = self._chosen_kinds(self.kinds, kind)
+        if len(kinds) > 1:
             raise InputError(
                 f"the files hold {' and '.join(kinds)}; take one of them, such as .{kinds[0]} (--table {kinds[0]})"
             )
-        frame: pd.DataFrame = getattr(self, kind or kinds[0])
+        frame: pd.DataFrame = getattr(self, kinds[0])
         if self.unnamed and set(frame["judge"]) == {NAMELESS}:
             frame = frame.drop(columns="judge")
         return frame

@@ -8,7 +8,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
-from voirdire.tables.formats.archive import member_bytes
+from voirdire.tables.formats.archive import member_bytes, open_archive
 from voirdire.tables.formats.bounds import check_json_object_count
 from voirdire.tables.formats.format import Format, members, short_text
 from voirdire.tables.formats.json_text import NotJsonError, parse_json
@@ -56,7 +56,7 @@ class Inspect(Format):
             self._read_header(whole)
             yield from members(whole["samples"], f"{self.file} ")
             return
-        with self.source.zip_archive() as archive:
+        with open_archive(self.source.local) as archive:
             names = archive.namelist()
             header = _member_json(archive, "header.json" if "header.json" in names else "_journal/start.json")
             if isinstance(header, str):

@@ -161,9 +161,8 @@ class LabelCells:
     def _split_labels(self, text: str) -> list[str]:
         parts = [part.strip() for part in text.split(str(self.how))]
         self._separated = self._separated or len(parts) > 1
-        parts = (
-            parts[:-1] if len(parts) > 1 and not parts[-1] else parts
-        )  # forms end every label with a separator
+        if len(parts) > 1 and not parts[-1]:  # forms end every label with a separator
+            parts.pop()
         if not all(parts):
             raise Odd(f"label {text!r} has nothing between two {self.how!r}; write each label once")
         return parts

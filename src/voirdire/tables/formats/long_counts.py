@@ -21,6 +21,7 @@ from voirdire.tables.formats.rows import (
     Note,
     Odd,
     Row,
+    extended,
     name_text,
     number_or_none,
 )
@@ -122,11 +123,8 @@ def label_rows_from_counts(
         Who answered is named, or is not to be, though several answers are counted.
     """
     if asked.judge is not None or asked.unnamed:
-        remedy = (
-            "write a row for each answer"
-            if asked.unnamed
-            else "leave --set judge out, so that raters are numbered"
-        )
+        numbered = "leave --set judge out, so that raters are numbered"
+        remedy = "write a row for each answer" if asked.unnamed else numbered
         raise InputError(
             f"{source.name}: column {counts!r} counts the answers of several: {remedy}, or rename the column"
         )
@@ -136,7 +134,7 @@ def label_rows_from_counts(
     _check_no_row_numbers(source, counts)
     counted = Counted(source.name)
     given: dict[tuple[object, ...], Counter[str]] = {}
-    waiting: list[tuple[str, dict[str, Any], str | None, int, Record]] = []
+    waiting: list[tuple[str, dict[str, Any], str | None, int, dict[str, Any]]] = []
     subjects = Subjects(source, places, rest)
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
@@ -150,19 +148,19 @@ def label_rows_from_counts(
             raise Odd(f"{counts} {odd}") from None
         label = name_text(record.get(used["label"])) or None
         given.setdefault(tuple(about.values()), Counter())[label or ""] += count
-        waiting.append((place, about, label, count, record))
+        waiting.append((place, about, label, count, subjects.further(record)))
         return iter(())
 
     yield Columns("labels", ("judge", *places, "label", *rest))
-    yield from read_records(source, read_record)
+    yield from read_records(source.records(), read_record)
     raters = {about: random_rater_numbers(labels, about) for about, labels in given.items()}
 
     def answers_of_raters(
-        about: Mapping[str, Any], label: str | None, count: int, record: Record
+        about: Mapping[str, Any], label: str | None, count: int, further: dict[str, Any]
     ) -> Iterator[Row]:
         free = raters[tuple(about.values())][label or ""]
         for rater in [free.pop(0) for _ in range(count)]:
-            yield subjects.extended(Label(f"rater {rater}", label=label, **about), record)
+            yield extended(Label(f"rater {rater}", label=label, **about), further)
 
     for place, *about_counts in waiting:
         yield from guarded_rows(place, answers_of_raters, *about_counts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from voirdire.errors import InputError
@@ -15,6 +16,7 @@ from voirdire.tables.columns import (
     normalise_column_name,
     table_kind,
 )
+from voirdire.tables.formats.column_content import all_numbers, count_cells
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
@@ -24,12 +26,12 @@ from voirdire.tables.formats.rows import (
     Note,
     Odd,
     Row,
+    extended,
     name_text,
     number_or_none,
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
-from voirdire.tables.formats.wide_columns import all_numbers, count_cells
 from voirdire.tables.problems import nearest_name
 from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, meaning_note
 
@@ -95,10 +97,8 @@ def is_votes_without_judge(columns: Sequence[str], roles: Mapping[str, str]) -> 
     >>> is_votes_without_judge([*used.values()], used)
     True
     """
-    pair = (
-        {"first", "second", "winner"} <= roles.keys()
-        and roles["first"] != "first"
-        and roles["second"] != "second"
+    pair = {"first", "second", "winner"} <= roles.keys() and all(
+        roles[side] != side for side in ("first", "second")
     )
     return pair and "judge" not in roles and not nearest_name("judge", columns)
 
@@ -186,53 +186,36 @@ def long_rows(
         raise InputError(f"{source.name}: column {used['judge']!r} says who judged; leave --set judge out")
     renamed = {column: name for column, name in used.items() if column not in fields}
     kept = {name: name for name in further} | renamed
-    words: dict[str, str] = {}
     answer = ANSWERS[kind]
-    labels = LabelCells(asked)
-    read = _answer_reader(source, used, asked, words, answer, labels)
-    subjects = Subjects(
-        source, {name: used[name] for name in fields if name in used and name != answer}, kept
-    )
+    labels, winners = LabelCells(asked), _WinnerCells(source, used, asked.winners or {})
+    about_items = {name: used[name] for name in (*fields, "system") if name in used and name != answer}
+    subjects = Subjects(source, about_items, kept)
     yield Columns(kind, (*own, *renamed, *further))
 
     def read_record(record: Record, place: str) -> Iterator[Row]:
-        about = {"judge": asked.judge or NAMELESS} | subjects.names(record)
-        if "item" in fields:
-            about.setdefault("item", None)
-        about[answer] = read(record.get(used[answer]), about)
-        yield subjects.extended(_FIELDS[kind](**about), record)
+        named = {"judge": asked.judge or NAMELESS} | subjects.names(record)
+        about = {name: named.get(name) for name in fields if name in named or name == "item"}
+        said = record.get(used[answer])
+        if answer == "winner":
+            about[answer] = winners.read(name_text(said), about["first"], about["second"])
+        else:
+            about[answer] = labels.read(said) if answer == "label" else _answer_number(answer, said)
+        yield extended(_FIELDS[kind](**about), subjects.further(record))
 
-    yield from read_records(source, read_record)
+    yield from read_records(source.records(), read_record)
     taken = [
         f"{name!r} as {column}" for column, name in used.items() if name != column and column not in given
     ]
     if taken:
         yield Note(f"{source.name}: columns are taken for voirdire's: {', '.join(taken)}")
     yield from left_out_notes(source.name, [name for name in free if name not in further], used)
-    if words:
-        yield Note(meaning_note(words))
+    if winners.words:
+        yield Note(meaning_note(winners.words))
     if note := labels.note(source):
         yield note
     yield from subjects.notes()
     if "judge" not in used and asked.judge is None and not asked.unnamed:
         yield Note(missing_judge_note(source.name))
-
-
-def _answer_reader(
-    source: Source,
-    used: Mapping[str, str],
-    asked: Asked,
-    words: dict[str, str],
-    answer: str,
-    labels: LabelCells,
-) -> Callable[[Any, dict[str, Any]], Any]:
-    """Reader of the answer of a row, of which the other columns are known."""
-    if answer == "label":
-        return lambda said, about: labels.read(said)
-    if answer != "winner":
-        return lambda said, about: _answer_number(answer, said)
-    winner = _winner_reader(source, used, dict(asked.winners or {}), words)
-    return lambda said, about: winner(name_text(said), about["first"], about["second"])
 
 
 def _answer_number(answer: str, said: Any) -> float | int | None:
@@ -247,37 +230,38 @@ def _answer_number(answer: str, said: Any) -> float | int | None:
     return value
 
 
-def _winner_reader(
-    source: Source, used: Mapping[str, str], meanings: Mapping[str, str], words: dict[str, str]
-) -> Callable[[str | None, str | None, str | None], str]:
-    """Reader of the winner of a row, by the words that were given, or by names of items and words that are known.
+class _WinnerCells:
+    """Reader of the winners of one table, by the words that were given, or by names of items and words that are known.
 
-    Known words that are met are put into ``words``, with what they are taken for.
+    Attributes
+    ----------
+    words : dict of str to str
+        Known words that were met, with what they are taken for.
     """
-    items: list[Collection[str]] = []  # looked for when a word is met
 
-    def read_winner(said: str | None, first: str | None, second: str | None) -> str:
+    def __init__(self, source: Source, used: Mapping[str, str], meanings: Mapping[str, str]) -> None:
+        self._source, self._used, self._meanings = source, used, meanings
+        self.words: dict[str, str] = {}
+
+    @cached_property
+    def _items(self) -> Collection[str]:
+        """Names of items as words are compared, where a word of outcomes may be one."""
+        pairs = (cells for _, *cells in self._source.cells(self._used["first"], self._used["second"]))
+        words = {cell.strip().lower() for pair in pairs for cell in pair if isinstance(cell, str)}
+        return words & OUTCOME_WORDS.keys()
+
+    def read(self, said: str | None, first: str | None, second: str | None) -> str:
+        """The outcome that a winner of two items means."""
         if said is None or said == "":
             raise Odd("no winner")
-        if meanings:
-            if said not in meanings:
-                raise Odd(f"winner {said!r} is none of {', '.join(meanings)}")
-            return meanings[said]
+        if self._meanings:
+            if said not in self._meanings:
+                raise Odd(f"winner {said!r} is none of {', '.join(self._meanings)}")
+            return self._meanings[said]
         if said in (first, second) or said in OUTCOMES:
             return winner_outcome(said, first, second)
-        items[:] = items or [_names_of_items(source, used)]
-        found = winner_outcome(said, first, second, items[0])
-        words[said] = found
+        self.words[said] = found = winner_outcome(said, first, second, self._items)
         return found
-
-    return read_winner
-
-
-def _names_of_items(source: Source, used: Mapping[str, str]) -> Collection[str]:
-    """Names of items as words are compared, where a word of outcomes may be one."""
-    pairs = (cells for _, *cells in source.cells(used["first"], used["second"]))
-    words = {cell.strip().lower() for pair in pairs for cell in pair if isinstance(cell, str)}
-    return words & OUTCOME_WORDS.keys()
 
 
 def winner_outcome(said: str, first: str | None, second: str | None, items: Collection[str] = ()) -> str:

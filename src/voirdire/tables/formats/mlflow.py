@@ -175,9 +175,8 @@ class MLflow(Format):
         if one.get("valid") is False:
             raise Odd(f"{name}: replaced by a later assessment")
         feedback = one.get("feedback") or {}
-        said, failed = (
-            (feedback.get("value"), feedback.get("error")) if isinstance(feedback, dict) else (feedback, None)
-        )
+        plain = feedback if isinstance(feedback, dict) else {"value": feedback}
+        said, failed = plain.get("value"), plain.get("error")
         if error := one.get("error") or failed:
             told = error.get("error_message") or error.get("error_code") if isinstance(error, dict) else error
             raise Odd(f"{name}: error: {told}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, is_page, key_sets, page_records, short_text
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.format import Asked, Format, is_page, key_sets, short_text
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Label,
     Odd,
@@ -131,10 +131,6 @@ class OpenAIPlatform(Format):
     def detect(cls, head: Head) -> bool:
         """True where a file that begins so has such items, or is an answer of the API."""
         return super().detect(head) or is_page(head, cls.needs[0])
-
-    def records(self) -> Placed:
-        """The items of a file or of an answer of the API."""
-        return page_records(self.source)
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """What each grader gave a sample."""

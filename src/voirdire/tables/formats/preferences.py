@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from voirdire.tables.formats.format import Format, has_keys, key_sets
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
     Label,
@@ -46,17 +46,13 @@ _PERSON = re.compile(r"annotator\d+")
 class AlpacaEval(Format):
     """AlpacaEval's ``annotations.json``."""
 
-    name, title, options = "alpacaeval", "AlpacaEval", ("judge", "degrees")
+    name, title, options, columns = "alpacaeval", "AlpacaEval", ("judge", "degrees"), _ALPACA_KEYS
     needs, shapes = key_sets("instruction generator_1 generator_2 preference"), "records table"
     notes: ClassVar = {
         "between": f"{_BETWEEN}the winner is kept, its probability is not",
         "degrees": f"{_BETWEEN}the winner with its probability",
         "": UnknownOrder("the order of display is not in the file"),
     }
-
-    def records(self) -> Placed:
-        """The records, without what was answered."""
-        return self.source.records(_ALPACA_KEYS)
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """A preference between 1 (the first output) and 2 (the second)."""
@@ -103,7 +99,7 @@ class CrowdKit(Format):
 class LMArena(Format):
     """Votes of LMArena (Chatbot Arena): model_a stood left."""
 
-    name, title, options = "lmarena", "LMArena", ("judge",)
+    name, title, options, columns = "lmarena", "LMArena", ("judge",), _ARENA_KEYS
     needs, shapes = _ARENA, "records table"
     notes: ClassVar = {
         "nameless": "the voters are not named: all are one judge 'lmarena' (--set judge=NAME names it)",
@@ -115,10 +111,6 @@ class LMArena(Format):
         """True where a file that begins so has votes, and a key that only an arena has."""
         ours = super().detect(head) and bool(head.keys & _ARENA_OWN)
         return ours and "winner_ab" not in head.keys  # mt_bench_repro's rows have a time too
-
-    def records(self) -> Placed:
-        """The records, without what was said."""
-        return self.source.records(_ARENA_KEYS)
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """The vote of a record."""

@@ -19,6 +19,7 @@ from voirdire.tables.formats.rows import (
     Odd,
     Ranking,
     Row,
+    extended,
     name_text,
     number_or_none,
 )
@@ -77,12 +78,10 @@ def ranking_columns(
         shown = shown or [name for name in columns if _ONE_SHOWN.fullmatch(name)]
         return {"best": ends[0], "worst": ends[1], "shown": shown}
     items = {name: match["item"] or match["first"] for name in columns if (match := _RANK_OF.fullmatch(name))}
-    ranked = (
-        len(items) > 1 and not any(map(_WHO.fullmatch, items.values())) and "item" not in find_roles(columns)
-    )
-    if ranked and all(first.get(name) in (None, "") or _rank_or_none(first.get(name)) for name in items):
-        return {"items": items}
-    return None
+    if len(items) < 2 or any(map(_WHO.fullmatch, items.values())) or "item" in find_roles(columns):
+        return None
+    cells = [cell for cell in map(first.get, items) if cell not in (None, "")]
+    return {"items": items} if all(map(_rank_or_none, cells)) else None
 
 
 def _rank_or_none(cell: Any) -> int | None:
@@ -142,13 +141,14 @@ def ranking_rows(
         if "context" not in about:
             about.setdefault("run", str(number_of_row))
         who = name_text(record.get(roles["judge"])) if "judge" in roles else judge
+        more = subjects.further(record)
         for rank, items in enumerate(_tiers_of_row(record, how), start=1):
             for item in items:
-                yield subjects.extended(Ranking(who, item, rank, **about), record)
+                yield extended(Ranking(who, item, rank, **about), more)
 
     if rest:
         yield Columns("rankings", tuple(rest))
-    yield from read_records(source, read_record)
+    yield from read_records(source.records(), read_record)
     yield from subjects.notes()
     yield from left_out_notes(source.name, [name for name in others if name not in rest], roles)
     yield Note(

@@ -32,11 +32,7 @@ TOOLS: tuple[type[Format], ...] = (
 )  # fmt: skip
 FORMATS = {one.name: one for one in TOOLS} | {PlainTable.name: PlainTable}
 _LOOKED_AT = 100  # records of a file that --from takes for one of a tool
-_REFUSED = {
-    frozenset(
-        ("question_id", "model", "score")
-    ): "these are single scores without judge and turn (arena-bench); who gave them is not in the file",
-}
+_SINGLE_SCORES = {"question_id", "model", "score"}
 
 
 def tool_of_file(source: Source) -> type[Format] | None:
@@ -97,9 +93,11 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> type[For
         if not known.detect(source.head):
             _wrap_single_object(source, known)
         return known
-    for keys, why in _REFUSED.items():
-        if keys <= source.head.keys and "judge" not in source.head.keys and asked.judge is None:
-            raise InputError(f"{source.name}: {why}")
+    if source.head.keys >= _SINGLE_SCORES and "judge" not in source.head.keys and asked.judge is None:
+        raise InputError(
+            f"{source.name}: these are single scores without judge and turn (arena-bench); who gave them is not in the "
+            "file"
+        )
     _wrap_single_object(source, PlainTable)
     if source.head.keys == tables.BATTLES and tables.repeats_rows(source):
         raise InputError(f"{source.name}: {tables.REPEATED}")

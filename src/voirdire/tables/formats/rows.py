@@ -70,6 +70,11 @@ class Extended(NamedTuple):
     further: Mapping[str, Any]
 
 
+def extended(row: Any, further: Mapping[str, Any]) -> Row:
+    """A row with its further columns, where there are such."""
+    return Extended(row, further) if further else row
+
+
 class Columns(NamedTuple):
     """Columns that a table is to have, whether or not a row fills them."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import zipfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -212,10 +211,6 @@ class Source:
             for row in rows:
                 number += 1
                 yield f"{self.name} row {number}", dict(zip(names, row, strict=True))
-
-    def zip_archive(self) -> zipfile.ZipFile:
-        """The archive."""
-        return open_archive(self.local)
 
 
 @contextmanager

@@ -225,10 +225,7 @@ def _relations_of_part(archive: zipfile.ZipFile, part: str) -> list[tuple[str, s
 
     def start_element(tag: str, attributes: Attributes) -> None:
         if tag == "Relationship" and attributes.get("TargetMode") != "External":
-            target = attributes.get("Target", "")
-            target = (
-                target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
-            )
+            target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", "")))[1:]
             found.append((attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", "")))
 
     if where in archive.namelist():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Extended, Note, Odd, Row, name_text
+from voirdire.tables.formats.rows import Note, Odd, name_text
 from voirdire.tables.formats.source import Source
 
 
@@ -56,20 +56,19 @@ class Subjects:
                 )
         return about
 
-    def extended(self, row: Row, record: Record) -> Row:
-        """A row with the further columns of its record, of which objects and lists are left out.
+    def further(self, record: Record) -> dict[str, Any]:
+        """The further cells of a record, of which objects and lists are left out.
 
         Examples
         --------
-        >>> from voirdire.tables.formats.rows import Score
         >>> subjects = Subjects(Source("a.csv", "a.csv", "csv", None), {}, {"topic": "topic", "turns": "turns"})
-        >>> subjects.extended(Score("ann", "x", 1), {"topic": "t", "turns": [1]}).further
+        >>> subjects.further({"topic": "t", "turns": [1]})
         {'topic': 't', 'turns': None}
         """
         cells = {column: record.get(name) for column, name in self._further.items()}
         objects = {column for column, cell in cells.items() if isinstance(cell, list | dict)}
         self._objects |= objects
-        return Extended(row, cells | dict.fromkeys(objects)) if cells else row
+        return cells | dict.fromkeys(objects)
 
     def notes(self) -> list[Note]:
         """The note on columns that hold objects, where there are such."""

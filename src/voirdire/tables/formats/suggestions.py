@@ -139,11 +139,9 @@ def likely_tables(source: Source) -> list[Suggestion]:
     free = [one for one in held if one.name not in roles.values() and not is_key(one.name)]
     numeric = [one for one in free if one.numeric]
     answers = {*ANSWERS.values()} & roles.keys()
-    found = [
-        Suggestion(f"{one.name!r} holds rankings: is it rank?", f"--map rank={quote(one.name)}")
-        for one in free
-        if _is_chains(one)
-    ][:1]
+    about = "item" in roles or {"context", "system"} <= roles.keys()
+    who = "" if "judge" in roles else " --set judge=NAME"
+    found = _suggest_role("rank", [one for one in free if _is_chains(one)], "rankings")
     if counts := _evidence_of_counts(numeric, records):
         sentence = f"{counts}: are these counts of labels?"
         found.append(Suggestion(sentence, "--wide counts" + _columns_option(numeric, free)))
@@ -154,41 +152,22 @@ def likely_tables(source: Source) -> list[Suggestion]:
         sentence = f"{_quoted_names(judges)} are called by who answers: are they judges?"
         found.append(Suggestion(sentence, judge_columns_option([one.name for one in judges])))
     scored = [one for one in numeric if not _BESIDE.search(one.name)]
-    named = [one for one in scored if _SCORED.search(one.name)]
-    about = "item" in roles or {"context", "system"} <= roles.keys()
-    if (
-        about
-        and len(scored) < len(numeric)
-        and not answers
-        and not counts
-        and not judges
-        and 1 in map(len, (scored, named))
-    ):
-        (score,) = scored if len(scored) == 1 else named
-        found.append(_suggest_score(score, roles))
+    likely = scored if len(scored) == 1 else [one for one in scored if _SCORED.search(one.name)]
+    told = answers or counts or judges
+    if about and not told and len(scored) < len(numeric) and len(likely) == 1:
+        found += _suggest_role("score", likely, "numbers", who)
     elif len(scored) > 1 and not counts:
         sentence = f"{_quoted_names(scored)} hold numbers: are they criteria?"
         found.append(Suggestion(sentence, "--wide criterion" + _columns_option(scored, numeric)))
         if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
     if not counts and not answers and {"judge", "item"} <= roles.keys():
-        found += [
-            Suggestion(f"{one.name!r} holds {one.told}: is it label?", f"--map label={quote(one.name)}")
-            for one in free
-            if one.few and not one.numeric and not _is_chains(one)
-        ][:1]
-    if (
-        {"score", "label"} & roles.keys()
-        and "item" not in roles
-        and not {"context", "system"} <= roles.keys()
-    ):
-        who = "" if "judge" in roles else " --set judge=NAME"
-        found += [
-            Suggestion(f"is {one.name!r} item?", f"--map item={quote(one.name)}{who}")
-            for one in held
-            if one.name not in roles.values()
-            and (normalise_column_name(one.name).endswith("id") or normalise_column_name(one.name) in _ITEMS)
-        ][:1]
+        words = [one for one in free if one.few and not one.numeric and not _is_chains(one)]
+        found += _suggest_role("label", words)
+    if {"score", "label"} & roles.keys() and not about:
+        plain = {one.name: normalise_column_name(one.name) for one in held if one.name not in roles.values()}
+        items = [name for name, short in plain.items() if short.endswith("id") or short in _ITEMS]
+        found += [Suggestion(f"is {name!r} item?", f"--map item={quote(name)}{who}") for name in items[:1]]
     if below := _header_below(records):
         found.append(
             Suggestion(f"a line below holds {below}: if it names the columns, delete the lines above it", "")
@@ -198,10 +177,14 @@ def likely_tables(source: Source) -> list[Suggestion]:
     return found
 
 
-def _suggest_score(one: Held, roles: Mapping[str, str]) -> Suggestion:
-    """Take a column of numbers beside others that answers may depend on for the scores."""
-    who = "" if "judge" in roles else " --set judge=NAME"
-    return Suggestion(f"{one.name!r} holds numbers: is it score?", f"--map score={quote(one.name)}{who}")
+def _suggest_role(role: str, some: Sequence[Held], holds: str = "", more: str = "") -> list[Suggestion]:
+    """Take the first of some columns for one of voirdire's."""
+    return [
+        Suggestion(
+            f"{one.name!r} holds {holds or one.told}: is it {role}?", f"--map {role}={quote(one.name)}{more}"
+        )
+        for one in some[:1]
+    ]
 
 
 def is_key(name: str) -> bool:

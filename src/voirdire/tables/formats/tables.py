@@ -15,6 +15,7 @@ from voirdire.tables.columns import (
     table_kind,
     unknown_column_messages,
 )
+from voirdire.tables.formats.column_content import all_numbers
 from voirdire.tables.formats.example_table import answer_columns, other_answer_columns
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_counts import count_column, label_rows_from_counts
@@ -23,8 +24,7 @@ from voirdire.tables.formats.ranking_table import ranking_column_names, ranking_
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import judge_columns_option, suggest_options
-from voirdire.tables.formats.wide_columns import all_numbers
-from voirdire.tables.formats.wide_table import WIDE, wide_roles, wide_rows
+from voirdire.tables.formats.wide_table import wide_roles, wide_rows
 from voirdire.tables.problems import nearest_name
 
 
@@ -77,25 +77,7 @@ def has_known_table_kind(source: Source, asked: Asked) -> bool:
 def column_roles(source: Source, asked: Asked) -> dict[str, str]:
     """Column of voirdire's that each column of a table is taken for; those that stay as they are are not named."""
     used, given = roles_of(source, asked)
-    roles = {name: column for column, name in used.items()}
-    first = _first_record(source)
-    if asked.wide in WIDE:
-        return wide_roles(source, asked, given)
-    if table_kind(used) in (None, "rankings") and (
-        how := ranking_columns(source.columns(), first, given.get("rank"))
-    ):
-        about = {
-            name: column for name, column in roles.items() if column not in ("first", "second", "winner")
-        }
-        return about | dict.fromkeys(ranking_column_names(how), "rankings")
-    if counts := count_column(source.columns(), used):
-        return roles | {counts: "counts"}
-    completed = dict(used)
-    if long_kind(source, asked, completed) is not None:
-        return {name: column for column, name in completed.items()}
-    if answers := answer_columns(source.columns()):
-        return wide_roles(source, replace(asked, wide="judge", columns=answers), given)
-    return roles
+    return _layout(source, asked, used, given)[1]()
 
 
 def has_known_layout(source: Source, roles: Mapping[str, str]) -> bool:
@@ -135,22 +117,36 @@ def _choose_reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] 
     wrong += _contradicting_options(asked, given)
     if wrong:
         raise InputError([f"{source.name}: {one}" for one in wrong])
+    return _layout(source, asked, used, given)[0]
+
+
+def _layout(
+    source: Source, asked: Asked, used: dict[str, str], given: Mapping[str, str]
+) -> tuple[Callable[[], Iterator[Row]] | None, Callable[[], dict[str, str]]]:
+    """Reader of a table by its layout, or None where that is not known; and what gives the roles of its columns."""
+    columns = source.columns()
+    roles = {name: column for column, name in used.items()}
     if asked.wide:
-        return partial(wide_rows, source, asked, given)
+        return partial(wide_rows, source, asked, given), partial(wide_roles, source, asked, given)
     if asked.columns:
         raise InputError(
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"
         )
-    if table_kind(used) in (None, "rankings") and (
-        how := ranking_columns(columns, _first_record(source), given.get("rank"))
-    ):
-        return partial(ranking_rows, source, asked, how, given)
+    unnamed = table_kind(used) in (None, "rankings")
+    if unnamed and (how := ranking_columns(columns, _first_record(source), given.get("rank"))):
+        rest = {name: column for name, column in roles.items() if column not in ("first", "second", "winner")}
+        rest |= dict.fromkeys(ranking_column_names(how), "rankings")
+        return partial(ranking_rows, source, asked, how, given), lambda: rest
     if counts := count_column(columns, used):
-        return partial(label_rows_from_counts, source, asked, used, counts)
-    kind = long_kind(source, asked, used)
-    if kind is None and (answers := answer_columns(columns)):
-        return partial(_read_examples, source, replace(asked, wide="judge", columns=answers), given)
-    return None if kind is None else partial(long_rows, source, asked, kind, used, given)
+        counted = roles | {counts: "counts"}
+        return partial(label_rows_from_counts, source, asked, used, counts), lambda: counted
+    if kind := long_kind(source, asked, used):
+        completed = {name: column for column, name in used.items()}
+        return partial(long_rows, source, asked, kind, used, given), lambda: completed
+    if answers := answer_columns(columns):
+        wide = replace(asked, wide="judge", columns=answers)
+        return partial(_read_examples, source, wide, given), partial(wide_roles, source, wide, given)
+    return None, lambda: roles
 
 
 def _contradicting_options(asked: Asked, given: Mapping[str, str]) -> list[str]:
@@ -179,7 +175,7 @@ def _contradicting_options(asked: Asked, given: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _read_examples(source: Source, asked: Asked, given: dict[str, str]) -> Iterator[Row]:
+def _read_examples(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterator[Row]:
     answers = list(asked.columns)
     known = {*given.values(), *find_roles(source.columns()).values()}
     if alike := [

@@ -24,25 +24,31 @@ _OURS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parq
 
 def is_foreign(path: str) -> bool:
     """True where a file is one of a tool, or a table with other names of columns or in another layout or wrapping."""
-    return path == "-" or (os.path.isfile(path) and _tool_and_columns(*_state_of_file(path)) is not None)
+    return _tool_and_names(path) is not None
+
+
+def _tool_and_names(path: str) -> tuple[str, tuple[str, ...]] | None:
+    """As :func:`_tool_and_columns`; None, too, for what is no file."""
+    if path != "-" and not os.path.isfile(path):
+        return None
+    found = _tool_and_columns(*_state_of_file(path))
+    return ("", ()) if found is None and path == "-" else found
 
 
 def converted_column_names(path: str) -> list[str] | None:
     """The columns that such a file has as a table of ours; None for one that is ours, and for what is no file."""
-    if not is_foreign(path):
+    found = _tool_and_names(path)
+    if found is None:
         return None
-    tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
-    if tool:
+    if found[0]:
         return imported_column_names(_read_imported(*_state_of_file(path)))
-    used = {name: column for column, name in find_roles(names).items()}
-    return [used.get(name, name) for name in names]
+    used = {name: column for column, name in find_roles(found[1]).items()}
+    return [used.get(name, name) for name in found[1]]
 
 
 def original_column_names(path: str) -> tuple[str, ...]:
     """The columns of a file that is a table of other names than ours, under its own names; nothing of all others."""
-    if not is_foreign(path):
-        return ()
-    tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
+    tool, names = _tool_and_names(path) or ("", ())
     return () if tool else names
 
 
@@ -62,9 +68,10 @@ def foreign_cells(
     InputError
         It holds nothing that is wanted.
     """
-    if not is_foreign(path):
+    known = _tool_and_names(path)
+    if known is None:
         return None
-    tool, names = _tool_and_columns(*_state_of_file(path)) or ("", ())
+    tool, names = known
     if tool:
         return imported_cells(_read_imported(*_state_of_file(path)), required, optional, problems)
     roles = column_name_mapping(names, required, optional)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets, page_records
-from voirdire.tables.formats.records import Placed, Record
+from voirdire.tables.formats.format import Asked, Format, guarded_rows, is_page, key_sets
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
     Label,
@@ -35,10 +35,6 @@ class Langfuse(Format):
     def detect(cls, head: Head) -> bool:
         """True where a file that begins so is an export, or an answer of the API."""
         return super().detect(head) or ("meta" in head.keys and is_page(head, ("dataType", "source")))
-
-    def records(self) -> Placed:
-        """The records of an export or of an answer of the API."""
-        return page_records(self.source)
 
     def read_record(self, record: Record, place: str) -> Iterator[Row]:
         """The score or the label of a record."""

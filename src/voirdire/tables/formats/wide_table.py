@@ -7,6 +7,13 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, list_names, normalise_column_name
+from voirdire.tables.formats.column_content import (
+    check_no_text_columns,
+    check_totals,
+    count_cells,
+    has_repeats,
+    numeric_columns,
+)
 from voirdire.tables.formats.format import Asked, read_records
 from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import BY_LOT, Counted, random_rater_numbers
@@ -21,21 +28,15 @@ from voirdire.tables.formats.rows import (
     Refused,
     Row,
     Score,
+    extended,
     number_or_none,
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.formats.subjects import Subjects
-from voirdire.tables.formats.wide_columns import (
-    check_no_text_columns,
-    check_totals,
-    count_cells,
-    has_repeats,
-    numeric_columns,
-)
 from voirdire.tables.problems import nearest_name
 
-#: What the columns of a wide table may be.
-WIDE = ("judge", "criterion", "counts")
+#: What the columns of a wide table may be, and what each of them is then.
+WIDE = {"judge": "a judge", "criterion": "a criterion", "counts": "a count"}
 _ABOUT = ("item", "context", "criterion", "system", "run", "judge")
 #: Columns that name an item where none is called so, the first that is there.
 _ITEMS = ("id", "response", "completion", "output", "text")
@@ -51,9 +52,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     InputError
         No column is left, a column that is named is not there, or ``wide`` is none of `WIDE`.
     """
-    wide = asked.wide or ""
-    if wide not in WIDE:
-        raise InputError(f"wide {wide!r} is none of {', '.join(WIDE)}{nearest_name(wide, WIDE)}")
+    wide = _checked_kind(asked.wide or "")
     if wide == "counts":
         return _label_rows_from_counts(source, asked, given)
     places = _subject_columns(source, given, wide, asked.columns)
@@ -63,14 +62,19 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
 
 def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
     """Column of voirdire's that each column of a wide table is taken for; those that stay as they are are not named."""
-    wide = asked.wide or ""
+    wide = _checked_kind(asked.wide or "")
     places = _subject_columns(source, given, wide, asked.columns)
     if wide == "counts":
         columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
     else:
         columns = _answer_columns(source, asked, places, wide)
-    what = {"judge": "a judge", "criterion": "a criterion", "counts": "a count"}[wide]
-    return {name: column for column, name in places.items()} | dict.fromkeys(columns, what)
+    return {name: column for column, name in places.items()} | dict.fromkeys(columns, WIDE[wide])
+
+
+def _checked_kind(wide: str) -> str:
+    if wide not in WIDE:
+        raise InputError(f"wide {wide!r} is none of {', '.join(WIDE)}{nearest_name(wide, list(WIDE))}")
+    return wide
 
 
 def _subject_columns(
@@ -86,12 +90,9 @@ def _subject_columns(
         item = next((name for want in _ITEMS for name in rest if normalise_column_name(name) == want), None)
         if item is None and "context" in places and "context" not in given:
             item = places.pop("context")
-        if (
-            item is None
-            and rest
-            and (wide == "judge" or (wide == "counts" and not count_cells(source, rest[:1])[rest[0]].numbers))
-        ):
-            item = rest[0]
+        if item is None and rest and wide != "criterion":
+            is_count = wide == "counts" and count_cells(source, rest[:1])[rest[0]].numbers
+            item = None if is_count else rest[0]
         if item is not None:
             crosses = "system" in places and "context" not in places and has_repeats(source, item)
             places["context" if crosses else "item"] = item
@@ -140,7 +141,7 @@ def _answer_rows(
 
     def read_answers(record: Record, place: str) -> Iterator[Row]:
         nonlocal empty
-        about = _names_of_row(subjects, record, place, rest)
+        about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
         if wide == "criterion":
             about.setdefault("judge", asked.judge or NAMELESS)
         for name in columns:
@@ -154,21 +155,19 @@ def _answer_rows(
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
-                yield subjects.extended(row, record)
+                yield extended(row, more)
 
     if rest:
         yield Columns(kind, tuple(rest))
-    yield from read_records(source, read_answers)
+    yield from read_records(source.records(), read_answers)
     yield from lost
     what = {"judge": "judges", "criterion": "criteria"}[wide]
     yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
-    if "item" not in places and not {"context", "system"} <= places.keys():
+    item = places.get("item")
+    if item is None and not subjects.crosses:
         yield Note(f"{source.name}: no column names the items: each is named by its line (--map item=COLUMN)")
-    elif places.get("item") in source.columns() and normalise_column_name(places["item"]) not in (
-        "item",
-        "itemid",
-    ):
-        yield Note(f"{source.name}: items are named by the column {places['item']!r}")
+    elif item in source.columns() and normalise_column_name(str(item)) not in ("item", "itemid"):
+        yield Note(f"{source.name}: items are named by the column {item!r}")
     if wide == "criterion" and "judge" not in places and asked.judge is None:
         yield one_judge_note(source.name)
     if note := labels.note(source):
@@ -227,7 +226,7 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
     counted = Counted(source.name)
 
     def read_counts(record: Record, place: str) -> Iterator[Row]:
-        about = _names_of_row(subjects, record, place, rest)
+        about, more = _names_of_row(subjects, record, place, rest), subjects.further(record)
         labels: dict[str, int] = {}
         for name in columns:
             try:
@@ -236,11 +235,11 @@ def _label_rows_from_counts(source: Source, asked: Asked, given: Mapping[str, st
                 yield Refused(f"{place}: {name}", str(odd))
         for label, numbers in random_rater_numbers(labels, [*about.values()]).items():
             for rater in numbers:
-                yield subjects.extended(Label(f"rater {rater}", label=label, **about), record)
+                yield extended(Label(f"rater {rater}", label=label, **about), more)
 
     if rest:
         yield Columns("labels", tuple(rest))
-    yield from read_records(source, read_counts)
+    yield from read_records(source.records(), read_counts)
     yield from lost
     yield from subjects.notes()
     yield Note(f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; {BY_LOT}")

@@ -1,4 +1,4 @@
-"""Content of the columns of a wide table, and which of them can be what they are taken for."""
+"""Content of the columns of a table, and which of them can be what they are taken for."""
 
 from __future__ import annotations
 
